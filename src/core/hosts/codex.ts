@@ -1,0 +1,12 @@
+import { type HostDifference, variable } from './host.ts'
+
+/** Codex CLI (measured with 0.169.0): its shell tells root session and thread; a thread of its own is a sub-agent. */
+export const codex: HostDifference = {
+  name: 'Codex CLI',
+  shellIdentity(environment) {
+    const session = variable(environment, 'CODEX_SESSION_ID')
+    if (session === undefined) return undefined
+    const thread = variable(environment, 'CODEX_THREAD_ID')
+    return thread === undefined ? { session } : { session, agent: thread === session ? 'main' : thread }
+  },
+}

@@ -1,0 +1,29 @@
+import type { Payload } from '../payload.ts'
+
+/** Environment variables, as data. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a host tells a command that its shell tool runs: who am I? */
+export interface ShellIdentity {
+  readonly session: string
+  /** Absent where the host does not tell: then the owner is learnt from `PostToolUse`. */
+  readonly agent?: string
+}
+
+/** In what one host differs. Everything else is common ground. */
+export interface HostDifference {
+  readonly name: string
+  /** Variables that may name the project's folder, in the hook's environment. */
+  readonly projectVariables?: readonly string[]
+  /** Session and agent in the shell tool's environment. */
+  readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
+  /** Why the answer to this stop would be lost or counted twice; undefined where it counts. */
+  readonly ignoresAnswer?: (payload: Payload, environment: Environment) => boolean
+  /** True where an allow may carry a `systemMessage`. */
+  readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
+}
+
+/** A variable's value, or undefined when it is unset or empty. */
+export function variable(environment: Environment, name: string): string | undefined {
+  return environment[name] || undefined
+}

@@ -1,0 +1,33 @@
+import type { Payload } from '../payload.ts'
+import { claudeCode } from './claude-code.ts'
+import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { droid } from './droid.ts'
+import type { Environment, HostDifference, ShellIdentity } from './host.ts'
+import { postflight } from './postflight.ts'
+import { qwenCode } from './qwen-code.ts'
+
+/** Every host that differs, in the order in which their variables are asked (DESIGN section 7). */
+const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid]
+
+/** The variables that may name the project's folder; the launcher asks the same ones. */
+export const PROJECT_VARIABLES: readonly string[] = HOSTS.flatMap((host) => host.projectVariables ?? [])
+
+/** Who the shell tool's environment says that we are; undefined outside any host. */
+export function shellIdentity(environment: Environment): ShellIdentity | undefined {
+  for (const host of HOSTS) {
+    const identity = host.shellIdentity?.(environment)
+    if (identity !== undefined) return identity
+  }
+  return undefined
+}
+
+/** The name of the host that would ignore the answer to this stop, or undefined where the answer counts. */
+export function hostThatIgnores(payload: Payload, environment: Environment): string | undefined {
+  return HOSTS.find((host) => host.ignoresAnswer?.(payload, environment))?.name
+}
+
+/** True where an allow may carry a `systemMessage`: on Claude Code alone. */
+export function showsNotice(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.showsNotice?.(payload, environment))
+}

@@ -1,0 +1,68 @@
+import { known } from './marker.ts'
+import { cut, stripControl } from './text.ts'
+import { toIso } from './time.ts'
+
+/** One line of the journal (DESIGN section 10). It is a record, never an input to a decision. */
+
+export type JournalEvent =
+  | 'create'
+  | 'block'
+  | 'clear'
+  | 'cap'
+  | 'bypass'
+  | 'bypass-request'
+  | 'expire'
+  | 'adopt'
+  | 'claim'
+  | 'step'
+  | 'error'
+
+/** How a marker ended; `event` says how it got there. */
+export type Outcome = 'cleared' | 'capped' | 'bypassed' | 'expired'
+
+export interface JournalEntry {
+  readonly event: JournalEvent
+  readonly outcome?: Outcome | undefined
+  readonly markerId?: string | undefined
+  /** The task folder, relative to `specs/`. */
+  readonly task?: string | undefined
+  readonly hostSession?: string | undefined
+  readonly agent?: string | undefined
+  /** Continuations spent, this one included. */
+  readonly count?: number | undefined
+  readonly detail?: string | undefined
+}
+
+/** No value of a line is longer: a line must fit one write, and a hostile marker must not fill the disk. */
+const VALUE_LIMIT = 500
+
+/** The entry as a line of JSON, snake_case, with its time. */
+export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
+  const bounded = (text: string | undefined): string | undefined =>
+    text === undefined ? undefined : cut(stripControl(text), VALUE_LIMIT)
+  return `${JSON.stringify(
+    known({
+      time: toIso(nowMs),
+      event: entry.event,
+      outcome: entry.outcome,
+      marker_id: bounded(entry.markerId),
+      task: bounded(entry.task),
+      host_session: bounded(entry.hostSession),
+      agent: bounded(entry.agent),
+      count: entry.count,
+      detail: bounded(entry.detail),
+    }),
+  )}\n`
+}
+
+/** A journal line, read back for people; undefined for a line that is none of ours. */
+export function parseJournalLine(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && typeof (value as { event?: unknown }).event === 'string'
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

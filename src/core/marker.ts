@@ -1,0 +1,200 @@
+import { fromIso, toIsoSeconds } from './time.ts'
+
+/**
+ * The marker file (DESIGN section 3): what its text means. Any file of that name is a marker, whatever it holds, so
+ * reading never fails: what cannot be understood becomes a problem of the marker, not an error.
+ */
+
+/** The agent that a host's main conversation is. */
+export const MAIN_AGENT = 'main'
+
+/** What a marker without a reason of its own says. */
+export const DEFAULT_REASON = 'Postflight operations pending'
+
+/** A marker longer than this (bytes) is not parsed. */
+export const MARKER_MAX_BYTES = 65_536
+
+/** More checklist steps than this are not read. */
+const MAX_STEPS = 100
+
+/** One line of the checklist. */
+export interface MarkerStep {
+  readonly name: string
+  readonly done: boolean
+}
+
+/** What is wrong with a marker's text. `field` problems leave the rest of the marker usable. */
+export type MarkerProblem =
+  | { readonly code: 'empty' | 'too-large' | 'not-object' }
+  | { readonly code: 'not-json'; readonly detail: string }
+  | { readonly code: 'field'; readonly field: string; readonly expected: string }
+
+/** A marker's text, understood. Absent means: not known. */
+export interface Marker {
+  /** The JSON object as it was read, every field kept; undefined when the text is none. */
+  readonly fields: Readonly<Record<string, unknown>> | undefined
+  readonly problems: readonly MarkerProblem[]
+  readonly id?: string
+  readonly sessionId?: string
+  readonly skill?: string
+  readonly taskNumber?: number
+  readonly operation?: string
+  readonly reason?: string
+  /** `created` in ms since the epoch. */
+  readonly createdMs?: number
+  /** The marker's own `stop_hook_active`. */
+  readonly bypassed: boolean
+  /** `cc_session_id`: without it the marker is unowned. */
+  readonly hostSession?: string
+  /** Owner: `main` or a sub-agent's id. */
+  readonly agent?: string
+  readonly agentType?: string
+  readonly steps: readonly MarkerStep[]
+  /** Written by a running workflow: its driver's, not the guard's. */
+  readonly workflow: boolean
+}
+
+const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
+
+/** True for the ids that `postflight create` gives: safe inside a file name. */
+export function isMarkerId(text: unknown): text is string {
+  return typeof text === 'string' && ID_PATTERN.test(text)
+}
+
+/** Reads a marker's text. Never throws. */
+export function parseMarker(text: string): Marker {
+  // Some editors and Windows shells write a byte-order mark, which JSON forbids.
+  const body = text.replace(/^\ufeff/, '')
+  if (body.trim() === '') return unparsed({ code: 'empty' })
+  if (body.length > MARKER_MAX_BYTES) return unparsed({ code: 'too-large' })
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (error) {
+    return unparsed({ code: 'not-json', detail: (error as Error).message })
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return unparsed({ code: 'not-object' })
+  return fromFields(value as Record<string, unknown>)
+}
+
+/** A marker of which nothing but its being there is known. */
+export function unparsed(problem: MarkerProblem): Marker {
+  return { fields: undefined, problems: [problem], bypassed: false, steps: [], workflow: false }
+}
+
+function fromFields(fields: Record<string, unknown>): Marker {
+  const problems: MarkerProblem[] = []
+  const wrong = (field: string, expected: string): undefined => {
+    problems.push({ code: 'field', field, expected })
+    return undefined
+  }
+  // Own properties only: a marker may be called "constructor" or "__proto__" by whoever wrote it.
+  const own = (field: string): unknown => (Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined)
+  const string = (field: string): string | undefined => {
+    const value = own(field)
+    if (value === undefined || value === '') return undefined
+    return typeof value === 'string' ? value : wrong(field, 'a string')
+  }
+  const flag = (field: string): boolean => {
+    const value = own(field)
+    if (value !== undefined && typeof value !== 'boolean') wrong(field, 'true or false')
+    return value === true
+  }
+
+  const created = string('created')
+  const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'an ISO 8601 time'))
+  const number = own('task_number')
+  const taskNumber =
+    number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'a number')
+
+  return {
+    fields,
+    problems,
+    bypassed: flag('stop_hook_active'),
+    workflow: flag('workflow'),
+    steps: readSteps(own('steps'), wrong),
+    ...known({
+      id: string('id'),
+      sessionId: string('session_id'),
+      skill: string('skill'),
+      taskNumber,
+      operation: string('operation'),
+      reason: string('reason'),
+      createdMs,
+      hostSession: string('cc_session_id'),
+      agent: string('agent_id'),
+      agentType: string('agent_type'),
+    }),
+  }
+}
+
+function readSteps(value: unknown, wrong: (field: string, expected: string) => undefined): MarkerStep[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    wrong('steps', 'a list')
+    return []
+  }
+  const steps: MarkerStep[] = []
+  for (const item of value.slice(0, MAX_STEPS)) {
+    const name: unknown = typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name
+    if (typeof name === 'string') steps.push({ name, done: (item as { done?: unknown }).done === true })
+    else wrong('steps', 'a list of { "name", "done" }')
+  }
+  return steps
+}
+
+/** The same object without the keys whose value is undefined. */
+export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+/** What `postflight create` knows when it writes a marker. */
+export interface NewMarker {
+  readonly id: string
+  readonly sessionId: string
+  readonly skill: string
+  readonly taskNumber: number
+  readonly operation: string
+  readonly reason: string
+  readonly createdMs: number
+  readonly hostSession?: string | undefined
+  readonly agent?: string | undefined
+  readonly agentType?: string | undefined
+  readonly steps?: readonly MarkerStep[] | undefined
+}
+
+/** The fields of a new marker in the order people read them. */
+export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
+  return known({
+    id: marker.id,
+    session_id: marker.sessionId,
+    skill: marker.skill,
+    task_number: marker.taskNumber,
+    operation: marker.operation,
+    reason: marker.reason,
+    created: toIsoSeconds(marker.createdMs),
+    stop_hook_active: false,
+    cc_session_id: marker.hostSession,
+    agent_id: marker.agent,
+    agent_type: marker.agentType,
+    steps: marker.steps?.length ? marker.steps : undefined,
+  })
+}
+
+/** A marker's text on disk. */
+export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify(fields, null, 2)}\n`
+}
+
+/** `fields` with `changes` laid over them; a change to undefined removes the field. Unknown fields stay. */
+export function withFields(
+  fields: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return known({ ...fields, ...changes })
+}
+
+/** The steps that are still to do. */
+export function remainingSteps(marker: Marker): MarkerStep[] {
+  return marker.steps.filter((step) => !step.done)
+}

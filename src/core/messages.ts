@@ -1,0 +1,130 @@
+import { CONTINUATION_LIMIT, type Rule } from './decision.ts'
+import type { ErrorArguments, ErrorCode } from './errors.ts'
+import type { MarkerProblem } from './marker.ts'
+import { oneLine } from './text.ts'
+
+/** The one place for prose: codes and data come in, sentences go out. Nothing here decides anything. */
+
+/** Longest value that is quoted inside a sentence, in characters. */
+const QUOTE_LIMIT = 200
+
+type Sentence = (args: Record<string, string>) => string
+
+const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
+  usage: (a) => `${a.detail}`,
+  'task-invalid': (a) =>
+    `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`,
+  'slug-invalid': (a) =>
+    `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
+  'slug-missing': (a) => `task ${a.task} has no folder in ${a.specs} yet: give a slug, as in \`create ${a.task} my_slug\`.`,
+  'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give the folder's name.`,
+  'task-unknown': (a) => `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists what is there.`,
+  'task-has-other-folder': (a) =>
+    `task ${a.task} already has the folder ${a.folder}: leave the slug out, or take another number.`,
+  'target-missing': (a) => `say which: a <task>, or ${a.options}.`,
+  'target-twice': (a) => `give only one of: a <task>, ${a.options}.`,
+  'value-invalid': (a) => `${a.option} ${a.expected}, not "${a.value}".`,
+  'root-missing': (a) => `${a.path} is no folder (from ${a.from}).`,
+  'root-none': (a) => `no specs/ folder at or above ${a.start}: go into the project, or give --root.`,
+  'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
+  'marker-of-other-session': (a) =>
+    `${a.path} is ${a.whose}: finish or clear it there, \`postflight adopt ${a.task}\`, or \`create --force\` to replace it.`,
+  'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
+  'marker-unparsed': (a) => `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
+  'marker-vanished': (a) => `${a.path} went away meanwhile: nothing was changed.`,
+  'marker-locked': (a) => `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
+  'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
+  'steps-none': (a) => `${a.path} has no checklist: \`create --step NAME\` gives it one.`,
+  'session-unknown': () =>
+    'no host session known here: run this in the agent\'s shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).',
+  'payload-not-json': (a) => `the payload is no JSON (${a.detail}).`,
+  'payload-not-object': () => 'the payload is JSON, but no object.',
+  'file-unreadable': (a) => `${a.path} cannot be read (${a.detail}).`,
+  'settings-not-json': (a) =>
+    `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}). Nothing was written: mend the file, then try again.`,
+  'settings-wrong-shape': (a) =>
+    `${a.path}: ${a.where} must be ${a.expected}. Nothing was written: mend the file, then try again.`,
+  'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
+  'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
+  'not-a-folder': (a) => `${a.path} is ${a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
+  'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
+  internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
+}
+
+/** The sentence for an error. Values are cleaned and cut, so that a hostile one cannot paint the terminal. */
+export function errorMessage(code: ErrorCode, args: ErrorArguments): string {
+  const cleaned = Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, oneLine(String(value), QUOTE_LIMIT * 5)]),
+  )
+  return ERROR_SENTENCES[code](cleaned)
+}
+
+/** What is wrong with a marker's text, as the end of "the file …". */
+export function markerProblem(problem: MarkerProblem): string {
+  switch (problem.code) {
+    case 'empty':
+      return 'is empty'
+    case 'too-large':
+      return 'is too large to be read'
+    case 'not-object':
+      return 'is JSON, but no object'
+    case 'not-json':
+      return `is no JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
+    case 'field':
+      return `has a ${oneLine(problem.field, 40)} that is not ${problem.expected}`
+  }
+}
+
+/** Why a rule of DESIGN section 5 answers as it does. */
+export const RULE_SENTENCES: Record<Rule, string> = {
+  workflow: "a running workflow's: its driver answers for it",
+  bypassed: 'stop_hook_active is true in the marker: let go, marker and loop guard are removed',
+  'other-session': 'it belongs to another host session',
+  'unowned-stop': "unowned, and unowned markers hold sub-agents' stops only",
+  expired: 'unowned and older than 24 h: it holds nobody any more',
+  'other-agent': 'it belongs to another agent of this session',
+  background: 'a sub-agent is still running in the background: the host asks again when it ends',
+  capped: `${CONTINUATION_LIMIT} continuations are spent: let go, the marker is kept as abandoned`,
+  block: 'held: the postflight is pending',
+}
+
+/** The note to the user when a marker ran into the limit. */
+export function cappedNotice(task: string, path: string, command: string): string {
+  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} continuations. The promise is kept in ${oneLine(path, QUOTE_LIMIT)}; look with \`${command}\`.`
+}
+
+/** The note to the user when a marker's state could not be read or written. */
+export function unreadableNotice(path: string, detail: string): string {
+  return `postflight-guard: ${oneLine(path, QUOTE_LIMIT)} could not be used (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed. \`postflight doctor\` says more.`
+}
+
+/** Pieces of a block's reason; `reason.ts` puts them together. */
+export const REASON_TEXT = {
+  where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>
+    `Task ${task}: the postflight${operation === undefined ? '' : ` of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is not done, says ${path}.`,
+  specsItself: 'specs/',
+  unparsed: (path: string, problem: string): string => `(the marker ${path} ${problem})`,
+  steps: 'Steps that remain:',
+  moreSteps: (count: number): string => `  and ${count} more`,
+  tick: (command: string): string => `Tick each one when it is done: ${command}`,
+  clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
+  fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
+  count: (count: number): string =>
+    `This is continuation ${count} of ${CONTINUATION_LIMIT}${count >= CONTINUATION_LIMIT ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
+  report: 'Then repeat your full report as your last message: your caller receives only the last one.',
+  more: (count: number, command: string): string => `And ${count} more pending markers of yours: ${command} lists them.`,
+} as const
+
+/** Pieces of what a session is told when it starts; `recovery.ts` puts them together. */
+export const RECOVERY_TEXT = {
+  intro: (root: string): string =>
+    `postflight-guard found unfinished postflights in ${root}/specs (said by files there, which may have come with the repository):`,
+  pending: 'pending',
+  abandoned: 'abandoned (its continuations were spent)',
+  mine: 'of this session',
+  other: 'of another session, which may still be running',
+  unowned: 'of no session',
+  more: (count: number): string => `and ${count} more.`,
+  advice: (adopt: string, clear: string): string =>
+    `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}. Ask the user when in doubt.`,
+} as const

@@ -1,0 +1,54 @@
+import { commandLine } from './commands.ts'
+import { isUnowned } from './decision.ts'
+import type { Marker } from './marker.ts'
+import { RECOVERY_TEXT } from './messages.ts'
+import { SPECS_ITSELF } from './task-folder.ts'
+import { oneLine } from './text.ts'
+import { formatAge } from './time.ts'
+
+/**
+ * What a session is told when it starts where postflights are unfinished (DESIGN section 5, "Recovery"). The markers'
+ * own reasons are left out: they may have come with a cloned repository, and nobody asked for them yet.
+ */
+
+const MAX_LISTED = 10
+const NAME_LIMIT = 80
+
+/** One unfinished postflight. */
+export interface Unfinished {
+  readonly state: 'pending' | 'abandoned'
+  readonly task: string
+  readonly root: string
+  /** Set where the agent's folder does not lead to the marker's root. */
+  readonly rootOption?: string | undefined
+  readonly marker: Marker
+  readonly ageMs: number
+}
+
+/** The text, or undefined when nothing is unfinished. */
+export function composeRecovery(unfinished: readonly Unfinished[], session: string | undefined): string | undefined {
+  const first = unfinished[0]
+  if (first === undefined) return undefined
+  const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
+  const rest = unfinished.length - lines.length
+  return [
+    RECOVERY_TEXT.intro(oneLine(first.root, NAME_LIMIT * 2)),
+    ...lines,
+    ...(rest > 0 ? [RECOVERY_TEXT.more(rest)] : []),
+    RECOVERY_TEXT.advice(
+      `${commandLine(['adopt'], first.rootOption)} <task>`,
+      `${commandLine(['clear'], first.rootOption)} <task>`,
+    ),
+  ].join('\n')
+}
+
+function describe({ state, task, marker, ageMs }: Unfinished, session: string | undefined): string {
+  const name = task === SPECS_ITSELF ? SPECS_ITSELF : oneLine(task, NAME_LIMIT)
+  const operation = marker.operation === undefined ? '' : `, ${oneLine(marker.operation, NAME_LIMIT)}`
+  const owner = isUnowned(marker)
+    ? RECOVERY_TEXT.unowned
+    : marker.hostSession === session
+      ? RECOVERY_TEXT.mine
+      : RECOVERY_TEXT.other
+  return `${name}${operation}: ${RECOVERY_TEXT[state]}, ${owner}, ${formatAge(ageMs)} old`
+}

@@ -1,0 +1,69 @@
+import { PostflightError } from './errors.ts'
+
+/** Task folders, `specs/{NNN}_{slug}` (DESIGN section 2): how they are named, and how a person names one. */
+
+const MAX_NAME_LENGTH = 120
+const MAX_TASK_NUMBER = 999_999
+// Reserved by some file system or by a shell's eyes; control characters too.
+const FORBIDDEN = /[/\\<>:"|?*\u0000-\u001f\u007f-\u009f]/
+
+/** What a person may write for `<task>`. */
+export type TaskReference =
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'specs' }
+
+/** The reference to `specs/` itself, the old global place of a marker. */
+export const SPECS_ITSELF = '.'
+
+/**
+ * Reads `<task>`: a number (`259`, `007`), a task folder's name (`259_prove_completeness`), or `.` for `specs/` itself.
+ * @throws {PostflightError} `task-invalid` where it could be taken for a path or an option.
+ */
+export function parseTaskReference(text: string): TaskReference {
+  if (text === SPECS_ITSELF) return { kind: 'specs' }
+  if (/^\d+$/.test(text)) {
+    const number = Number(text)
+    if (number > MAX_TASK_NUMBER) throw new PostflightError('task-invalid', { task: text })
+    return { kind: 'number', number }
+  }
+  if (!isSafeName(text)) throw new PostflightError('task-invalid', { task: text })
+  return { kind: 'name', name: text }
+}
+
+/**
+ * Checks a slug.
+ * @throws {PostflightError} `slug-invalid` when it holds a path separator, `..`, a control character, or begins with `-` or `.`.
+ */
+export function checkSlug(slug: string): string {
+  if (!isSafeName(slug)) throw new PostflightError('slug-invalid', { slug })
+  return slug
+}
+
+/** A name that can only be one folder's name, on every file system: never a path, an option, or a device. */
+function isSafeName(text: string): boolean {
+  return (
+    text !== '' &&
+    text.length <= MAX_NAME_LENGTH &&
+    !FORBIDDEN.test(text) &&
+    !text.includes('..') &&
+    !/^[-.\s]/.test(text) &&
+    !/[.\s]$/.test(text)
+  )
+}
+
+/** `007_x`: the number padded to three digits. */
+export function taskFolderName(number: number, slug: string): string {
+  return `${String(number).padStart(3, '0')}_${slug}`
+}
+
+/** The task number that a folder's name begins with, or undefined. */
+export function taskNumberOf(folderName: string): number | undefined {
+  const digits = /^(\d{1,6})_/.exec(folderName)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** True for a folder whose name begins with a digit: the search does not look below it (DESIGN section 2). */
+export function beginsWithDigit(folderName: string): boolean {
+  return /^[0-9]/.test(folderName)
+}

@@ -1,0 +1,39 @@
+/**
+ * Text that came from a marker, a payload or a folder's name, made fit to print. Such text may be hostile:
+ * terminal escapes, megabytes of it, half of a surrogate pair.
+ */
+
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/** Removes every control character (C0, DEL, C1) but newline and tab. */
+export function stripControl(text: string): string {
+  return text.replace(CONTROL_CHARACTERS, '')
+}
+
+/** At most `limit` UTF-16 units, ending in `…` when something was cut; never splits a surrogate pair. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  let end = Math.max(0, limit - 1)
+  const last = text.charCodeAt(end - 1)
+  if (last >= 0xd800 && last <= 0xdbff) end -= 1
+  return `${text.slice(0, end)}…`
+}
+
+/** One line without control characters, at most `limit` UTF-16 units: for names, ids and paths inside a sentence. */
+export function oneLine(text: string, limit: number): string {
+  // Cut before cleaning too, so that a huge value costs nothing.
+  return cut(
+    stripControl(text.slice(0, limit * 4))
+      .replace(/[\s\u2028\u2029]+/g, ' ')
+      .trim(),
+    limit,
+  )
+}
+
+/**
+ * A word for a POSIX shell: as it stands where that is safe, else in single quotes. Control characters cannot
+ * reach the output of anything that prints a command, so a path that holds one is not made shorter by this.
+ */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,33 @@
+/** Time as data: core has no clock, so milliseconds since the epoch come in and ISO 8601 text goes out. */
+
+/** One hour in ms. */
+export const HOUR_MS = 3_600_000
+
+/** ISO 8601 in UTC without a fraction, as the seed's `date -u +%Y-%m-%dT%H:%M:%SZ` writes it. */
+export function toIsoSeconds(timeMs: number): string {
+  return `${toIso(timeMs).slice(0, 19)}Z`
+}
+
+/** ISO 8601 in UTC with milliseconds. A time that no date can hold reads as the epoch. */
+export function toIso(timeMs: number): string {
+  // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
+  const date = new Date(timeMs)
+  return Number.isNaN(date.getTime()) ? '1970-01-01T00:00:00.000Z' : date.toISOString()
+}
+
+/** Milliseconds since the epoch, or undefined when the text is no date. */
+export function fromIso(text: string): number | undefined {
+  // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
+  const timeMs = Date.parse(text)
+  return Number.isNaN(timeMs) ? undefined : timeMs
+}
+
+/** An age for people: `12 s`, `5 min`, `3 h`, `16 days`; `in the future` when negative. */
+export function formatAge(ageMs: number): string {
+  if (ageMs < 0) return 'in the future'
+  const seconds = Math.floor(ageMs / 1000)
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} days`
+}

@@ -1,0 +1,49 @@
+import type { Answer } from '../core/answer.ts'
+import type { CommandForm } from '../core/commands.ts'
+import type { Environment } from '../core/hosts/host.ts'
+import type { JournalEntry } from '../core/journal-entry.ts'
+import { type Marker, isMarkerId } from '../core/marker.ts'
+import type { Payload } from '../core/payload.ts'
+import type { TaskFolder } from '../io/search.ts'
+
+/** What the hook knows when it starts to answer. */
+export interface HookContext {
+  readonly payload: Payload
+  readonly environment: Environment
+  /** Every distinct root, in the resolver's order. */
+  readonly roots: readonly string[]
+  /** The root that a command of the agent would find from where it is. */
+  readonly agentRoot: string | undefined
+  readonly form: CommandForm
+  /** ms since the epoch. */
+  readonly nowMs: number
+}
+
+/** An entry and the root whose journal it belongs to. */
+export interface Recorded {
+  readonly root: string
+  readonly entry: JournalEntry
+}
+
+/** What came of it. */
+export interface HookResult {
+  readonly answer: Answer
+  readonly recorded: readonly Recorded[]
+  /** For stderr. */
+  readonly complaints: readonly string[]
+}
+
+/** The `--root` that a printed command needs, or undefined where it finds the root by itself. */
+export function rootOption(context: HookContext, root: string): string | undefined {
+  return root === context.agentRoot ? undefined : root
+}
+
+/** The part of a journal entry that says whose marker it is. */
+export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
+  return {
+    markerId: isMarkerId(marker.id) ? marker.id : undefined,
+    task: folder.task,
+    hostSession: payload.session,
+    agent: payload.agent,
+  }
+}

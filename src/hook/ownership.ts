@@ -1,0 +1,50 @@
+import { ALLOW } from '../core/answer.ts'
+import { isUnowned } from '../core/decision.ts'
+import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
+import type { Payload } from '../core/payload.ts'
+import { errorCode } from '../io/file-access.ts'
+import { findMarkers } from '../io/judge.ts'
+import { changeMarker, markerDisplayPath } from '../io/marker-store.ts'
+import { aboutMarker, type HookContext, type HookResult, type Recorded } from './context.ts'
+
+/**
+ * Ownership (DESIGN section 5): a host's shell does not always say which agent it runs for, its `PostToolUse` does.
+ * Who ran the command that printed a marker's id is the marker's owner.
+ */
+
+/** Gives the markers that the payload's command printed to the payload's agent. */
+export function answerToolUse(context: HookContext): HookResult {
+  const { payload } = context
+  const recorded: Recorded[] = []
+  const complaints: string[] = []
+  // Without an id in the output there is nothing to look for.
+  const markers = payload.output?.includes('pf_') ? findMarkers(context.roots).markers : []
+  for (const stored of markers) {
+    if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload)) continue
+    const { folder } = stored
+    try {
+      const claimed = changeMarker(folder, (marker) => (isClaimedBy(marker, payload) ? ownerFields(payload) : undefined), {
+        patience: 'hook',
+      })
+      if (claimed === undefined) continue
+      recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, claimed, payload) } })
+    } catch (error) {
+      complaints.push(`postflight-guard: ${markerDisplayPath(folder)}: the owner was not noted (${errorCode(error)})`)
+    }
+  }
+  return { answer: ALLOW, recorded, complaints }
+}
+
+function ownerFields(payload: Payload): Record<string, unknown> {
+  return { agent_id: payload.agent ?? MAIN_AGENT, cc_session_id: payload.session }
+}
+
+/**
+ * Only an owner that is not known yet is filled in: `inspect` prints ids too, and whoever looks does not take over. A
+ * marker without a session is bound only by the command that made it, for the same reason.
+ */
+function isClaimedBy(marker: Marker, payload: Payload): boolean {
+  if (!isMarkerId(marker.id) || marker.agent !== undefined || payload.session === undefined) return false
+  if (!payload.output?.includes(marker.id)) return false
+  return isUnowned(marker) ? /\b(?:create|adopt)\b/.test(payload.command ?? '') : marker.hostSession === payload.session
+}

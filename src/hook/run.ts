@@ -1,0 +1,118 @@
+import fs from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { ALLOW, type Answer, formatAnswer } from '../core/answer.ts'
+import { PostflightError } from '../core/errors.ts'
+import { showsNotice } from '../core/hosts/index.ts'
+import { errorMessage } from '../core/messages.ts'
+import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
+import { findCommandForm } from '../io/command-form.ts'
+import { appendJournal } from '../io/journal.ts'
+import { findRoot, findRoots, startFolders } from '../io/root.ts'
+import { readStdin } from '../io/stdin.ts'
+import type { HookContext, HookResult, Recorded } from './context.ts'
+import { answerToolUse } from './ownership.ts'
+import { answerSessionStart } from './session-start.ts'
+import { answerStop } from './stop.ts'
+
+/**
+ * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (DESIGN section 5, "Fail open").
+ */
+
+/** The hook from start to end. Never rejects. */
+export async function runHook(): Promise<void> {
+  let payload: Payload | undefined
+  let answer: Answer = ALLOW
+  try {
+    if (process.env.POSTFLIGHT_DISABLE !== '1') {
+      payload = await readPayload()
+      if (payload !== undefined) answer = answerPayload(payload)
+    }
+  } catch (error) {
+    complain(`postflight-guard: the stop was allowed: ${describe(error)}`)
+  }
+  print(formatAnswer(answer, payload !== undefined && showsNotice(payload, process.env)))
+}
+
+async function readPayload(): Promise<Payload | undefined> {
+  const read = await readStdin(process.stdin)
+  if (read.kind === 'nothing') return EMPTY_PAYLOAD
+  if (read.kind === 'text') return parsePayload(read.text)
+  complain(`postflight-guard: the stop was allowed: stdin could not be read (${read.detail})`)
+  return undefined
+}
+
+function answerPayload(payload: Payload): Answer {
+  const { answer, recorded, complaints } = resultFor(payload)
+  for (const complaint of complaints) complain(complaint)
+  for (const complaint of record(recorded)) complain(`postflight-guard: ${complaint}`)
+  return answer
+}
+
+function resultFor(payload: Payload): HookResult {
+  const answerers: Record<string, (context: HookContext) => HookResult> = {
+    SubagentStop: answerStop,
+    Stop: answerStop,
+    PostToolUse: answerToolUse,
+    SessionStart: answerSessionStart,
+  }
+  const answerer = Object.hasOwn(answerers, payload.event) ? answerers[payload.event] : undefined
+  return answerer === undefined ? { answer: ALLOW, recorded: [], complaints: [] } : answerer(contextFor(payload))
+}
+
+function contextFor(payload: Payload): HookContext {
+  const cwd = process.cwd()
+  const environment = process.env
+  const option = optionValue(process.argv.slice(2), '--root')
+  return {
+    payload,
+    environment,
+    roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd })),
+    agentRoot: findRoot(payload.cwd ?? cwd),
+    form: findCommandForm(environment, fileURLToPath(new URL('../bin/postflight.js', import.meta.url))),
+    nowMs: Date.now(),
+  }
+}
+
+function optionValue(argv: readonly string[], name: string): string | undefined {
+  const joined = argv.find((word) => word.startsWith(`${name}=`))
+  if (joined !== undefined) return joined.slice(name.length + 1)
+  const index = argv.indexOf(name)
+  return index === -1 ? undefined : argv[index + 1]
+}
+
+/** Writes the journals; gives what could not be written. */
+function record(recorded: readonly Recorded[]): string[] {
+  const roots = [...new Set(recorded.map((one) => one.root))]
+  return roots.flatMap((root) => {
+    const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
+    return appendJournal(root, entries, Date.now()) ?? []
+  })
+}
+
+function describe(error: unknown): string {
+  return error instanceof PostflightError
+    ? errorMessage(error.code, error.args)
+    : errorMessage('internal', { detail: String(error) })
+}
+
+/** A reader that went away, or a pipe that is full, must not turn into an exit code. */
+function print(line: string): void {
+  const bytes = Buffer.from(line)
+  let written = 0
+  for (let attempt = 0; written < bytes.length && attempt < 100; attempt++) {
+    try {
+      written += fs.writeSync(1, bytes, written)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+}
+
+function complain(text: string): void {
+  try {
+    fs.writeSync(2, `${text}\n`)
+  } catch {
+    // Nobody listens.
+  }
+}

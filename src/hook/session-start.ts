@@ -1,0 +1,32 @@
+import { ALLOW } from '../core/answer.ts'
+import { promisedAtMs } from '../core/decision.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
+import { composeRecovery, type Unfinished } from '../core/recovery.ts'
+import { readMarker } from '../io/marker-store.ts'
+import { foldersHolding, listTaskFolders } from '../io/search.ts'
+import { type HookContext, type HookResult, rootOption } from './context.ts'
+
+/** Recovery (DESIGN section 5): a session that starts is told of the postflights that nobody finished. */
+
+/** Lists pending and abandoned markers under the context's roots. */
+export function answerSessionStart(context: HookContext): HookResult {
+  const unfinished = context.roots.flatMap((root) => findUnfinished(root, context))
+  const text = composeRecovery(unfinished, context.payload.session)
+  return {
+    answer: text === undefined ? ALLOW : { kind: 'context', event: context.payload.event, context: text },
+    recorded: [],
+    complaints: [],
+  }
+}
+
+function findUnfinished(root: string, context: HookContext): Unfinished[] {
+  const { folders } = listTaskFolders(root)
+  const found = (fileName: string, state: Unfinished['state']): Unfinished[] =>
+    foldersHolding(folders, fileName).flatMap((folder) => {
+      const read = readMarker(folder, fileName)
+      if (read?.kind !== 'marker') return []
+      const ageMs = context.nowMs - promisedAtMs(read.marker, read.fileTimeMs, context.nowMs)
+      return [{ state, task: folder.task, root, rootOption: rootOption(context, root), marker: read.marker, ageMs }]
+    })
+  return [...found(MARKER_FILE, 'pending'), ...found(ABANDONED_FILE, 'abandoned')]
+}

@@ -1,0 +1,148 @@
+import { ALLOW } from '../core/answer.ts'
+import { commandLine } from '../core/commands.ts'
+import { CONTINUATION_LIMIT, judgeOwnership } from '../core/decision.ts'
+import { PostflightError } from '../core/errors.ts'
+import { ABANDONED_FILE } from '../core/files.ts'
+import { hostThatIgnores } from '../core/hosts/index.ts'
+import { cappedNotice, errorMessage, unreadableNotice } from '../core/messages.ts'
+import { type BlockedMarker, composeReason } from '../core/reason.ts'
+import { claimContinuation, noteExpired } from '../io/claims.ts'
+import { errorCode } from '../io/file-access.ts'
+import { findMarkers, judgeStored } from '../io/judge.ts'
+import {
+  abandonMarker,
+  endMarker,
+  markerDisplayPath,
+  readMarker,
+  type StoredMarker,
+  type UnreadableMarker,
+} from '../io/marker-store.ts'
+import type { TaskFolder } from '../io/search.ts'
+import { aboutMarker, type HookContext, type HookResult, type Recorded, rootOption } from './context.ts'
+
+/** The answer to `SubagentStop` and `Stop`: every marker is judged, what is owed is counted, then it is said. */
+
+/** A marker that changes under our hands is judged again; more often than this (times) it is let go. */
+const MAX_JUDGEMENTS = 4
+
+/** What one marker came to. */
+interface Settled {
+  readonly blocked?: BlockedMarker
+  readonly notice?: string
+  readonly complaint?: string
+  readonly recorded?: Recorded
+}
+
+const LET_GO: Settled = {}
+
+/** Judges and settles every marker under the context's roots. */
+export function answerStop(context: HookContext): HookResult {
+  const ignoredBy = hostThatIgnores(context.payload, context.environment)
+  if (ignoredBy !== undefined) return { answer: ALLOW, recorded: [], complaints: [] }
+
+  const { markers, problems } = findMarkers(context.roots)
+  const settled = markers.map((marker) => settleSafely(marker, context))
+  const blocked = settled.flatMap((one) => one.blocked ?? [])
+  const notices = settled.flatMap((one) => one.notice ?? [])
+  const complaints = [
+    ...problems.map((problem) => unreadableNotice(problem.path, problem.detail)),
+    ...settled.flatMap((one) => one.complaint ?? one.notice ?? []),
+  ]
+  const recorded = settled.flatMap((one) => one.recorded ?? [])
+  if (blocked.length > 0) {
+    const reason = composeReason(blocked, context.form, context.payload.event === 'SubagentStop')
+    return { answer: { kind: 'block', reason }, recorded, complaints }
+  }
+  return {
+    answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') },
+    recorded,
+    complaints,
+  }
+}
+
+/** One marker that cannot be judged or counted never keeps the others from being answered for. */
+function settleSafely(found: StoredMarker | UnreadableMarker, context: HookContext): Settled {
+  const { folder } = found
+  try {
+    return settle(found, context)
+  } catch (error) {
+    const detail = error instanceof PostflightError ? errorMessage(error.code, error.args) : errorCode(error)
+    return failed(folder, detail)
+  }
+}
+
+function failed(folder: TaskFolder, detail: string): Settled {
+  return {
+    notice: unreadableNotice(markerDisplayPath(folder), detail),
+    recorded: { root: folder.root, entry: { event: 'error', task: folder.task, detail } },
+  }
+}
+
+function settle(found: StoredMarker | UnreadableMarker, context: HookContext): Settled {
+  const { folder } = found
+  const { payload, nowMs } = context
+  const ownershipOf = ({ marker, fileTimeMs }: StoredMarker) => judgeOwnership(marker, fileTimeMs, payload, nowMs)
+  let current: StoredMarker | UnreadableMarker | undefined = found
+  for (let attempt = 0; attempt < MAX_JUDGEMENTS && current !== undefined; attempt++) {
+    const judged = judgeStored(current, payload, nowMs)
+    if (judged.kind === 'unjudged') return failed(folder, judged.detail)
+    const { stored } = judged
+    const about = aboutMarker(folder, stored.marker, payload)
+    switch (judged.rule) {
+      case 'bypassed': {
+        if (!endMarker(folder, (marker) => ownershipOf(marker) === 'bypassed')) return LET_GO
+        return { recorded: { root: folder.root, entry: { event: 'bypass', outcome: 'bypassed', ...about } } }
+      }
+      case 'expired': {
+        if (!noteExpired(folder.path, stored.identity)) return LET_GO
+        return { recorded: { root: folder.root, entry: { event: 'expire', outcome: 'expired', ...about } } }
+      }
+      case 'capped': {
+        const given = abandonMarker(
+          folder,
+          (marker, spent) => ownershipOf(marker) === 'owed' && spent >= CONTINUATION_LIMIT,
+        )
+        if (given) return capped(stored, context)
+        break
+      }
+      case 'block': {
+        const claim = claimContinuation(folder.path, stored.identity)
+        if (claim.kind === 'claimed') return blockedBy(stored, claim.count, context)
+        break
+      }
+      default:
+        return LET_GO
+    }
+    // Another process was faster: the marker is looked at afresh.
+    current = readMarker(folder)
+  }
+  return LET_GO
+}
+
+function capped({ folder, marker }: StoredMarker, context: HookContext): Settled {
+  const about = aboutMarker(folder, marker, context.payload)
+  return {
+    notice: cappedNotice(
+      folder.task,
+      markerDisplayPath(folder, ABANDONED_FILE),
+      commandLine(['inspect', folder.task], rootOption(context, folder.root)),
+    ),
+    recorded: {
+      root: folder.root,
+      entry: { event: 'cap', outcome: 'capped', count: CONTINUATION_LIMIT, ...about },
+    },
+  }
+}
+
+function blockedBy({ folder, marker }: StoredMarker, count: number, context: HookContext): Settled {
+  return {
+    blocked: {
+      marker,
+      task: folder.task,
+      path: markerDisplayPath(folder),
+      count,
+      root: rootOption(context, folder.root),
+    },
+    recorded: { root: folder.root, entry: { event: 'block', count, ...aboutMarker(folder, marker, context.payload) } },
+  }
+}

@@ -1,0 +1,167 @@
+import fs from 'node:fs'
+
+/**
+ * Reading and replacing small files of ours in folders that somebody else may have filled: never through a link, never
+ * a pipe or a device, never more than asked for, and a replaced file is the old or the new one, never half.
+ */
+
+// Not defined on Windows, where links need a privilege and pipes do not lie in folders.
+const NO_FOLLOW = fs.constants.O_NOFOLLOW ?? 0
+const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
+
+/** What tells one file from another, and from a later one of the same name. */
+export type FileIdentity = string
+
+/** A file's text, or why there is none. */
+export type FileRead =
+  | {
+      readonly kind: 'text'
+      readonly text: string
+      /** False when the file is longer than what was read. */
+      readonly whole: boolean
+      readonly identity: FileIdentity
+      /** Last change in ms since the epoch. */
+      readonly modifiedMs: number
+    }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+
+/** The code of a file-system error (`ENOENT`), or its message. */
+export function errorCode(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? (error as Error).message
+}
+
+/** True when the error says that nothing is there. */
+export function isAbsent(error: unknown): boolean {
+  const code = errorCode(error)
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/**
+ * Inode and birth time. The birth time tells a file from a later one that was given the same inode, as ext4 does at
+ * once; rewriting in place (`cat > marker`) changes neither.
+ */
+function identityOf(stats: fs.BigIntStats): FileIdentity {
+  return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
+}
+
+/** The identity of the regular file at `path`; undefined where there is none. */
+export function fileIdentity(path: string): FileIdentity | undefined {
+  try {
+    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    return stats?.isFile() ? identityOf(stats) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads at most `limit` bytes of a regular file. Never throws, never waits for a pipe, never follows a link. */
+export function readSmallFile(path: string, limit: number): FileRead {
+  let descriptor: number | undefined
+  try {
+    descriptor = fs.openSync(path, fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING)
+    const stats = fs.fstatSync(descriptor, { bigint: true })
+    if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
+    const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
+    let length = 0
+    while (length < buffer.length) {
+      const count = fs.readSync(descriptor, buffer, length, buffer.length - length, null)
+      if (count === 0) break
+      length += count
+    }
+    const whole = length < buffer.length || length <= limit
+    return {
+      kind: 'text',
+      text: buffer.toString('utf8', 0, Math.min(length, limit)),
+      whole,
+      identity: identityOf(stats),
+      modifiedMs: Number(stats.mtimeMs),
+    }
+  } catch (error) {
+    if (isAbsent(error)) return { kind: 'absent' }
+    const code = errorCode(error)
+    return { kind: 'unreadable', detail: code === 'ELOOP' ? 'a link' : code }
+  } finally {
+    if (descriptor !== undefined) closeQuietly(descriptor)
+  }
+}
+
+function closeQuietly(descriptor: number): void {
+  try {
+    fs.closeSync(descriptor)
+  } catch {
+    // What was read is read.
+  }
+}
+
+function kindName(stats: { isDirectory(): boolean; isFIFO(): boolean; isSymbolicLink(): boolean }): string {
+  if (stats.isDirectory()) return 'a folder'
+  if (stats.isFIFO()) return 'a named pipe'
+  return stats.isSymbolicLink() ? 'a link' : 'no regular file'
+}
+
+/** What is at `path`, not following links: `file`, `folder`, what else it is, or undefined for nothing. */
+export function kindAt(path: string): string | undefined {
+  let stats: fs.Stats | undefined
+  try {
+    stats = fs.lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+  if (stats === undefined) return undefined
+  return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
+}
+
+/** Creates `path` with `text`; the file must not be there yet. The text is on disk when this returns. */
+export function createFile(path: string, text: string): void {
+  const descriptor = fs.openSync(path, 'wx', 0o644)
+  try {
+    fs.writeSync(descriptor, text)
+    fs.fsyncSync(descriptor)
+  } catch (error) {
+    closeQuietly(descriptor)
+    removeFile(path)
+    throw error
+  }
+  fs.closeSync(descriptor)
+}
+
+let temporaryCount = 0
+
+/** A name beside `path` that no other process uses. */
+export function temporaryBeside(path: string): string {
+  temporaryCount += 1
+  return `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}-${temporaryCount}.tmp`
+}
+
+/** Replaces `path` (or creates it) by a rename. `temporary` lies on the same file system. */
+export function replaceFile(path: string, text: string, temporary = temporaryBeside(path)): void {
+  createFile(temporary, text)
+  try {
+    fs.renameSync(temporary, path)
+  } catch (error) {
+    tryRemoveFile(temporary)
+    throw error
+  }
+}
+
+/** Removes a file; true when it was there. Never a folder. */
+export function removeFile(path: string): boolean {
+  try {
+    fs.unlinkSync(path)
+    return true
+  } catch (error) {
+    if (isAbsent(error)) return false
+    throw error
+  }
+}
+
+/** Removes a file where it can: for what is litter, not a promise. */
+export function tryRemoveFile(path: string): void {
+  try {
+    fs.unlinkSync(path)
+  } catch {
+    // Litter that stays harms nobody.
+  }
+}

@@ -1,0 +1,73 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
+import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
+import { errorCode, kindAt } from './file-access.ts'
+import { withLock } from './lock.ts'
+
+/** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
+
+const ROTATE_BYTES = 1_048_576
+const FLAGS =
+  fs.constants.O_WRONLY |
+  fs.constants.O_APPEND |
+  fs.constants.O_CREAT |
+  (fs.constants.O_NOFOLLOW ?? 0) |
+  (fs.constants.O_NONBLOCK ?? 0)
+
+/** The journal of a root, old file first. */
+export function journalPaths(root: string): { folder: string; old: string; current: string } {
+  const folder = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
+  return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
+}
+
+/**
+ * Appends entries in one write. A journal that cannot be written stops nobody.
+ * @returns why it could not be written, or undefined.
+ */
+export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number): string | undefined {
+  if (entries.length === 0) return undefined
+  const { folder, current } = journalPaths(root)
+  let descriptor: number | undefined
+  try {
+    prepareFolder(folder)
+    descriptor = fs.openSync(current, FLAGS, 0o644)
+    const stats = fs.fstatSync(descriptor)
+    if (!stats.isFile()) return `${current}: no regular file`
+    fs.writeSync(descriptor, entries.map((entry) => formatJournalEntry(entry, nowMs)).join(''))
+    if (stats.size >= ROTATE_BYTES) rotate(root)
+    return undefined
+  } catch (error) {
+    return `${current}: ${errorCode(error)}`
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor)
+  }
+}
+
+function prepareFolder(folder: string): void {
+  try {
+    fs.mkdirSync(folder)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    const kind = kindAt(folder)
+    if (kind !== 'folder') throw new Error(`${kind}, not a folder`)
+    return
+  }
+  try {
+    fs.writeFileSync(path.join(folder, '.gitignore'), '*\n', { flag: 'wx' })
+  } catch {
+    // A convenience only.
+  }
+}
+
+/** Under a lock, and only if it is still large: two processes that rotate at once must not push out a full file. */
+function rotate(root: string): void {
+  const { folder, old, current } = journalPaths(root)
+  try {
+    withLock(folder, 0, () => {
+      if (fs.lstatSync(current).size >= ROTATE_BYTES) fs.renameSync(current, old)
+    })
+  } catch {
+    // Somebody else rotates, or it is done at the next entry.
+  }
+}

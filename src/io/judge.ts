@@ -1,0 +1,60 @@
+import { type Rule, judgeCount, judgeOwnership } from '../core/decision.ts'
+import { MARKER_FILE } from '../core/files.ts'
+import type { Payload } from '../core/payload.ts'
+import { readSpent } from './claims.ts'
+import { errorCode } from './file-access.ts'
+import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-store.ts'
+import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
+
+/** Markers as they lie under some roots, each judged by the table of DESIGN section 5. Reads only. */
+
+/** A marker and the rule that fits it. */
+export interface JudgedMarker {
+  readonly kind: 'judged'
+  readonly stored: StoredMarker
+  readonly rule: Rule
+  /** Continuations spent; 0 where the rule does not ask. */
+  readonly spent: number
+}
+
+/** A marker that could not be judged: the stop is allowed, and somebody is told. */
+export interface UnjudgedMarker {
+  readonly kind: 'unjudged'
+  readonly folder: StoredMarker['folder']
+  readonly detail: string
+}
+
+/** Every marker under the roots, in the roots' order and path order, and what could not be searched. */
+export function findMarkers(roots: readonly string[]): {
+  markers: (StoredMarker | UnreadableMarker)[]
+  problems: SearchProblem[]
+} {
+  const markers: (StoredMarker | UnreadableMarker)[] = []
+  const problems: SearchProblem[] = []
+  for (const root of roots) {
+    const listed = listTaskFolders(root)
+    problems.push(...listed.problems)
+    for (const folder of foldersHolding(listed.folders, MARKER_FILE)) {
+      const read = readMarker(folder)
+      if (read !== undefined) markers.push(read)
+    }
+  }
+  return { markers, problems }
+}
+
+/** Judges one marker. */
+export function judgeStored(
+  stored: StoredMarker | UnreadableMarker,
+  payload: Payload,
+  nowMs: number,
+): JudgedMarker | UnjudgedMarker {
+  if (stored.kind === 'unreadable') return { kind: 'unjudged', folder: stored.folder, detail: stored.detail }
+  const ownership = judgeOwnership(stored.marker, stored.fileTimeMs, payload, nowMs)
+  if (ownership !== 'owed') return { kind: 'judged', stored, rule: ownership, spent: 0 }
+  try {
+    const spent = readSpent(stored.folder.path, stored.identity)
+    return { kind: 'judged', stored, rule: judgeCount(spent), spent }
+  } catch (error) {
+    return { kind: 'unjudged', folder: stored.folder, detail: errorCode(error) }
+  }
+}

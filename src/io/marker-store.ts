@@ -1,0 +1,295 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../core/errors.ts'
+import { ABANDONED_FILE, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../core/files.ts'
+import type { MarkerIdentity } from '../core/loop-guard.ts'
+import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
+import { claimAllSlots, readSpent, removeClaims, resetContinuations, restoreLoopGuard } from './claims.ts'
+import {
+  createFile,
+  errorCode,
+  fileIdentity,
+  kindAt,
+  readSmallFile,
+  removeFile,
+  replaceFile,
+  temporaryBeside,
+  tryRemoveFile,
+} from './file-access.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './lock.ts'
+import type { TaskFolder } from './search.ts'
+
+/**
+ * The one marker store: reads markers, and changes or removes them without ever losing what it could not understand.
+ * Everything that changes a marker does so under the folder's lock; readers need none.
+ */
+
+/** A marker as it lies on disk. */
+export interface StoredMarker {
+  readonly kind: 'marker'
+  readonly folder: TaskFolder
+  readonly marker: Marker
+  readonly text: string
+  /** Whether `text` is all of the file. */
+  readonly whole: boolean
+  readonly identity: MarkerIdentity
+  /** Last change of the file in ms since the epoch. */
+  readonly fileTimeMs: number
+}
+
+/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
+export interface UnreadableMarker {
+  readonly kind: 'unreadable'
+  readonly folder: TaskFolder
+  readonly detail: string
+}
+
+/** A marker's path for people: relative to its root. */
+export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
+  return `${folder.relative}/${fileName}`
+}
+
+/** Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. */
+export function readMarker(
+  folder: TaskFolder,
+  fileName: string = MARKER_FILE,
+): StoredMarker | UnreadableMarker | undefined {
+  const read = readSmallFile(path.join(folder.path, fileName), MARKER_MAX_BYTES)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
+  return {
+    kind: 'marker',
+    folder,
+    marker,
+    text: read.text,
+    whole: read.whole,
+    identity: { id: marker.id, file: read.identity },
+    fileTimeMs: read.modifiedMs,
+  }
+}
+
+/** What `writeNewMarker` is told by its caller, who has seen what lies there. */
+export interface NewMarkerPlan {
+  readonly fields: Readonly<Record<string, unknown>>
+  /** True when the same promise goes on: its continuations stay counted. */
+  readonly keepsCount: boolean
+}
+
+/**
+ * Writes a marker. `plan` is called under the lock with what is there now and decides, or throws.
+ * @throws {PostflightError} `marker-unreadable` when something that is no file has the marker's name.
+ */
+export function writeNewMarker(
+  folder: TaskFolder,
+  plan: (present: StoredMarker | undefined) => NewMarkerPlan,
+): NewMarkerPlan {
+  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+    const present = requireReadable(readMarker(folder))
+    const planned = plan(present)
+    const target = path.join(folder.path, MARKER_FILE)
+    const text = formatMarker(planned.fields)
+    if (present === undefined) {
+      resetContinuations(folder.path)
+      createWhole(target, text)
+    } else {
+      keepUnparsed(present, MARKER_FILE)
+      if (planned.keepsCount) restoreLoopGuard(folder.path, present.identity)
+      else resetContinuations(folder.path)
+      replaceFile(target, text)
+    }
+    return planned
+  })
+}
+
+/** Creates `target` with its whole text, exclusively: a reader sees no file or all of it. */
+function createWhole(target: string, text: string): void {
+  const temporary = temporaryBeside(target)
+  createFile(temporary, text)
+  try {
+    fs.linkSync(temporary, target)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
+    // A file system without hard links (exFAT, some network folders): exclusive, if not in one go.
+    createFile(target, text)
+  } finally {
+    tryRemoveFile(temporary)
+  }
+}
+
+/**
+ * Changes fields of a marker; `change` sees the marker as it is under the lock and gives the fields to lay over it, or
+ * undefined to leave it alone. Unknown fields stay, and so does the count.
+ * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `marker-locked`.
+ */
+export function changeMarker(
+  folder: TaskFolder,
+  change: (marker: Marker) => Readonly<Record<string, unknown>> | undefined,
+  options: { readonly patience?: 'command' | 'hook'; readonly replaceUnparsed?: boolean } = {},
+): Marker | undefined {
+  const patienceMs = options.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
+  return withLock(folder.path, patienceMs, () => {
+    const present = requireReadable(readMarker(folder))
+    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    const changes = change(present.marker)
+    if (changes === undefined) return undefined
+    if (present.marker.fields === undefined) {
+      if (options.replaceUnparsed !== true) {
+        throw new PostflightError('marker-unparsed', {
+          path: markerDisplayPath(folder),
+          task: folder.task,
+          detail: present.marker.problems[0]?.code ?? '',
+        })
+      }
+      keepUnparsed(present, MARKER_FILE)
+    }
+    restoreLoopGuard(folder.path, present.identity)
+    const text = formatMarker(withFields(present.marker.fields ?? {}, changes))
+    const target = path.join(folder.path, MARKER_FILE)
+    // Plain `rm` takes no lock: what it removed a moment ago must not come back.
+    if (fileIdentity(target) !== present.identity.file) {
+      throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
+    }
+    replaceFile(target, text)
+    return parseMarker(text)
+  })
+}
+
+/**
+ * Ends a marker: removes it with loop guard and claims, if `still` holds for it under the lock.
+ * @returns false when another process was first.
+ */
+export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): boolean {
+  return withLock(folder.path, HOOK_PATIENCE_MS, () => {
+    const present = readMarker(folder)
+    if (present?.kind !== 'marker' || !still(present)) return false
+    removeMarkerFiles(folder)
+    return true
+  })
+}
+
+/**
+ * Gives a marker up whose continuations are spent: renames it to `.postflight-abandoned` and removes the loop guard.
+ * @returns false when it is not (or no longer) so.
+ */
+export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, spent: number) => boolean): boolean {
+  const target = path.join(folder.path, MARKER_FILE)
+  if (kindAt(target) === undefined) return false
+  return withLock(folder.path, HOOK_PATIENCE_MS, () => {
+    const present = readMarker(folder)
+    if (present?.kind !== 'marker') return false
+    if (!still(present, readSpent(folder.path, present.identity))) return false
+    // In this order a kill between any two steps leaves either a marker that is still spent, or no marker and no count.
+    claimAllSlots(folder.path, present.identity)
+    removeLoopGuard(folder)
+    keepEarlierAbandoned(folder)
+    fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
+    removeClaims(folder.path)
+    return true
+  })
+}
+
+function isAbandonedName(name: string): boolean {
+  return name.startsWith(ABANDONED_FILE)
+}
+
+/** What `clearFolder` removed. */
+export interface Cleared {
+  readonly marker: StoredMarker | undefined
+  readonly files: readonly string[]
+}
+
+/** The files that `clear` would remove from a folder, by name. */
+export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
+  const names = new Set(
+    fs.readdirSync(folder.path).filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE)),
+  )
+  return [...names].sort()
+}
+
+const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims)$/
+
+/**
+ * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked. A marker
+ * that does not parse is copied first.
+ * @throws {PostflightError} `marker-unreadable` when the marker is no file.
+ */
+export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
+  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+    const marker = requireReadable(readMarker(folder))
+    keepUnparsed(marker, MARKER_FILE)
+    const files = clearableFiles(folder, returnMeta)
+    removeMarkerFiles(folder)
+    for (const name of files) {
+      const target = path.join(folder.path, name)
+      if (isAbandonedName(name)) keepUnparsed(requireReadable(readMarker(folder, name)), name)
+      if (name === RETURN_META_FILE || isAbandonedName(name)) removeFile(target)
+    }
+    return { marker, files }
+  })
+}
+
+/**
+ * Makes a pending marker of an abandoned one, as a new promise with a count of its own.
+ * @returns false when there is none.
+ */
+export function reviveAbandoned(
+  folder: TaskFolder,
+  change: (marker: Marker) => Readonly<Record<string, unknown>>,
+): boolean {
+  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+    const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
+    if (abandoned === undefined || readMarker(folder) !== undefined) return false
+    keepUnparsed(abandoned, ABANDONED_FILE)
+    resetContinuations(folder.path)
+    createWhole(
+      path.join(folder.path, MARKER_FILE),
+      formatMarker(withFields(abandoned.marker.fields ?? {}, change(abandoned.marker))),
+    )
+    removeFile(path.join(folder.path, ABANDONED_FILE))
+    return true
+  })
+}
+
+/**
+ * The loop guard goes before the marker, so that a kill between leaves no count without one, and again after it,
+ * because a hook that runs now may have written it in between; that hook then sees that its marker is gone.
+ */
+function removeMarkerFiles(folder: TaskFolder): void {
+  removeLoopGuard(folder)
+  removeFile(path.join(folder.path, MARKER_FILE))
+  resetContinuations(folder.path)
+}
+
+function removeLoopGuard(folder: TaskFolder): void {
+  removeFile(path.join(folder.path, LOOP_GUARD_FILE))
+}
+
+function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {
+  if (read?.kind === 'unreadable') {
+    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder), detail: read.detail })
+  }
+  return read
+}
+
+/** Copies a marker that did not parse, under the name it was read from; an empty one holds nothing to keep. */
+function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
+  if (read === undefined || read.marker.fields !== undefined || read.text === '') return
+  const source = path.join(read.folder.path, fileName)
+  fs.copyFileSync(source, freeName(path.join(read.folder.path, UNPARSED_FILE)), fs.constants.COPYFILE_EXCL)
+}
+
+/** An earlier abandoned marker is evidence too: it gets a number. */
+function keepEarlierAbandoned(folder: TaskFolder): void {
+  const target = path.join(folder.path, ABANDONED_FILE)
+  if (kindAt(target) !== undefined) fs.renameSync(target, freeName(`${target}.1`))
+}
+
+/** `path`, or the next `path.N` that is free. */
+function freeName(target: string): string {
+  const base = target.replace(/\.\d+$/, '')
+  let name = target
+  for (let number = 1; kindAt(name) !== undefined; number++) name = `${base}.${number}`
+  return name
+}

@@ -1,0 +1,90 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { SPECS_FOLDER } from '../core/files.ts'
+import { type Environment, variable } from '../core/hosts/host.ts'
+import { PROJECT_VARIABLES } from '../core/hosts/index.ts'
+
+/** The one root resolver (DESIGN section 4). `hooks/postflight-hook` walks the same way; a test compares them. */
+
+/** Where to start looking, and who said so. */
+export interface StartFolder {
+  readonly from: string
+  readonly path: string
+}
+
+/** What the start folders are taken from. */
+export interface RootSources {
+  readonly option?: string | undefined
+  readonly payloadCwd?: string | undefined
+  readonly environment: Environment
+  readonly cwd: string
+}
+
+/** The start folders in their order; those that nobody named are left out. */
+export function startFolders({ option, payloadCwd, environment, cwd }: RootSources): StartFolder[] {
+  const candidates: [string, string | undefined][] = [
+    ['--root', option],
+    ['POSTFLIGHT_ROOT', variable(environment, 'POSTFLIGHT_ROOT')],
+    ["the payload's cwd", payloadCwd],
+    ...PROJECT_VARIABLES.map((name): [string, string | undefined] => [name, variable(environment, name)]),
+    ['the current folder', cwd],
+  ]
+  return candidates.flatMap(([from, folder]) => (folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }]))
+}
+
+/** Every distinct root that the start folders lead to, in their order. */
+export function findRoots(starts: readonly StartFolder[]): string[] {
+  const roots = new Set<string>()
+  const seen = new Set<string>()
+  for (const start of starts) {
+    if (seen.has(start.path)) continue
+    seen.add(start.path)
+    const root = findRoot(start.path)
+    if (root !== undefined) roots.add(root)
+  }
+  return [...roots]
+}
+
+/**
+ * Walks up from `start` to the nearest folder that holds a real `specs/` folder; stops at a `.git` entry or the top.
+ * Links in `start` itself are resolved first, so that one project has one name.
+ */
+export function findRoot(start: string): string | undefined {
+  return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)))
+}
+
+/** The nearest folder at or above `start` that holds a `.git` entry. */
+export function findRepository(start: string): string | undefined {
+  return walkUp(start, hasGitEntry)
+}
+
+function walkUp(start: string, accept: (folder: string) => boolean): string | undefined {
+  let folder: string
+  try {
+    folder = fs.realpathSync.native(start)
+  } catch {
+    return undefined
+  }
+  for (;;) {
+    if (accept(folder)) return folder
+    const parent = path.dirname(folder)
+    if (parent === folder || hasGitEntry(folder)) return undefined
+    folder = parent
+  }
+}
+
+function hasGitEntry(folder: string): boolean {
+  return lstat(path.join(folder, '.git')) !== undefined
+}
+
+function isRealFolder(folder: string): boolean {
+  return lstat(folder)?.isDirectory() ?? false
+}
+
+function lstat(target: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(target, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,217 @@
+/** Starts the real Claude Code, headless, in an environment that holds nothing of the machine the tests run on. */
+
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How to start the client. */
+export interface RunOptions {
+  /** From `ensureClaudeCode()`. */
+  binary: string
+  /** The project's folder: the client's working directory. */
+  project: string
+  /** A home of its own: settings, transcripts and memory of the client go there. */
+  home: string
+  /** The client's PATH. */
+  path: string
+  /** The scripted model. */
+  model: { url: string }
+  prompt: string
+  /** `json` gives one result; `stream-json` each event, hooks' notices among them. */
+  output?: 'json' | 'stream-json'
+  /** The tools the agent may use without being asked. */
+  allowedTools?: string
+  /** Further arguments, for example `['--resume', sessionId]`. */
+  args?: readonly string[]
+  /** Further environment variables. */
+  env?: Readonly<Record<string, string>>
+  /** Working directory, where it is not the project's folder. */
+  cwd?: string
+  timeoutMs?: number
+}
+
+/** An event of `--output-format stream-json`; the last one, of type `result`, is also what `json` prints. */
+export type ClientEvent = Record<string, unknown> & { type: string; subtype?: string }
+
+/** How a run of the client ended. */
+export interface RunResult {
+  exitCode: number | null
+  signal: NodeJS.Signals | null
+  timedOut: boolean
+  stdout: string
+  stderr: string
+  /** Each line of stdout that is a JSON object (or each entry, where a line is a list). */
+  events: ClientEvent[]
+  /** The event of type `result`. */
+  result: ClientEvent | undefined
+  /**
+   * What the user is shown beside the conversation, for example `Stop says: <systemMessage>`. Only with `stream-json`,
+   * and never for a SubagentStop hook: for that one see `transcriptNotices`.
+   */
+  notices: string[]
+  sessionId: string | undefined
+  durationMs: number
+}
+
+/** A client that is still running. */
+export interface RunningClient {
+  pid: number
+  /** Ends the client and everything it started. */
+  kill(signal?: NodeJS.Signals): void
+  /** What it has printed so far. */
+  output(): { stdout: string; stderr: string }
+  done: Promise<RunResult>
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const DEFAULT_TOOLS = 'Bash Agent Skill Read Write'
+
+/** Runs the client until it ends. At the timeout its whole process group is killed, and `timedOut` is set. */
+export function runClaude(options: RunOptions): Promise<RunResult> {
+  return startClaude(options).done
+}
+
+/** Starts the client and gives it back running, for tests that kill it or look at the project meanwhile. */
+export function startClaude(options: RunOptions): RunningClient {
+  const started = performance.now()
+  mkdirSync(temporaryFolder(options), { recursive: true })
+  const format = options.output ?? 'json'
+  const child = spawn(
+    options.binary,
+    [
+      '-p',
+      options.prompt,
+      '--output-format',
+      format,
+      ...(format === 'stream-json' ? ['--verbose'] : []),
+      '--allowedTools',
+      options.allowedTools ?? DEFAULT_TOOLS,
+      ...(options.args ?? []),
+    ],
+    {
+      cwd: options.cwd ?? options.project,
+      env: clientEnvironment(options),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A process group of its own, so that killing it cannot reach the test runner.
+      detached: process.platform !== 'win32',
+    },
+  )
+
+  let stdout = ''
+  let stderr = ''
+  let timedOut = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const timer = setTimeout(() => {
+    timedOut = true
+    killTree(child.pid, 'SIGKILL')
+  }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+
+  const done = new Promise<RunResult>((resolve, reject) => {
+    child.once('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(timer)
+      const events = parseEvents(stdout)
+      const result = events.findLast((event) => event.type === 'result')
+      const sessionId = events.map((event) => event.session_id).find((id) => typeof id === 'string')
+      const notices = events.flatMap(noticeOf)
+      const durationMs = performance.now() - started
+      resolve({ exitCode, signal, timedOut, stdout, stderr, events, result, notices, sessionId, durationMs })
+    })
+  })
+
+  return {
+    pid: child.pid ?? -1,
+    kill: (signal = 'SIGKILL') => killTree(child.pid, signal),
+    output: () => ({ stdout, stderr }),
+    done,
+  }
+}
+
+function clientEnvironment(options: RunOptions): Record<string, string> {
+  return {
+    PATH: options.path,
+    HOME: options.home,
+    ANTHROPIC_BASE_URL: options.model.url,
+    ANTHROPIC_API_KEY: 'not-a-key',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_TMPDIR: temporaryFolder(options),
+    ...options.env,
+  }
+}
+
+/** The client leaves a folder per project in its temp folder; in the home it goes when the home goes. */
+function temporaryFolder(options: RunOptions): string {
+  return join(options.home, 'tmp')
+}
+
+/** The client gives each shell and hook a process group of its own, so one group is not enough. */
+function killTree(root: number | undefined, signal: NodeJS.Signals): void {
+  if (root === undefined) return
+  for (const pid of [root, ...descendants(root)]) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+function descendants(root: number): number[] {
+  const listing = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout ?? ''
+  const rows = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+  const found: number[] = []
+  let parents = [root]
+  while (parents.length > 0) {
+    parents = rows.flatMap(([pid, parent]) => (pid && parent && parents.includes(parent) ? [pid] : []))
+    found.push(...parents)
+  }
+  return found
+}
+
+/** True while the process runs. One that has ended but that nobody has asked after yet (a zombie) does not. */
+export function isAlive(pid: number): boolean {
+  const state = (spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '').trim()
+  return state !== '' && !state.startsWith('Z')
+}
+
+/** Every `systemMessage` of a hook that the client wrote into a transcript under this home, sub-agents' included. */
+export function transcriptNotices(home: string): { hookEvent: string; content: string }[] {
+  const folder = join(home, '.claude', 'projects')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
+  const lines = files.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+  return lines.flatMap((line) => {
+    if (!line.includes('"hook_system_message"')) return []
+    const { attachment } = JSON.parse(line) as { attachment?: { type: string; hookEvent: string; content: string } }
+    if (attachment?.type !== 'hook_system_message') return []
+    return [{ hookEvent: attachment.hookEvent, content: attachment.content }]
+  })
+}
+
+function noticeOf(event: ClientEvent): string[] {
+  const isNotice = event.type === 'system' && event.subtype === 'informational'
+  return isNotice && typeof event.content === 'string' ? [event.content] : []
+}
+
+function parseEvents(stdout: string): ClientEvent[] {
+  return stdout.split('\n').flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line)
+      return (Array.isArray(value) ? value : [value]).filter(isEvent)
+    } catch {
+      return []
+    }
+  })
+}
+
+function isEvent(value: unknown): value is ClientEvent {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+}

@@ -1,0 +1,225 @@
+/**
+ * Keeps the real clients that the host tests drive. Each is fetched once from the npm registry, at a pinned version,
+ * into the git-ignored `.cache/hosts/`, and never run before it has answered `--version`.
+ */
+
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The Claude Code version whose behaviour the host tests pin down. */
+export const CLAUDE_CODE_VERSION = '2.1.329'
+
+/** A client that npm distributes as one package per platform. */
+export interface Client {
+  /** The platform's own package, for example `@anthropic-ai/claude-code-linux-x64`. */
+  name: string
+  version: string
+  /** The executable's path inside the package. */
+  binary: string
+  /** Unpacked size, for the progress line only: some registries do not tell. */
+  megabytes?: number
+}
+
+const CACHE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '.cache', 'hosts')
+const SKIP_HINT = 'Set POSTFLIGHT_SKIP_HOSTS=1 to leave out the tests that need a real client.'
+const FETCH_TIMEOUT_MS = 10 * 60_000
+const VERSION_TIMEOUT_MS = 30_000
+
+const CLAUDE_CODE_PLATFORMS = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64',
+  'linux-arm64-musl',
+  'linux-x64',
+  'linux-x64-musl',
+  'win32-arm64',
+  'win32-x64',
+]
+
+/** True when the tests that need a real client are switched off (`POSTFLIGHT_SKIP_HOSTS=1`). */
+export function hostsSkipped(): boolean {
+  const value = process.env.POSTFLIGHT_SKIP_HOSTS
+  return value !== undefined && value !== '' && value !== '0'
+}
+
+/** This machine as npm package names spell it: `linux-x64`, `linux-x64-musl`, `darwin-arm64`, … */
+export function platformSuffix(): string {
+  return `${process.platform}-${process.arch}${usesMusl() ? '-musl' : ''}`
+}
+
+/**
+ * Path of the Claude Code binary, fetched on first use.
+ *
+ * @throws Error when this platform has no package or the registry cannot be reached.
+ */
+export async function ensureClaudeCode(): Promise<string> {
+  const suffix = platformSuffix()
+  if (!CLAUDE_CODE_PLATFORMS.includes(suffix)) {
+    throw new Error(`Claude Code ${CLAUDE_CODE_VERSION} has no package for ${suffix}. ${SKIP_HINT}`)
+  }
+  return ensureClient({
+    name: `@anthropic-ai/claude-code-${suffix}`,
+    version: CLAUDE_CODE_VERSION,
+    binary: process.platform === 'win32' ? 'claude.exe' : 'claude',
+    megabytes: 360,
+  })
+}
+
+const ready = new Map<string, Promise<string>>()
+
+/**
+ * Path of a client's binary, fetched on first use. Any number of processes may ask at once: each fetches into a folder
+ * of its own, and the first to rename it into place wins.
+ *
+ * @throws Error when the package does not exist, the registry cannot be reached, or the binary does not run.
+ */
+export function ensureClient(client: Client): Promise<string> {
+  const key = `${client.name}@${client.version}`
+  const known = ready.get(key)
+  if (known !== undefined) return known
+  const asked = provide(client)
+  ready.set(key, asked)
+  // A failed attempt must not be remembered: the network may be back for the next test file.
+  asked.catch(() => ready.delete(key))
+  return asked
+}
+
+async function provide(client: Client): Promise<string> {
+  // The package's name holds the platform, so one checkout can serve a host and a container.
+  const home = join(CACHE, `${basename(client.name)}-${client.version}`)
+  const cached = binaryIn(home, client)
+  if (existsSync(cached)) {
+    if ((await versionProblem(cached, client)) === undefined) return cached
+    await rm(home, { recursive: true, force: true })
+  }
+
+  await mkdir(CACHE, { recursive: true })
+  const temporary = await mkdtemp(join(CACHE, '.fetching-'))
+  try {
+    await fetchInto(temporary, client)
+    const problem = await versionProblem(binaryIn(temporary, client), client)
+    if (problem !== undefined)
+      throw new Error(`${client.name}@${client.version} does not run: ${problem}. ${SKIP_HINT}`)
+    await moveIntoPlace(temporary, home, cached)
+    return cached
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+function binaryIn(folder: string, client: Client): string {
+  return join(folder, 'node_modules', ...client.name.split('/'), ...client.binary.split('/'))
+}
+
+async function moveIntoPlace(temporary: string, home: string, cached: string): Promise<void> {
+  try {
+    await rename(temporary, home)
+  } catch {
+    // Another process was first, and its copy has been checked just as ours has; or a half-deleted folder is in the way.
+    if (existsSync(cached)) return
+    await rm(home, { recursive: true, force: true })
+    await rename(temporary, home)
+  }
+}
+
+async function fetchInto(folder: string, client: Client): Promise<void> {
+  const spec = `${client.name}@${client.version}`
+  const size = client.megabytes === undefined ? '' : ` (${client.megabytes} MB)`
+  process.stderr.write(`fetching ${spec}${size}, once\n`)
+  // Without a package.json of its own npm would look for one further up, and find this project's.
+  await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
+  const npm = npmCommand()
+  const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+  // npm would wait for more than a minute before it says that there is no network.
+  flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
+  const done = await run(npm.file, [...npm.args, 'install', '--prefix', folder, ...flags, spec], {
+    cwd: folder,
+    timeoutMs: FETCH_TIMEOUT_MS,
+    shell: npm.shell,
+  })
+  if (done.code !== 0) {
+    throw new Error(`cannot fetch ${spec} from the npm registry: ${summary(done.stderr || done.stdout)}. ${SKIP_HINT}`)
+  }
+}
+
+/** What is wrong with the binary, or undefined when it runs and tells the pinned version. */
+async function versionProblem(binary: string, client: Client): Promise<string | undefined> {
+  // A home of its own: some clients leave files there even when they only tell their version.
+  const home = await mkdtemp(join(tmpdir(), 'postflight-client-'))
+  const env = process.platform === 'win32' ? process.env : { PATH: process.env.PATH, HOME: home }
+  const options = { cwd: home, env, timeoutMs: VERSION_TIMEOUT_MS, shell: false }
+  const done = await run(binary, ['--version'], options)
+  await rm(home, { recursive: true, force: true })
+  if (done.code !== 0) return `--version ended with ${done.code}: ${summary(done.stderr)}`
+  return done.stdout.includes(client.version) ? undefined : `--version says ${done.stdout.trim()}`
+}
+
+/** npm's own script, run with this Node, wherever it can be found: that needs no shell, on Windows either. */
+function npmCommand(): { file: string; args: string[]; shell: boolean } {
+  const node = dirname(process.execPath)
+  const fromPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
+  const candidates = [
+    process.env.npm_execpath ?? '',
+    join(node, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    resolve(node, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    ...fromPath.map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')),
+  ]
+  const script = candidates.find((path) => basename(path) === 'npm-cli.js' && existsSync(path))
+  if (script !== undefined) return { file: process.execPath, args: [script], shell: false }
+  return { file: 'npm', args: [], shell: process.platform === 'win32' }
+}
+
+interface Finished {
+  code: number | string
+  stdout: string
+  stderr: string
+}
+
+function run(
+  file: string,
+  args: string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv; timeoutMs: number; shell: boolean },
+): Promise<Finished> {
+  return new Promise((done) => {
+    const child = spawn(file, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      shell: options.shell,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: options.timeoutMs,
+      killSignal: 'SIGKILL',
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', (error) => done({ code: 'no start', stdout, stderr: error.message }))
+    child.once('close', (code, signal) => done({ code: code ?? signal ?? 'unknown', stdout, stderr }))
+  })
+}
+
+/** npm says what went wrong in its first lines; after them come advice and the name of a log file. */
+function summary(text: string): string {
+  const lines = text.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trim())
+  return (
+    lines
+      .filter((line) => line !== '')
+      .slice(0, 3)
+      .join('; ') || 'no message'
+  )
+}
+
+function usesMusl(): boolean {
+  if (process.platform !== 'linux') return false
+  // The report's type is `object`; on glibc its header names the C library's version, on musl it does not.
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  return report.header?.glibcVersionRuntime === undefined
+}

@@ -1,0 +1,317 @@
+/**
+ * A scripted model: an HTTP server on loopback that stands in for the Anthropic Messages API. It answers each
+ * conversation ("actor") from a script and records what the client sent, so that a test can assert what really reached
+ * the model. A conversation is recognised by a word in its first user message (`ACTOR:worker-a`); one without such a
+ * word is `main`.
+ */
+
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A tool call that the model asks for. */
+export interface ToolCall {
+  name: string
+  input: Record<string, unknown>
+}
+
+/** One answer of the model. With tools the turn goes on, without it the agent stops. */
+export interface Reply {
+  text?: string
+  tools?: readonly ToolCall[]
+}
+
+/** A part of a message, as far as the tests look into it. */
+export interface ContentBlock {
+  type: string
+  text?: string
+  content?: string | ContentBlock[]
+  tool_use_id?: string
+  is_error?: boolean
+  name?: string
+  input?: Record<string, unknown>
+}
+
+/** A message of the conversation. */
+export interface Message {
+  role: string
+  content: string | ContentBlock[]
+}
+
+/** The body of a POST to `/v1/messages`. */
+export interface RequestBody {
+  model: string
+  messages: Message[]
+  system?: string | ContentBlock[]
+  tools?: { name: string; description?: string }[]
+  stream?: boolean
+  max_tokens?: number
+}
+
+/** One request of an actor, taken apart. */
+export interface Turn {
+  /** Counts this actor's requests from 0. */
+  index: number
+  request: RequestBody
+  headers: IncomingHttpHeaders
+  /** The sub-agent's id, which Claude Code tells in a header; undefined in the main conversation. */
+  agentId: string | undefined
+  /** Every user text so far, in order, without `<system-reminder>` blocks. */
+  userTexts: string[]
+  lastUserText: string
+  /** What stood in `<system-reminder>` blocks (and in system messages between turns), in order. */
+  reminders: string[]
+  /** The texts of all tool results so far, in order. */
+  toolResults: string[]
+  /** The newest tool result, when the agent's last turn asked for tools. */
+  lastToolResult: string | undefined
+  /** The system prompt. */
+  systemText: string
+}
+
+/** Answers by turn: a list, or a function, which may wait until something has happened elsewhere. */
+export type Script = readonly Reply[] | ((turn: Turn) => Reply | undefined | Promise<Reply | undefined>)
+
+/** A recorded request. */
+export interface RecordedRequest {
+  actor: string
+  turn: Turn
+  /** Missing while the script has not answered. */
+  reply: Reply | undefined
+}
+
+/** A running scripted model. */
+export interface Model {
+  /** For `ANTHROPIC_BASE_URL`. */
+  url: string
+  /** Every request of an actor, in order of arrival. */
+  requests: readonly RecordedRequest[]
+  /** Requests without tools: titles, topic detection, token counts. Answered harmlessly. */
+  helpers: readonly RequestBody[]
+  /** Names of the actors whose script had no answer left, once for each such turn. */
+  ranOut: readonly string[]
+  /** What a script threw; the client was given an HTTP error instead of an answer. */
+  errors: readonly Error[]
+  /** The turns of one actor so far. */
+  turns(actor: string): Turn[]
+  /** Resolves when the actor's turn with this index (from 0) has arrived. */
+  arrived(actor: string, index: number): Promise<Turn>
+  close(): Promise<void>
+}
+
+/** Options of `startModel`. */
+export interface ModelOptions {
+  actors: Record<string, Script>
+}
+
+const ACTOR_WORD = /\bACTOR:([\w.-]*\w)/
+const REMINDER = /<system-reminder>([\s\S]*?)<\/system-reminder>/g
+const RAN_OUT: Reply = { text: 'done' }
+
+/** Starts a scripted model on a free port of 127.0.0.1. */
+export async function startModel(options: ModelOptions): Promise<Model> {
+  const requests: RecordedRequest[] = []
+  const helpers: RequestBody[] = []
+  const ranOut: string[] = []
+  const errors: Error[] = []
+  const waiting: { actor: string; index: number; resolve: (turn: Turn) => void }[] = []
+
+  const turns = (actor: string): Turn[] => requests.filter((seen) => seen.actor === actor).map((seen) => seen.turn)
+
+  async function answer(body: RequestBody, headers: IncomingHttpHeaders): Promise<Reply> {
+    if ((body.tools ?? []).length === 0) {
+      helpers.push(body)
+      return { text: 'ok' }
+    }
+    const parts = takeApart(body)
+    const actor = ACTOR_WORD.exec(firstUserText(body))?.[1] ?? 'main'
+    const agentId = headers['x-claude-code-agent-id']
+    const turn: Turn = {
+      index: turns(actor).length,
+      request: body,
+      headers,
+      agentId: typeof agentId === 'string' ? agentId : undefined,
+      ...parts,
+    }
+    const record: RecordedRequest = { actor, turn, reply: undefined }
+    requests.push(record)
+    for (const waiter of waiting.filter((one) => one.actor === actor && one.index === turn.index)) waiter.resolve(turn)
+
+    const script = options.actors[actor]
+    const scripted = typeof script === 'function' ? await script(turn) : script?.[turn.index]
+    if (scripted === undefined) ranOut.push(actor)
+    record.reply = scripted ?? RAN_OUT
+    return record.reply
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const text = await readAll(request)
+    if (request.method !== 'POST' || !path.includes('/messages')) return sendJson(response, 404, {})
+    const body = JSON.parse(text) as RequestBody
+    if (path.endsWith('/count_tokens')) {
+      helpers.push(body)
+      return sendJson(response, 200, { input_tokens: 1 })
+    }
+    const reply = await answer(body, request.headers)
+    if (body.stream === true) sendStream(response, body.model, reply)
+    else sendJson(response, 200, wholeMessage(body.model, reply))
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      errors.push(error instanceof Error ? error : new Error(String(error)))
+      // 400 is the answer that clients do not try again.
+      const message = `the test's script failed: ${String(error)}`
+      sendJson(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } })
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    helpers,
+    ranOut,
+    errors,
+    turns,
+    arrived(actor, index) {
+      const seen = turns(actor)[index]
+      if (seen !== undefined) return Promise.resolve(seen)
+      return new Promise((resolve) => waiting.push({ actor, index, resolve }))
+    },
+    close() {
+      return new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+    },
+  }
+}
+
+type Parts = Omit<Turn, 'index' | 'request' | 'headers' | 'agentId'>
+
+function takeApart(body: RequestBody): Parts {
+  const userTexts: string[] = []
+  const reminders: string[] = []
+  const toolResults: string[] = []
+  for (const message of body.messages) {
+    if (message.role === 'assistant') continue
+    for (const block of blocks(message.content)) {
+      if (block.type === 'tool_result') toolResults.push(textOf(block.content ?? ''))
+      if (block.type !== 'text') continue
+      if (message.role === 'system') reminders.push(block.text ?? '')
+      else splitReminders(block.text ?? '', userTexts, reminders)
+    }
+  }
+  // Not only the last message: the client may put system messages behind a tool result.
+  const newest = body.messages.slice(body.messages.findLastIndex((message) => message.role === 'assistant') + 1)
+  const answered = newest.some((message) => blocks(message.content).some((block) => block.type === 'tool_result'))
+  return {
+    userTexts,
+    lastUserText: userTexts.at(-1) ?? '',
+    reminders,
+    toolResults,
+    lastToolResult: answered ? toolResults.at(-1) : undefined,
+    systemText: textOf(body.system ?? ''),
+  }
+}
+
+function splitReminders(text: string, userTexts: string[], reminders: string[]): void {
+  for (const found of text.matchAll(REMINDER)) reminders.push((found[1] ?? '').trim())
+  const rest = text.replaceAll(REMINDER, '').trim()
+  if (rest !== '') userTexts.push(rest)
+}
+
+function firstUserText(body: RequestBody): string {
+  const first = body.messages.find((message) => message.role === 'user')
+  return textOf(first?.content ?? '').replaceAll(REMINDER, '')
+}
+
+function blocks(content: string | ContentBlock[]): ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+function textOf(content: string | ContentBlock[]): string {
+  return blocks(content)
+    .filter((block) => block.type === 'text')
+    .map((block) => block.text ?? '')
+    .join('\n')
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent) return
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+let ids = 0
+
+/** Ids only have to differ within one test run. */
+function nextId(prefix: string): string {
+  ids += 1
+  return `${prefix}_${process.pid}_${ids}`
+}
+
+function wholeMessage(model: string, reply: Reply): object {
+  const content: object[] = []
+  if (reply.text !== undefined) content.push({ type: 'text', text: reply.text })
+  for (const tool of reply.tools ?? []) content.push({ type: 'tool_use', id: nextId('toolu'), ...tool })
+  return {
+    id: nextId('msg'),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: stopReason(reply),
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+}
+
+function stopReason(reply: Reply): string {
+  return (reply.tools ?? []).length > 0 ? 'tool_use' : 'end_turn'
+}
+
+function sendStream(response: ServerResponse, model: string, reply: Reply): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (type: string, data: object): void => {
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+  }
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  send('message_start', {
+    message: {
+      id: nextId('msg'),
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    },
+  })
+  let index = 0
+  const block = (start: object, delta: object): void => {
+    send('content_block_start', { index, content_block: start })
+    send('content_block_delta', { index, delta })
+    send('content_block_stop', { index })
+    index += 1
+  }
+  if (reply.text !== undefined) block({ type: 'text', text: '' }, { type: 'text_delta', text: reply.text })
+  for (const tool of reply.tools ?? []) {
+    const start = { type: 'tool_use', id: nextId('toolu'), name: tool.name, input: {} }
+    block(start, { type: 'input_json_delta', partial_json: JSON.stringify(tool.input) })
+  }
+  send('message_delta', { delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: { output_tokens: 1 } })
+  send('message_stop', {})
+  response.end()
+}
