@@ -1,1 +1,59 @@
-export {}
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { CommandContext } from './context.ts'
+import { asUsageError, buildProgram } from './program.ts'
+import { asPostflightError, painterFor, printError, printResult } from './report.ts'
+
+/** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
+
+/** dist/cli/cli.js lies two folders below the package. */
+const packageFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '')
+
+async function main(): Promise<void> {
+  // A reader that goes away (`| head`) is no error.
+  process.stdout.on('error', () => process.exit(0))
+  const program = buildProgram({
+    version: JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    run: async (action) => {
+      const { json, quiet } = program.opts()
+      const result = await action(contextOf(program.opts().root), painterFor(process.stdout, process.env.NO_COLOR))
+      printResult(result, { json: json === true, quiet: quiet === true }, process.stdout)
+      process.exitCode = result.exitCode
+    },
+    follow: async (json) => {
+      const { followLogs } = await import('./commands/logs.ts')
+      const stopped = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()))
+      const print = (line: string, entry: object): void => {
+        process.stdout.write(`${json ? JSON.stringify(entry) : line}\n`)
+      }
+      await followLogs(contextOf(program.opts().root), print, stopped)
+    },
+  })
+  try {
+    await program.parseAsync()
+  } catch (error) {
+    const usage = asUsageError(error)
+    if (usage === 'done') return
+    const json = process.argv.includes('--json')
+    process.exitCode = printError(usage ?? asPostflightError(error), json, process.stdout, process.stderr)
+  }
+}
+
+function contextOf(rootOption: string | undefined): CommandContext {
+  return {
+    environment: process.env,
+    cwd: process.cwd(),
+    nowMs: Date.now(),
+    rootOption,
+    packageFolder,
+    home: os.homedir(),
+    platform: process.platform,
+    note: (text) => process.stderr.write(`${text}\n`),
+  }
+}
+
+await main()

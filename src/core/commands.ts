@@ -17,7 +17,11 @@ export function commandLine(words: readonly string[], root: string | undefined):
 }
 
 /** The same through Node and the CLI's own file; undefined where `postflight` is on the PATH. */
-export function fallbackLine(form: CommandForm, words: readonly string[], root: string | undefined): string | undefined {
+export function fallbackLine(
+  form: CommandForm,
+  words: readonly string[],
+  root: string | undefined,
+): string | undefined {
   return form.onPath ? undefined : ['node', form.script, ...words, ...rootWords(root)].map(shellWord).join(' ')
 }
 

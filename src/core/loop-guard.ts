@@ -53,7 +53,10 @@ export function parseClaimName(name: string): Claim | undefined {
 export function parseLoopGuard(text: string): LoopGuard {
   const digits = text.replace(/^\ufeff/, '').trim()
   if (!/^\d+$/.test(digits)) return { kind: 'garbled' }
-  return { kind: 'number', value: digits.length > 3 ? CONTINUATION_LIMIT : Math.min(Number(digits), CONTINUATION_LIMIT) }
+  return {
+    kind: 'number',
+    value: digits.length > 3 ? CONTINUATION_LIMIT : Math.min(Number(digits), CONTINUATION_LIMIT),
+  }
 }
 
 /** True when `claim` counts for the marker. */

@@ -16,7 +16,8 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`,
   'slug-invalid': (a) =>
     `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
-  'slug-missing': (a) => `task ${a.task} has no folder in ${a.specs} yet: give a slug, as in \`create ${a.task} my_slug\`.`,
+  'slug-missing': (a) =>
+    `task ${a.task} has no folder in ${a.specs} yet: give a slug, as in \`create ${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give the folder's name.`,
   'task-unknown': (a) => `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists what is there.`,
   'task-has-other-folder': (a) =>
@@ -30,13 +31,15 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, \`postflight adopt ${a.task}\`, or \`create --force\` to replace it.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
-  'marker-unparsed': (a) => `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
+  'marker-unparsed': (a) =>
+    `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
   'marker-vanished': (a) => `${a.path} went away meanwhile: nothing was changed.`,
-  'marker-locked': (a) => `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
+  'marker-locked': (a) =>
+    `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
   'steps-none': (a) => `${a.path} has no checklist: \`create --step NAME\` gives it one.`,
   'session-unknown': () =>
-    'no host session known here: run this in the agent\'s shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).',
+    "no host session known here: run this in the agent's shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).",
   'payload-not-json': (a) => `the payload is no JSON (${a.detail}).`,
   'payload-not-object': () => 'the payload is JSON, but no object.',
   'file-unreadable': (a) => `${a.path} cannot be read (${a.detail}).`,
@@ -46,7 +49,8 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `${a.path}: ${a.where} must be ${a.expected}. Nothing was written: mend the file, then try again.`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
-  'not-a-folder': (a) => `${a.path} is ${a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
+  'not-a-folder': (a) =>
+    `${a.path} is ${a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
   internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
 }
@@ -112,7 +116,8 @@ export const REASON_TEXT = {
   count: (count: number): string =>
     `This is continuation ${count} of ${CONTINUATION_LIMIT}${count >= CONTINUATION_LIMIT ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only the last one.',
-  more: (count: number, command: string): string => `And ${count} more pending markers of yours: ${command} lists them.`,
+  more: (count: number, command: string): string =>
+    `And ${count} more pending markers of yours: ${command} lists them.`,
 } as const
 
 /** Pieces of what a session is told when it starts; `recovery.ts` puts them together. */

@@ -100,7 +100,7 @@ function countRunningSubagents(tasks: unknown): number {
     if (!isRecord(task)) return false
     const status = text(task, 'status')
     const kind = text(task, 'type') ?? ''
-    return status === 'running' && !/shell|bash|command|monitor/i.test(kind)
+    return (status === 'running' || status === 'pending') && !/shell|bash|command|monitor/i.test(kind)
   }).length
 }
 

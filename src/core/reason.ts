@@ -1,7 +1,7 @@
 import { REASON_LIMIT } from './answer.ts'
 import { type CommandForm, commandLine, fallbackLine } from './commands.ts'
-import { markerProblem, REASON_TEXT } from './messages.ts'
 import { DEFAULT_REASON, type Marker, remainingSteps } from './marker.ts'
+import { markerProblem, REASON_TEXT } from './messages.ts'
 import { SPECS_ITSELF } from './task-folder.ts'
 import { cut, oneLine, stripControl } from './text.ts'
 
@@ -54,7 +54,10 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
 function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   const problem = marker.problems[0]
   if (marker.fields === undefined && problem !== undefined) {
-    return cut(`${DEFAULT_REASON} ${REASON_TEXT.unparsed(oneLine(path, NAME_LIMIT), markerProblem(problem))}`, limit + NAME_LIMIT)
+    return cut(
+      `${DEFAULT_REASON} ${REASON_TEXT.unparsed(oneLine(path, NAME_LIMIT), markerProblem(problem))}`,
+      limit + NAME_LIMIT,
+    )
   }
   // Cut before stripping as well: a reason may be as long as the marker.
   const own = stripControl((marker.reason ?? '').slice(0, REASON_LIMIT * 2)).trim()

@@ -2,7 +2,7 @@ import type { Answer } from '../core/answer.ts'
 import type { CommandForm } from '../core/commands.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
-import { type Marker, isMarkerId } from '../core/marker.ts'
+import { isMarkerId, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
 import type { TaskFolder } from '../io/search.ts'
 

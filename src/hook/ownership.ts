@@ -23,9 +23,13 @@ export function answerToolUse(context: HookContext): HookResult {
     if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload)) continue
     const { folder } = stored
     try {
-      const claimed = changeMarker(folder, (marker) => (isClaimedBy(marker, payload) ? ownerFields(payload) : undefined), {
-        patience: 'hook',
-      })
+      const claimed = changeMarker(
+        folder,
+        (marker) => (isClaimedBy(marker, payload) ? ownerFields(payload) : undefined),
+        {
+          patience: 'hook',
+        },
+      )
       if (claimed === undefined) continue
       recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, claimed, payload) } })
     } catch (error) {

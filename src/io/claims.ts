@@ -107,7 +107,12 @@ export function removeClaims(folder: string): void {
   const claims = path.join(folder, CLAIMS_FOLDER)
   if (kindAt(claims) !== 'folder') return
   for (const name of fs.readdirSync(claims)) {
-    if (parseClaimName(name) !== undefined || name === '.gitignore' || name.endsWith('.tmp') || name.endsWith('.expired')) {
+    if (
+      parseClaimName(name) !== undefined ||
+      name === '.gitignore' ||
+      name.endsWith('.tmp') ||
+      name.endsWith('.expired')
+    ) {
       tryRemoveFile(path.join(claims, name))
     }
   }

@@ -1,4 +1,4 @@
-import { type Rule, judgeCount, judgeOwnership } from '../core/decision.ts'
+import { judgeCount, judgeOwnership, type Rule } from '../core/decision.ts'
 import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
 import { readSpent } from './claims.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { LOCK_FILE } from '../core/files.ts'
 import { PostflightError } from '../core/errors.ts'
+import { LOCK_FILE } from '../core/files.ts'
 import { createFile, errorCode, readSmallFile, temporaryBeside, tryRemoveFile } from './file-access.ts'
 
 /**

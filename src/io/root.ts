@@ -29,7 +29,9 @@ export function startFolders({ option, payloadCwd, environment, cwd }: RootSourc
     ...PROJECT_VARIABLES.map((name): [string, string | undefined] => [name, variable(environment, name)]),
     ['the current folder', cwd],
   ]
-  return candidates.flatMap(([from, folder]) => (folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }]))
+  return candidates.flatMap(([from, folder]) =>
+    folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }],
+  )
 }
 
 /** Every distinct root that the start folders lead to, in their order. */

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The Claude Code version whose behaviour the host tests pin down. */
-export const CLAUDE_CODE_VERSION = '2.1.329'
+/** The version whose behaviour the host tests pin down. */
+const CLAUDE_CODE_VERSION = '2.1.329'
 
 /** A client that npm distributes as one package per platform. */
 export interface Client {
@@ -102,8 +102,9 @@ async function provide(client: Client): Promise<string> {
   try {
     await fetchInto(temporary, client)
     const problem = await versionProblem(binaryIn(temporary, client), client)
-    if (problem !== undefined)
+    if (problem !== undefined) {
       throw new Error(`${client.name}@${client.version} does not run: ${problem}. ${SKIP_HINT}`)
+    }
     await moveIntoPlace(temporary, home, cached)
     return cached
   } finally {

@@ -66,7 +66,7 @@ export interface RunningClient {
 const DEFAULT_TIMEOUT_MS = 60_000
 const DEFAULT_TOOLS = 'Bash Agent Skill Read Write'
 
-/** Runs the client until it ends. At the timeout its whole process group is killed, and `timedOut` is set. */
+/** Runs the client until it ends. At the timeout it is killed with everything it started, and `timedOut` is set. */
 export function runClaude(options: RunOptions): Promise<RunResult> {
   return startClaude(options).done
 }

@@ -123,6 +123,7 @@ describe.skipIf(hostsSkipped())('the harness drives the real Claude Code', () =>
     expect(payloads().map((payload) => payload.stop_hook_active)).toEqual([false, true])
     expect(model.ranOut).toEqual([])
   })
+
   it("shows a hook's notice to the user", async () => {
     project = createProject()
     const command = `echo '{"systemMessage":"something to know"}'`
@@ -163,8 +164,10 @@ describe.skipIf(hostsSkipped())('the harness drives the real Claude Code', () =>
 
     const client = startClaude(options('go'))
     await model.arrived('main', 1)
-    await expect.poll(() => existsSync(join(project.dir, 'shell.pid'))).toBe(true)
-    const shell = Number(readFileSync(join(project.dir, 'shell.pid'), 'utf8'))
+    const pidFile = join(project.dir, 'shell.pid')
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+\n$/)
+    const shell = Number(readFileSync(pidFile, 'utf8'))
+    expect(isAlive(shell)).toBe(true)
     client.kill()
 
     expect(await client.done).toMatchObject({ signal: 'SIGKILL', timedOut: false, result: undefined })

@@ -1,0 +1,60 @@
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE } from '../../core/files.ts'
+import { isMarkerId, type Marker } from '../../core/marker.ts'
+import { toIsoSeconds } from '../../core/time.ts'
+import { changeMarker, readMarker, reviveAbandoned } from '../../io/marker-store.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  record,
+  requireRoot,
+  requireTaskFolder,
+} from '../context.ts'
+import { identityOf, newId } from './create.ts'
+
+/** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
+
+export interface AdoptOptions {
+  readonly hostSession?: string
+  readonly agent?: string
+}
+
+export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult {
+  const root = requireRoot(context)
+  const folder = requireTaskFolder(root, task)
+  const { session, agent } = identityOf(context, options)
+  if (session === undefined) throw new PostflightError('session-unknown')
+  let id = ''
+  const owner = (marker: Marker, fresh: boolean): Record<string, unknown> => {
+    // The id is what the hook learns the owner by; an abandoned promise is a new one.
+    id = !fresh && isMarkerId(marker.id) ? marker.id : newId()
+    return { id, cc_session_id: session, agent_id: agent, stop_hook_active: false }
+  }
+  const revived = reviveAbandoned(folder, (marker) => ({
+    created: toIsoSeconds(context.nowMs),
+    ...owner(marker, true),
+  }))
+  if (!revived) {
+    if (readMarker(folder) === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    changeMarker(folder, (marker) => owner(marker, false), { replaceUnparsed: true })
+  }
+  const target = path.join(folder.path, MARKER_FILE)
+  record(context, root, [
+    {
+      event: 'adopt',
+      markerId: id,
+      task: folder.task,
+      hostSession: session,
+      agent,
+      detail: revived ? 'was abandoned' : undefined,
+    },
+  ])
+  return {
+    exitCode: 0,
+    data: { id, path: target, task: folder.task, revived, owner: { host_session: session, agent: agent ?? null } },
+    lines: [`adopted ${displayPath(context, target)}  ${id}`],
+    essential: [id],
+  }
+}

@@ -1,0 +1,43 @@
+import { MARKER_FILE } from '../../core/files.ts'
+import { DEFAULT_REASON } from '../../core/marker.ts'
+import { changeMarker, markerDisplayPath } from '../../io/marker-store.ts'
+import { foldersHolding, listTaskFolders } from '../../io/search.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  record,
+  requireOneTarget,
+  requireRoot,
+  requireTaskFolder,
+} from '../context.ts'
+
+/** `postflight bypass`: let the next stop go through, whoever stops. */
+
+export interface BypassOptions {
+  readonly all: boolean
+}
+
+export function bypass(context: CommandContext, task: string | undefined, options: BypassOptions): CommandResult {
+  requireOneTarget(task, { all: options.all })
+  const root = requireRoot(context)
+  const folders =
+    task === undefined ? foldersHolding(listTaskFolders(root).folders, MARKER_FILE) : [requireTaskFolder(root, task)]
+  const done = folders.map((folder) => {
+    const marker = changeMarker(
+      folder,
+      (present) =>
+        present.fields === undefined ? { reason: DEFAULT_REASON, stop_hook_active: true } : { stop_hook_active: true },
+      { replaceUnparsed: true },
+    )
+    record(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
+    return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker?.id ?? null }
+  })
+  return {
+    exitCode: 0,
+    data: { bypassed: done },
+    lines:
+      done.length === 0
+        ? ['no markers to bypass']
+        : done.map((one) => `${one.path}: the next stop goes through and removes it`),
+  }
+}

@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { isUnowned } from '../../core/decision.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
+import {
+  DEFAULT_REASON,
+  isMarkerId,
+  type Marker,
+  type MarkerStep,
+  newMarkerFields,
+  withFields,
+} from '../../core/marker.ts'
+import {
+  checkSlug,
+  parseTaskReference,
+  SPECS_ITSELF,
+  type TaskReference,
+  taskFolderName,
+  taskNumberOf,
+} from '../../core/task-folder.ts'
+import { oneLine } from '../../core/text.ts'
+import { errorCode, kindAt } from '../../io/file-access.ts'
+import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
+import { findRepository } from '../../io/root.ts'
+import type { TaskFolder } from '../../io/search.ts'
+import { matchingFolders, taskFolderAt } from '../../io/tasks.ts'
+import { type CommandContext, type CommandResult, displayPath, findCommandRoot, record, startOf } from '../context.ts'
+
+/** `postflight create`: make the folder, write the marker, start its count. */
+
+export interface CreateOptions {
+  readonly skill?: string
+  readonly operation?: string
+  readonly reason?: string
+  readonly step: readonly string[]
+  readonly sessionId?: string
+  readonly hostSession?: string
+  readonly agent?: string
+  readonly agentType?: string
+  readonly force: boolean
+}
+
+const DEFAULT_SKILL = 'manual'
+const DEFAULT_OPERATION = 'postflight'
+const VALUE_LIMIT = 2000
+
+export function create(
+  context: CommandContext,
+  task: string,
+  slug: string | undefined,
+  options: CreateOptions,
+): CommandResult {
+  checkValues(options)
+  const root = findCommandRoot(context) ?? newRoot(context)
+  const folder = taskFolderFor(root, task, slug)
+  makeFolder(folder)
+  const identity = identityOf(context, options)
+  let replaced: Marker | undefined
+  let keepsCount = false
+  const { fields } = writeNewMarker(folder, (present) => {
+    replaced = present?.marker
+    if (present !== undefined && !options.force) refuseForeign(present, identity.session, options.sessionId)
+    keepsCount = present !== undefined && !options.force && isSamePromise(present.marker, options.operation)
+    return {
+      fields: fieldsFor(context, folder, options, identity, keepsCount ? present?.marker : undefined),
+      keepsCount,
+    }
+  })
+  const id = String(fields.id)
+  record(context, root, [
+    {
+      event: 'create',
+      markerId: id,
+      task: folder.task,
+      hostSession: identity.session,
+      agent: identity.agent,
+      detail:
+        replaced === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${replaced.id ?? 'an older marker'}`,
+    },
+  ])
+  const target = path.join(folder.path, MARKER_FILE)
+  return {
+    exitCode: 0,
+    data: {
+      id,
+      path: target,
+      task: folder.task,
+      renewed: keepsCount,
+      replaced: replaced !== undefined && !keepsCount ? (replaced.id ?? true) : null,
+      owner: { host_session: identity.session ?? null, agent: identity.agent ?? null },
+    },
+    lines: [`${keepsCount ? 'renewed' : 'created'} ${displayPath(context, target)}  ${id}`],
+    // The hook learns the owner from the id in this output, so --quiet keeps it.
+    essential: [id],
+  }
+}
+
+interface Identity {
+  readonly session: string | undefined
+  readonly agent: string | undefined
+}
+
+/** Who makes the promise: what was given, else what the host's shell says (DESIGN section 7). */
+export function identityOf(
+  context: CommandContext,
+  options: { readonly hostSession?: string; readonly agent?: string },
+): Identity {
+  const fromShell = shellIdentity(context.environment)
+  // An agent of the environment belongs to the session of the environment, not to one that was given.
+  const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
+  return {
+    session: options.hostSession ?? fromShell?.session,
+    agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
+  }
+}
+
+function checkValues(options: CreateOptions): void {
+  const values: [string, string | undefined][] = [
+    ['--skill', options.skill],
+    ['--operation', options.operation],
+    ['--session-id', options.sessionId],
+    ['--host-session', options.hostSession],
+    ['--agent', options.agent],
+    ['--agent-type', options.agentType],
+    ...options.step.map((step): [string, string] => ['--step', step]),
+  ]
+  for (const [option, value] of values) {
+    if (value === undefined) continue
+    if (value === '' || value !== oneLine(value, VALUE_LIMIT)) {
+      throw new PostflightError('value-invalid', { option, value, expected: 'must be one line of text' })
+    }
+  }
+}
+
+/** Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here. */
+function newRoot(context: CommandContext): string {
+  const start = startOf(context)
+  return start.explicit ? start.path : (findRepository(start.path) ?? start.path)
+}
+
+function taskFolderFor(root: string, task: string, slug: string | undefined): TaskFolder {
+  const reference = parseTaskReference(task)
+  if (slug !== undefined) checkSlug(slug)
+  if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
+  const here = existing(root, reference)
+  if (reference.kind === 'name') {
+    if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
+      throw new PostflightError('task-invalid', { task })
+    }
+    return here[0] ?? taskFolderAt(root, reference.name)
+  }
+  const specs = path.join(root, SPECS_FOLDER)
+  if (slug !== undefined) {
+    const wanted = taskFolderName(reference.number, slug)
+    const other = here[0]
+    if (other !== undefined && !here.some((folder) => folder.task === wanted)) {
+      throw new PostflightError('task-has-other-folder', { task, folder: other.task })
+    }
+    return taskFolderAt(root, wanted)
+  }
+  const [first, second] = here
+  if (first === undefined) throw new PostflightError('slug-missing', { task, specs })
+  if (second !== undefined) {
+    throw new PostflightError('task-ambiguous', { task, folders: here.map((folder) => folder.task).join(', ') })
+  }
+  return first
+}
+
+/** Task folders directly below `specs/`: an archived task is not taken up again by its number. */
+function existing(root: string, reference: TaskReference): TaskFolder[] {
+  return matchingFolders(root, reference).filter(
+    (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER),
+  )
+}
+
+function makeFolder(folder: TaskFolder): void {
+  for (const target of [path.dirname(folder.path), folder.path]) {
+    try {
+      fs.mkdirSync(target)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') {
+        throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)
+      }
+      const kind = kindAt(target)
+      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind: kind ?? 'gone' })
+    }
+  }
+}
+
+/** A marker of another session is not ours to replace; one without a session, or ours, is. */
+function refuseForeign(present: StoredMarker, session: string | undefined, sessionId: string | undefined): void {
+  const { marker, folder } = present
+  const path = markerDisplayPath(folder)
+  const conflict = (whose: string): PostflightError =>
+    new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
+  if (!isUnowned(marker)) {
+    if (marker.hostSession === session) return
+    throw conflict(`pending for host session ${marker.hostSession}`)
+  }
+  if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
+    throw conflict(`pending for session ${marker.sessionId}`)
+  }
+  if (session !== undefined && marker.fields === undefined) throw conflict('a marker of unknown origin')
+  if (session !== undefined && sessionId === undefined) {
+    throw conflict(`pending without a host session${marker.sessionId === undefined ? '' : ` (${marker.sessionId})`}`)
+  }
+}
+
+/** `create` on a marker that is pending in the same session for the same operation keeps its id and its count. */
+function isSamePromise(marker: Marker, operation: string | undefined): boolean {
+  return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
+}
+
+function fieldsFor(
+  context: CommandContext,
+  folder: TaskFolder,
+  options: CreateOptions,
+  identity: Identity,
+  renewed: Marker | undefined,
+): Record<string, unknown> {
+  const taskNumber = taskNumberOf(folder.task) ?? renewed?.taskNumber ?? 0
+  const done = new Set(renewed?.steps.filter((step) => step.done).map((step) => step.name))
+  const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
+  const fresh = newMarkerFields({
+    id: isMarkerId(renewed?.id) ? renewed.id : newId(),
+    sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
+    skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
+    taskNumber,
+    operation: options.operation ?? renewed?.operation ?? DEFAULT_OPERATION,
+    reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
+    createdMs: context.nowMs,
+    hostSession: identity.session,
+    agent: identity.agent,
+    agentType: options.agentType ?? renewed?.agentType,
+    steps: steps.length > 0 ? steps : renewed?.steps,
+  })
+  // The owner is learnt anew: another agent of the session may be the one that renews.
+  return withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh })
+}
+
+const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+/** `pf_` and 12 random characters, lower case: ids become file names, also where case does not count. */
+export function newId(): string {
+  return `pf_${randomCharacters(12)}`
+}
+
+function newSessionId(nowMs: number): string {
+  return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
+}
+
+function randomCharacters(count: number): string {
+  // 252 is the largest multiple of 36 in a byte: higher bytes would favour the first letters.
+  const bytes = [...randomBytes(count * 4)].filter((byte) => byte < 252)
+  return bytes
+    .slice(0, count)
+    .map((byte) => ID_ALPHABET[byte % ID_ALPHABET.length])
+    .join('')
+}

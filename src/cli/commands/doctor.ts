@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import fastGlob from 'fast-glob'
+import { PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
+import { errorMessage } from '../../core/messages.ts'
+import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
+import { formatAge } from '../../core/time.ts'
+import { listTaskFolders } from '../../io/search.ts'
+import { claudeSettingsPath, readSettingsFile, SCOPES, type Scope } from '../../io/settings-file.ts'
+import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
+import { viewMarkers } from '../marker-view.ts'
+import type { Painter } from '../report.ts'
+import { hookCommand, projectFolder } from './install.ts'
+
+/** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
+
+/** One finding; `ok` findings say what was looked at. */
+interface Finding {
+  readonly check: 'settings' | 'hook' | 'node' | 'root' | 'marker'
+  readonly ok: boolean
+  readonly what: string
+  readonly fix: string | null
+}
+
+export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult> {
+  const root = findCommandRoot(context)
+  const findings = [
+    ...checkSettings(context),
+    ...checkHook(context),
+    checkRoot(context, root),
+    ...(root === undefined ? [] : [...checkMarkers(context, root), ...(await checkStrays(root))]),
+  ]
+  const wrong = findings.filter((finding) => !finding.ok)
+  return {
+    exitCode: wrong.length > 0 ? 1 : 0,
+    data: { root: root ?? null, findings },
+    lines: findings.flatMap(({ ok, what, fix }) => [
+      `${ok ? paint.green('✓') : paint.red('✗')} ${what}`,
+      ...(fix === null ? [] : [`  → ${fix}`]),
+    ]),
+  }
+}
+
+function good(check: Finding['check'], what: string): Finding {
+  return { check, ok: true, what, fix: null }
+}
+
+function bad(check: Finding['check'], what: string, fix: string): Finding {
+  return { check, ok: false, what, fix }
+}
+
+function checkSettings(context: CommandContext): Finding[] {
+  const project = projectFolder(context)
+  const findings = SCOPES.flatMap((scope) => checkScope(context, scope, project))
+  const wired = findings.filter((finding) => finding.ok).length
+  if (wired > 1) {
+    findings.push(
+      bad(
+        'settings',
+        'wired in several settings files: the host runs the hook once for each',
+        'uninstall all but one: postflight uninstall --scope …',
+      ),
+    )
+  }
+  return findings.length > 0
+    ? findings
+    : [bad('settings', 'not wired in any settings file of Claude Code', 'postflight install')]
+}
+
+function checkScope(context: CommandContext, scope: Scope, project: string): Finding[] {
+  const file = claudeSettingsPath(scope, project, context.home, context.environment)
+  try {
+    const text = readSettingsFile(file)
+    if (text === undefined) return []
+    const commands = findCommands(text, file)
+    if (commands.length === 0) return []
+    const { command } = hookCommand(context, scope, project)
+    if (isInstalled(text, claudeEntries(command), file)) return [good('settings', `wired in ${file}`)]
+    const strange = commands.find((one) => !one.command.startsWith(command))
+    return [
+      bad(
+        'settings',
+        strange === undefined ? `${file} is wired in part only` : `${file} starts another copy: ${strange.command}`,
+        `postflight install --scope ${scope}`,
+      ),
+    ]
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return [bad('settings', errorMessage(error.code, error.args), 'mend the file by hand')]
+  }
+}
+
+function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
+  const bundle = path.join(packageFolder, 'dist', 'hook.js')
+  const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
+  if (!fs.existsSync(bundle))
+    return [bad('hook', `${bundle} is missing`, 'npm run build, or install the package again')]
+  const findings: Finding[] = []
+  if (platform !== 'win32') {
+    try {
+      fs.accessSync(launcher, fs.constants.X_OK)
+    } catch {
+      findings.push(bad('hook', `${launcher} is not executable`, `chmod +x '${launcher}'`))
+    }
+  }
+  const program = platform === 'win32' ? [process.execPath, bundle] : [launcher, '--root', packageFolder]
+  const run = spawnSync(program[0] as string, program.slice(1), {
+    input: '',
+    encoding: 'utf8',
+    timeout: 10_000,
+    cwd: packageFolder,
+  })
+  if (run.status === 0 && run.stdout.trim() !== '')
+    findings.push(good('hook', `the hook answers: ${run.stdout.trim().slice(0, 80)}`))
+  else
+    findings.push(
+      bad(
+        'hook',
+        `the hook does not answer (${run.error?.message ?? run.stderr.trim()})`,
+        'see that `node` is on the PATH of your agent',
+      ),
+    )
+  return findings
+}
+
+function checkRoot(context: CommandContext, root: string | undefined): Finding {
+  return root === undefined
+    ? bad(
+        'root',
+        `no ${SPECS_FOLDER}/ folder at or above ${context.cwd}`,
+        'go into the project; `postflight create` makes the folder',
+      )
+    : good('root', `root ${root}`)
+}
+
+function checkMarkers(context: CommandContext, root: string): Finding[] {
+  const day = 24 * 3_600_000
+  return viewMarkers(root, context.nowMs).flatMap((view) => {
+    const name = `${view.relative_path}`
+    const clear = `postflight clear ${view.task}`
+    if (view.state === 'unreadable')
+      return [bad('marker', `${name} ${view.problems.join(', ')}`, 'look at it and remove it by hand')]
+    if (view.state === 'abandoned')
+      return [bad('marker', `${name}: a postflight that was never done`, `postflight adopt ${view.task}, or ${clear}`)]
+    if (view.state === 'expired')
+      return [bad('marker', `${name}: unowned and ${formatAge(view.age_ms ?? 0)} old, holds nobody`, clear)]
+    if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
+    if ((view.age_ms ?? 0) > day)
+      return [
+        bad(
+          'marker',
+          `${name}: pending for ${formatAge(view.age_ms ?? 0)}`,
+          `postflight adopt ${view.task}, or ${clear}`,
+        ),
+      ]
+    return [good('marker', `${name}: pending`)]
+  })
+}
+
+/** Markers where the hook does not look: nobody would ever be held by them. */
+async function checkStrays(root: string): Promise<Finding[]> {
+  const searched = new Set(listTaskFolders(root).folders.map((folder) => path.join(folder.path, MARKER_FILE)))
+  const found = await fastGlob(`**/${MARKER_FILE}`, {
+    cwd: root,
+    dot: true,
+    absolute: true,
+    followSymbolicLinks: false,
+    suppressErrors: true,
+    ignore: ['**/node_modules/**', '**/.git/**', '**/.claude/worktrees/**'],
+    deep: 8,
+  })
+  return found
+    .map((file) => path.normalize(file))
+    .filter((file) => !searched.has(file))
+    .map((file) =>
+      bad(
+        'marker',
+        `${path.relative(root, file)} lies where the hook does not look`,
+        `it belongs into ${SPECS_FOLDER}/NNN_slug/: move or remove it`,
+      ),
+    )
+}

@@ -1,0 +1,105 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { ALLOW, type Answer, formatAnswer } from '../../core/answer.ts'
+import { RULES } from '../../core/decision.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
+import { RULE_SENTENCES } from '../../core/messages.ts'
+import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
+import { composeReason } from '../../core/reason.ts'
+import { findCommandForm } from '../../io/command-form.ts'
+import { errorCode } from '../../io/file-access.ts'
+import { findMarkers, judgeStored } from '../../io/judge.ts'
+import { markerDisplayPath } from '../../io/marker-store.ts'
+import { findRoot, findRoots, startFolders } from '../../io/root.ts'
+import type { CommandContext, CommandResult } from '../context.ts'
+import type { Painter } from '../report.ts'
+
+/** `postflight explain`: what the hook would answer, and why. Writes nothing. */
+
+export interface ExplainOptions {
+  readonly payload?: string
+}
+
+export function explain(context: CommandContext, paint: Painter, options: ExplainOptions): CommandResult {
+  const payload =
+    options.payload === undefined ? EMPTY_PAYLOAD : parsePayload(readPayloadFile(context, options.payload))
+  const { environment, cwd, rootOption } = context
+  const roots = findRoots(startFolders({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }))
+  const ignoredBy = hostThatIgnores(payload, environment)
+  const isStop = payload.event === 'Stop' || payload.event === 'SubagentStop'
+  const judged = isStop && ignoredBy === undefined ? judge(context, payload, roots) : []
+  const blocked = judged.flatMap((one) => one.blocked ?? [])
+  const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
+  const answer: Answer =
+    blocked.length === 0
+      ? ALLOW
+      : { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
+  const why = !isStop
+    ? `${payload.event} is no stop: nothing is held by it`
+    : ignoredBy !== undefined
+      ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
+      : undefined
+  const session = payload.session ?? 'not known'
+  const agent = payload.agent ?? 'not known'
+  return {
+    exitCode: 0,
+    data: {
+      payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
+      roots,
+      why: why ?? null,
+      markers: judged.map(({ data }) => data),
+      answer: JSON.parse(formatAnswer(answer, showsNotice(payload, environment))),
+    },
+    lines: [
+      `${paint.bold(payload.event)} of session ${session}, agent ${agent}`,
+      roots.length === 0 ? 'no root: no specs/ folder in sight' : `roots: ${roots.join(', ')}`,
+      ...(why === undefined ? [] : [why]),
+      ...judged.map(
+        ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
+      ),
+      `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${answer.reason}` : ''}`,
+    ],
+  }
+}
+
+function judge(context: CommandContext, payload: Payload, roots: readonly string[]) {
+  const agentRoot = findRoot(payload.cwd ?? context.cwd)
+  return findMarkers(roots).markers.map((found) => {
+    const judged = judgeStored(found, payload, context.nowMs)
+    const { folder } = found
+    const location = markerDisplayPath(folder)
+    if (judged.kind === 'unjudged') {
+      const data = {
+        path: location,
+        rule: null,
+        row: null,
+        answer: 'allow',
+        why: `cannot be read (${judged.detail}): the stop is allowed`,
+        continuations_spent: null,
+      }
+      return { data, blocked: undefined }
+    }
+    const { rule, spent, stored } = judged
+    const blocked =
+      rule === 'block'
+        ? {
+            marker: stored.marker,
+            task: folder.task,
+            path: location,
+            count: spent + 1,
+            root: folder.root === agentRoot ? undefined : folder.root,
+          }
+        : undefined
+    const data = { path: location, rule, ...RULES[rule], why: RULE_SENTENCES[rule], continuations_spent: spent }
+    return { data, blocked }
+  })
+}
+
+function readPayloadFile(context: CommandContext, file: string): string {
+  try {
+    return fs.readFileSync(file === '-' ? 0 : path.resolve(context.cwd, file), 'utf8')
+  } catch (error) {
+    throw new PostflightError('file-unreadable', { path: file, detail: errorCode(error) }, error)
+  }
+}

@@ -1,0 +1,61 @@
+import path from 'node:path'
+import { SPECS_FOLDER } from '../../core/files.ts'
+import { formatAge } from '../../core/time.ts'
+import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
+import { type MarkerView, viewMarkers } from '../marker-view.ts'
+import type { Painter } from '../report.ts'
+
+/** `postflight inspect`: every marker, whose it is, and what is wrong with it. */
+
+export interface InspectOptions {
+  readonly exitCode: boolean
+}
+
+export function inspect(
+  context: CommandContext,
+  paint: Painter,
+  task: string | undefined,
+  options: InspectOptions,
+): CommandResult {
+  const root = findCommandRoot(context)
+  const only = root === undefined || task === undefined ? undefined : requireTaskFolder(root, task)
+  const markers = root === undefined ? [] : viewMarkers(root, context.nowMs, only)
+  const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length
+  return {
+    exitCode: options.exitCode && pending > 0 ? 1 : 0,
+    data: { root: root ?? null, pending, markers },
+    lines:
+      markers.length === 0
+        ? [root === undefined ? 'no specs/ folder here' : `no markers in ${path.join(root, SPECS_FOLDER)}`]
+        : markers.flatMap((view) => describeMarker(view, paint)),
+  }
+}
+
+/** A marker in a few lines for people. */
+function describeMarker(view: MarkerView, paint: Painter): string[] {
+  const { spent, limit } = view.continuations
+  const state =
+    view.state === 'pending'
+      ? paint.yellow(view.state)
+      : view.state === 'abandoned'
+        ? paint.red(view.state)
+        : view.state
+  const facts = [
+    state,
+    view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
+    spent === null ? undefined : `${spent} of ${limit} continuations spent`,
+    view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
+  ]
+  const { host_session: session, agent, agent_type: type } = view.owner
+  const owner =
+    session === null
+      ? undefined
+      : `  owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`
+  return [
+    `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
+    ...(owner === undefined ? [] : [owner]),
+    ...(view.reason === null ? [] : [`  reason: ${view.reason}`]),
+    ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
+    ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
+  ]
+}

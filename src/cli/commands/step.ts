@@ -1,0 +1,73 @@
+import { PostflightError } from '../../core/errors.ts'
+import type { Marker } from '../../core/marker.ts'
+import { oneLine } from '../../core/text.ts'
+import { changeMarker, markerDisplayPath } from '../../io/marker-store.ts'
+import type { TaskFolder } from '../../io/search.ts'
+import { type CommandContext, type CommandResult, record, requireRoot, requireTaskFolder } from '../context.ts'
+
+/** `postflight step`: tick the checklist. */
+
+export interface StepOptions {
+  readonly undo: boolean
+}
+
+export function step(context: CommandContext, task: string, wanted: string, options: StepOptions): CommandResult {
+  const root = requireRoot(context)
+  const folder = requireTaskFolder(root, task)
+  let index = -1
+  const changed = changeMarker(folder, (marker) => {
+    index = findStep(folder, marker, wanted)
+    return {
+      // The list as it lies there is kept, unknown keys included; only `done` changes.
+      steps: rawSteps(marker).map((item, at) => (at === index ? withDone(item, !options.undo) : item)),
+    }
+  })
+  const steps = changed?.steps ?? []
+  const name = oneLine(steps[index]?.name ?? '', 200)
+  const remaining = steps.filter((one) => !one.done).length
+  record(context, root, [
+    {
+      event: 'step',
+      markerId: changed?.id,
+      task: folder.task,
+      detail: `${options.undo ? 'undone' : 'done'}: ${name}`,
+    },
+  ])
+  return {
+    exitCode: 0,
+    data: { task: folder.task, step: { number: index + 1, name, done: !options.undo }, remaining },
+    lines: [
+      `${options.undo ? '·' : '✓'} ${index + 1}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
+    ],
+  }
+}
+
+/** By its number (from 1), by its exact name, or by the only name that begins so. */
+function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
+  const path = markerDisplayPath(folder)
+  if (marker.fields === undefined || marker.steps.length === 0) throw new PostflightError('steps-none', { path })
+  const names = marker.steps.map((one) => one.name)
+  const exact = names.indexOf(wanted)
+  if (exact !== -1) return exact
+  const number = Number(wanted)
+  if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1
+  const beginning = names.flatMap((name, at) => (name.toLowerCase().startsWith(wanted.toLowerCase()) ? [at] : []))
+  if (wanted !== '' && beginning.length === 1 && beginning[0] !== undefined) return beginning[0]
+  const steps = names.map((name, at) => `${at + 1} "${oneLine(name, 60)}"`).join(', ')
+  throw new PostflightError('step-unknown', { step: wanted, path, steps })
+}
+
+/** The steps as they were read: `marker.steps` leaves out what is no step. */
+function rawSteps(marker: Marker): unknown[] {
+  const steps: unknown = marker.fields?.steps
+  return Array.isArray(steps)
+    ? steps.filter(
+        (item: unknown) =>
+          typeof (typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name) === 'string',
+      )
+    : []
+}
+
+function withDone(item: unknown, done: boolean): object {
+  return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
+}

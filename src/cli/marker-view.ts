@@ -1,0 +1,108 @@
+import path from 'node:path'
+import { CONTINUATION_LIMIT, isExpired, isUnowned, promisedAtMs } from '../core/decision.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
+import { markerProblem } from '../core/messages.ts'
+import { oneLine } from '../core/text.ts'
+import { toIso } from '../core/time.ts'
+import { readSpent } from '../io/claims.ts'
+import { errorCode } from '../io/file-access.ts'
+import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
+import { foldersHolding, listTaskFolders, type TaskFolder } from '../io/search.ts'
+
+/** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
+export interface MarkerView {
+  readonly state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+  readonly outcome: 'capped' | 'expired' | null
+  readonly task: string
+  /** Absolute. */
+  readonly path: string
+  /** Relative to the root. */
+  readonly relative_path: string
+  readonly id: string | null
+  readonly skill: string | null
+  readonly operation: string | null
+  readonly reason: string | null
+  readonly owner: {
+    readonly host_session: string | null
+    readonly agent: string | null
+    readonly agent_type: string | null
+  }
+  readonly workflow: boolean
+  readonly promised_at: string | null
+  readonly age_ms: number | null
+  readonly continuations: { readonly spent: number | null; readonly limit: number }
+  readonly steps: readonly { readonly name: string; readonly done: boolean }[]
+  /** What is wrong with it, in words. */
+  readonly problems: readonly string[]
+}
+
+const TEXT_LIMIT = 4000
+
+/** Every marker of a root, pending ones first; `only` narrows to one folder. */
+export function viewMarkers(root: string, nowMs: number, only?: TaskFolder): MarkerView[] {
+  const folders = only === undefined ? listTaskFolders(root).folders : [only]
+  return [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) =>
+    foldersHolding(folders, fileName).flatMap((folder) => viewMarker(folder, fileName, nowMs) ?? []),
+  )
+}
+
+function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
+  const read = readMarker(folder, fileName)
+  if (read === undefined) return undefined
+  const base = {
+    task: folder.task,
+    path: path.join(folder.path, fileName),
+    relative_path: markerDisplayPath(folder, fileName),
+  }
+  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read: ${read.detail}`] }
+  const { marker, fileTimeMs, identity } = read
+  const abandoned = fileName === ABANDONED_FILE
+  const expired = isExpired(marker, fileTimeMs, nowMs)
+  const promisedMs = promisedAtMs(marker, fileTimeMs, nowMs)
+  const problems = marker.problems.map(markerProblem)
+  if (isUnowned(marker) && !abandoned && !expired) {
+    problems.push("has no host session: it holds any sub-agent's stop, and no main conversation's")
+  }
+  let spent: number | null = null
+  try {
+    spent = abandoned ? CONTINUATION_LIMIT : readSpent(folder.path, identity)
+  } catch (error) {
+    problems.push(`has a count that cannot be read: ${errorCode(error)}`)
+  }
+  const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
+  return {
+    ...base,
+    state: abandoned ? 'abandoned' : marker.bypassed ? 'bypassed' : expired ? 'expired' : 'pending',
+    outcome: abandoned ? 'capped' : expired ? 'expired' : null,
+    id: quoted(marker.id),
+    skill: quoted(marker.skill),
+    operation: quoted(marker.operation),
+    reason: quoted(marker.reason),
+    owner: {
+      host_session: quoted(marker.hostSession),
+      agent: quoted(marker.agent),
+      agent_type: quoted(marker.agentType),
+    },
+    workflow: marker.workflow,
+    promised_at: toIso(promisedMs),
+    age_ms: Math.round(nowMs - promisedMs),
+    continuations: { spent, limit: CONTINUATION_LIMIT },
+    steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
+    problems,
+  }
+}
+
+const UNKNOWN = {
+  state: 'unreadable',
+  outcome: null,
+  id: null,
+  skill: null,
+  operation: null,
+  reason: null,
+  owner: { host_session: null, agent: null, agent_type: null },
+  workflow: false,
+  promised_at: null,
+  age_ms: null,
+  continuations: { spent: null, limit: CONTINUATION_LIMIT },
+  steps: [],
+} as const

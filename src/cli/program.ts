@@ -1,0 +1,213 @@
+import { Command, CommanderError, Option } from 'commander'
+import { PostflightError } from '../core/errors.ts'
+import type { CommandContext, CommandResult } from './context.ts'
+import type { Output, Painter } from './report.ts'
+
+/** Declares the commands; each one is loaded only when it runs. */
+
+/** What the program needs to run a command. */
+export interface ProgramPorts {
+  readonly version: string
+  readonly stdout: Output
+  readonly stderr: Output
+  /** Runs a command with the world and prints what it comes to. */
+  readonly run: (
+    action: (context: CommandContext, paint: Painter) => Promise<CommandResult> | CommandResult,
+  ) => Promise<void>
+  readonly follow: (json: boolean) => Promise<void>
+}
+
+const EXAMPLES = `
+Examples:
+  $ postflight create 259 prove_completeness --skill skill-lean-research --operation research
+  $ postflight create 259 --operation implement --step "update status" --step "git commit"
+  $ postflight step 259 "git commit"
+  $ postflight clear 259
+  $ postflight inspect
+  $ postflight install --scope local
+
+Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault, 73 cannot write.`
+
+/** The program, ready to parse. Nothing in it ends the process. */
+export function buildProgram(ports: ProgramPorts): Command {
+  const program = new Command('postflight')
+    .description('Keeps AI coding agents going until their postflight is done.')
+    .version(ports.version, '-V, --version', 'print the version')
+    .option('--root <folder>', 'the project: the folder that holds specs/ (default: found from the current folder)')
+    .option('--json', 'print one JSON document')
+    .option('--quiet', 'print nothing but errors')
+    .helpOption('-h, --help', 'show help')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => ports.stdout.write(text),
+      // Usage errors are printed once, by the one catch.
+      writeErr: () => {},
+    })
+  addMarkerCommands(program, ports)
+  addHookCommands(program, ports)
+  addSettingsCommands(program, ports)
+  return program
+}
+
+function addMarkerCommands(program: Command, ports: ProgramPorts): void {
+  program
+    .command('create')
+    .description('promise a postflight: write the marker and start its count')
+    .argument('<task>', 'task number, or the folder name')
+    .argument('[slug]', 'name of a new task folder')
+    .option('--skill <name>', 'the skill that promises it')
+    .option('--operation <name>', 'what is done: research, plan, implement, …')
+    .option('--reason <text>', 'what the agent is told when it stops too early')
+    .option('--step <name>', 'a line of the checklist; may be repeated', collect, [])
+    .option('--session-id <id>', "the skill's own session id (default: made up)")
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option(
+      '--agent <id>',
+      '"main" or the id of the sub-agent (default: from the environment, else learnt by the hook)',
+    )
+    .option('--agent-type <type>', 'only sub-agents of this type')
+    .option('--force', "replace another session's marker", false)
+    .addHelpText('after', example('create 259 prove_completeness --skill skill-lean-research --operation research'))
+    .action((task: string, slug: string | undefined, options) =>
+      ports.run(async (context) => (await import('./commands/create.ts')).create(context, task, slug, options)),
+    )
+  program
+    .command('clear')
+    .description('the postflight is done, or no longer wanted: remove marker, loop guard and claims')
+    .argument('[task]', 'task number or folder name; "." for specs/ itself')
+    .option('--all', 'every task', false)
+    .option('--orphaned', 'what nobody will come back for: abandoned, expired, left behind', false)
+    .option('--return-meta', 'remove .return-meta.json too', false)
+    .option('--dry-run', 'only say what would be removed', false)
+    .addHelpText('after', example('clear 259', 'clear --orphaned --dry-run'))
+    .action((task: string | undefined, options) =>
+      ports.run(async (context) => (await import('./commands/clear.ts')).clear(context, task, options)),
+    )
+  program
+    .command('inspect')
+    .description('show every marker: state, owner, age, count, checklist, and what is wrong with it')
+    .argument('[task]', 'only this one')
+    .option('--exit-code', 'exit 1 when any is pending', false)
+    .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
+    .action((task: string | undefined, options) =>
+      ports.run(async (context, paint) =>
+        (await import('./commands/inspect.ts')).inspect(context, paint, task, options),
+      ),
+    )
+  program
+    .command('step')
+    .description('tick a line of the checklist')
+    .argument('<task>', 'task number or folder name')
+    .argument('<step>', 'its number, or its name')
+    .option('--undo', 'take the tick away', false)
+    .addHelpText('after', example('step 259 2', 'step 259 "git commit"'))
+    .action((task: string, step: string, options) =>
+      ports.run(async (context) => (await import('./commands/step.ts')).step(context, task, step, options)),
+    )
+  program
+    .command('bypass')
+    .description('let the next stop go through, whoever stops (emergency)')
+    .argument('[task]', 'task number or folder name; "." for specs/ itself')
+    .option('--all', 'every marker', false)
+    .addHelpText('after', example('bypass 259', 'bypass --all'))
+    .action((task: string | undefined, options) =>
+      ports.run(async (context) => (await import('./commands/bypass.ts')).bypass(context, task, options)),
+    )
+  program
+    .command('adopt')
+    .description("take over another session's promise, or one that was abandoned")
+    .argument('<task>', 'task number or folder name')
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option('--agent <id>', '"main" or the id of the sub-agent')
+    .addHelpText('after', example('adopt 259'))
+    .action((task: string, options) =>
+      ports.run(async (context) => (await import('./commands/adopt.ts')).adopt(context, task, options)),
+    )
+}
+
+function addHookCommands(program: Command, ports: ProgramPorts): void {
+  program
+    .command('explain')
+    .description('what the hook would answer to a payload, and why; writes nothing')
+    .option('--payload <file>', 'the payload, "-" for stdin (default: an empty one)')
+    .addHelpText('after', example('explain --payload payload.json'))
+    .action((options) =>
+      ports.run(async (context, paint) => (await import('./commands/explain.ts')).explain(context, paint, options)),
+    )
+  program
+    .command('hook')
+    .description('the hook itself: payload on stdin, answer on stdout')
+    .addHelpText('after', example('hook < payload.json'))
+    // bin/postflight.js starts the hook's own bundle before this program is loaded.
+    .action(() => {
+      throw new PostflightError('usage', { detail: 'start the hook as `postflight hook`, without other commands' })
+    })
+  program
+    .command('logs')
+    .description('the journal, readable')
+    .addOption(new Option('-n, --count <number>', 'how many of the last entries').default('20'))
+    .option('--follow', 'go on printing what comes', false)
+    .addHelpText('after', example('logs -n 50', 'logs --follow'))
+    .action(async (options: { count: string; follow: boolean }) => {
+      const count = Number(options.count)
+      if (!Number.isInteger(count) || count < 0) {
+        throw new PostflightError('value-invalid', {
+          option: '-n',
+          value: options.count,
+          expected: 'takes a whole number',
+        })
+      }
+      await ports.run(async (context) => (await import('./commands/logs.ts')).logs(context, { count }))
+      if (options.follow) await ports.follow(program.opts().json === true)
+    })
+}
+
+function addSettingsCommands(program: Command, ports: ProgramPorts): void {
+  for (const name of ['install', 'uninstall'] as const) {
+    program
+      .command(name)
+      .description(
+        name === 'install' ? "put the hook into a host's settings" : "take the hook out of a host's settings",
+      )
+      .option('--host <name>', 'claude', 'claude')
+      .option(
+        '--scope <scope>',
+        'project (.claude/settings.json), local (settings.local.json) or user (~/.claude)',
+        'project',
+      )
+      .option('--dry-run', 'only say what would be written', false)
+      .addHelpText('after', example(`${name} --scope local`, `${name} --scope user --dry-run`))
+      .action((options) =>
+        ports.run(async (context) => (await import('./commands/install.ts'))[name](context, options)),
+      )
+  }
+  program
+    .command('doctor')
+    .description('is it wired, executable, current and reachable from here; each finding with its fix')
+    .addHelpText('after', example('doctor', 'doctor --json'))
+    .action(() => ports.run(async (context, paint) => (await import('./commands/doctor.ts')).doctor(context, paint)))
+}
+
+function collect(value: string, previous: readonly string[]): string[] {
+  return [...previous, value]
+}
+
+function example(...commands: readonly string[]): string {
+  return `\nExample${commands.length === 1 ? '' : 's'}:\n${commands.map((command) => `  $ postflight ${command}`).join('\n')}`
+}
+
+/** commander's ways out, as ours: help and version are done, everything else is wrong use. */
+export function asUsageError(error: unknown): PostflightError | undefined | 'done' {
+  if (!(error instanceof CommanderError)) return undefined
+  if (error.exitCode === 0) return 'done'
+  if (error.code === 'commander.help') {
+    return new PostflightError('usage', { detail: 'give a command: `postflight --help` lists them.' })
+  }
+  const words = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()
+  return new PostflightError('usage', { detail: `${words.replace(/[.]$/, '')}. See \`postflight --help\`.` })
+}

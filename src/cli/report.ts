@@ -1,0 +1,52 @@
+import picocolors from 'picocolors'
+import { PostflightError } from '../core/errors.ts'
+import { errorMessage } from '../core/messages.ts'
+import type { CommandResult } from './context.ts'
+
+/** Prints what a command came to. The only place that writes to stdout and stderr. */
+
+export type Painter = ReturnType<typeof picocolors.createColors>
+
+/** How to print. */
+export interface ReportOptions {
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** Something with `write`: a stream, or a test's ear. */
+export interface Output {
+  write(text: string): unknown
+}
+
+/** Colours on a terminal and without NO_COLOR; none elsewhere. */
+export function painterFor(output: { readonly isTTY?: boolean }, noColor: string | undefined): Painter {
+  return picocolors.createColors(output.isTTY === true && !noColor)
+}
+
+/** Prints a result: one JSON document, or lines, or with --quiet only what a script cannot do without. */
+export function printResult(result: CommandResult, options: ReportOptions, stdout: Output): void {
+  if (options.json) {
+    stdout.write(`${JSON.stringify(result.data, null, 2)}\n`)
+    return
+  }
+  const lines = options.quiet ? (result.essential ?? []) : result.lines
+  if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Prints an error: one line on stderr, with --json also a document on stdout. Gives the exit code. */
+export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
+  const message = errorMessage(error.code, error.args)
+  stderr.write(`postflight: ${message}\n`)
+  if (json) stdout.write(`${JSON.stringify({ error: { code: error.code, message } }, null, 2)}\n`)
+  return error.exitCode
+}
+
+/** Any error as one of ours: a file-system error says which file, everything else is our fault. */
+export function asPostflightError(error: unknown): PostflightError {
+  if (error instanceof PostflightError) return error
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
+    return new PostflightError('cannot-write', { path: path ?? 'a file', detail: code }, error)
+  }
+  return new PostflightError('internal', { detail: message ?? String(error) }, error)
+}

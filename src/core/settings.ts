@@ -1,0 +1,213 @@
+import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import * as z from 'zod/mini'
+import { PostflightError } from './errors.ts'
+
+/**
+ * Our entries in a host's settings file, put in and taken out as edits of its text, so that everything else stays as
+ * it was, to the byte. Pure: text in, text out.
+ */
+
+/** A hook entry of ours: the event's name and what stands in its list. */
+export interface SettingsEntry {
+  readonly event: string
+  readonly group: HookGroup
+}
+
+interface HookGroup {
+  readonly matcher?: string
+  readonly hooks: readonly HookCommand[]
+}
+
+interface HookCommand {
+  readonly type: 'command'
+  readonly command: string
+  readonly if?: string
+  readonly timeout: number
+}
+
+/** Seconds, Claude Code's unit. The hook answers within 5. */
+const TIMEOUT_SECONDS = 10
+
+/**
+ * What `install` writes for Claude Code. `PostToolUse` is for ownership and starts no process for commands that have
+ * nothing to do with us (`if`, seen to filter compound commands too in 2.1.329).
+ */
+export function claudeEntries(command: string): SettingsEntry[] {
+  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
+  return [
+    { event: 'SubagentStop', group: { hooks: [hook] } },
+    { event: 'Stop', group: { hooks: [hook] } },
+    { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
+    { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
+  ]
+}
+
+/** True for a hook command of ours, wherever this package lay when it was written. */
+export function isOurCommand(command: unknown): command is string {
+  return (
+    typeof command === 'string' &&
+    (/(?:^|[\s"'/\\])postflight-hook(?:["'\s]|$)/.test(command) ||
+      /postflight[^"']*[/\\]dist[/\\]hook\.js/.test(command) ||
+      /(?:^|[\s"'/\\])postflight(?:\.js)?["']?\s+hook\b/.test(command))
+  )
+}
+
+/** As much of a settings file as must be so before we may add to it; the rest is the user's and the host's affair. */
+const SETTINGS = z.looseObject({ hooks: z.nullish(z.record(z.string(), z.array(z.unknown()))) })
+
+/** The settings, understood as far as hooks go. */
+interface SettingsDocument {
+  readonly hooks: Readonly<Record<string, readonly unknown[]>>
+}
+
+/** Where a settings file is not what a host could read. */
+export interface SettingsFault {
+  readonly line: number
+  readonly column: number
+  readonly detail: string
+}
+
+const BYTE_ORDER_MARK = '\ufeff'
+
+/**
+ * The text with our entries in it, each once, ours of old ones replaced. The same text when they are there already.
+ * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
+ */
+export function addEntries(text: string, entries: readonly SettingsEntry[], path: string): string {
+  const document = readSettings(text, path)
+  if (hasExactly(document, entries)) return text
+  const cleaned = removeEntries(text, path)
+  let { mark, body } = splitMark(cleaned)
+  const empty = body.trim() === ''
+  if (empty) body = '{}'
+  for (const { event, group } of entries) {
+    const present = readSettings(body, path).hooks[event]
+    const formattingOptions = formattingOf(body)
+    body = applyEdits(
+      body,
+      present === undefined
+        ? modify(body, ['hooks', event], [group], { formattingOptions })
+        : modify(body, ['hooks', event, present.length], group, { formattingOptions, isArrayInsertion: true }),
+    )
+  }
+  return mark + body + (empty ? '\n' : '')
+}
+
+/**
+ * The text without our entries; lists and `hooks` that held nothing else go too.
+ * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
+ */
+export function removeEntries(text: string, path: string): string {
+  const split = splitMark(text)
+  const { mark } = split
+  let { body } = split
+  for (;;) {
+    const target = findOurs(readSettings(body, path))
+    if (target === undefined) return mark + body
+    body = applyEdits(body, modify(body, target, undefined, { formattingOptions: formattingOf(body) }))
+  }
+}
+
+/** Our commands in the settings, by event. */
+export function findCommands(text: string, path: string): { event: string; command: string }[] {
+  return Object.entries(readSettings(text, path).hooks).flatMap(([event, groups]) =>
+    groups.flatMap(commandsOf).flatMap((command) => (isOurCommand(command) ? [{ event, command }] : [])),
+  )
+}
+
+/** True when our entries are there, each once, and no others of ours. */
+export function isInstalled(text: string, entries: readonly SettingsEntry[], path: string): boolean {
+  return hasExactly(readSettings(text, path), entries)
+}
+
+function hasExactly(document: SettingsDocument, entries: readonly SettingsEntry[]): boolean {
+  const ours = Object.entries(document.hooks).flatMap(([event, groups]) =>
+    groups.filter((group) => commandsOf(group).some(isOurCommand)).map((group) => ({ event, group })),
+  )
+  const keyed = (list: readonly { event: string; group: unknown }[]): string[] =>
+    list.map(({ event, group }) => `${event} ${JSON.stringify(group)}`).sort()
+  return JSON.stringify(keyed(ours)) === JSON.stringify(keyed(entries))
+}
+
+/** The path of one thing to take out: our command, or the group, list or object that holds nothing but it. */
+function findOurs(document: SettingsDocument): (string | number)[] | undefined {
+  for (const [event, groups] of Object.entries(document.hooks)) {
+    for (const [index, group] of groups.entries()) {
+      const commands = commandsOf(group)
+      const at = commands.findIndex(isOurCommand)
+      if (at === -1) continue
+      if (commands.length > 1) return ['hooks', event, index, 'hooks', at]
+      if (groups.length > 1) return ['hooks', event, index]
+      return Object.keys(document.hooks).length > 1 ? ['hooks', event] : ['hooks']
+    }
+  }
+  return undefined
+}
+
+/** The command of each hook in a group; undefined for hooks of another kind. */
+function commandsOf(group: unknown): unknown[] {
+  const hooks: unknown = (group as { hooks?: unknown } | null)?.hooks
+  return Array.isArray(hooks) ? hooks.map((hook: unknown) => (hook as { command?: unknown } | null)?.command) : []
+}
+
+function readSettings(text: string, path: string): SettingsDocument {
+  const { body } = splitMark(text)
+  if (body.trim() === '') return { hooks: {} }
+  const errors: ParseError[] = []
+  const value: unknown = parse(body, errors, { allowTrailingComma: false, disallowComments: true })
+  const [error] = errors
+  if (error !== undefined) {
+    throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
+  }
+  const read = SETTINGS.safeParse(value)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    const where = issue?.path.length ? `"${issue.path.join('.')}"` : 'the whole file'
+    const expected = issue?.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'an object'
+    throw new PostflightError('settings-wrong-shape', { path, where, expected })
+  }
+  refuseTwins(body, path)
+  return { hooks: read.data.hooks ?? {} }
+}
+
+/** Of two keys of one name a host reads the last and an edit finds the first: nobody could tell what we changed. */
+function refuseTwins(body: string, path: string): void {
+  const count = body.match(/^\s*\{/) === null ? 0 : countTopLevel(body, 'hooks')
+  if (count > 1)
+    throw new PostflightError('settings-wrong-shape', { path, where: '"hooks"', expected: 'there only once' })
+}
+
+function countTopLevel(body: string, key: string): number {
+  let depth = 0
+  let count = 0
+  for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth += 1
+    else if (token === '}' || token === ']') depth -= 1
+    else if (depth === 1 && token.endsWith(':') && JSON.parse(token.replace(/\s*:$/, '')) === key) count += 1
+  }
+  return count
+}
+
+function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
+  const before = body.slice(0, offset).split('\n')
+  const words = printParseErrorCode(error)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, detail: words }
+}
+
+function splitMark(text: string): { mark: string; body: string } {
+  return text.startsWith(BYTE_ORDER_MARK)
+    ? { mark: BYTE_ORDER_MARK, body: text.slice(BYTE_ORDER_MARK.length) }
+    : { mark: '', body: text }
+}
+
+/** The file's own indentation and line ends. */
+function formattingOf(body: string): FormattingOptions {
+  const indent = /^[{[]\s*?\n([ \t]+)/.exec(body.trimStart())?.[1] ?? '  '
+  return {
+    insertSpaces: !indent.startsWith('\t'),
+    tabSize: indent.startsWith('\t') ? 1 : indent.length,
+    eol: body.includes('\r\n') ? '\r\n' : '\n',
+  }
+}

@@ -1,0 +1,102 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { PostflightError } from '../core/errors.ts'
+import { type Environment, variable } from '../core/hosts/host.ts'
+import { errorCode, isAbsent } from './file-access.ts'
+
+/** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
+
+export const SCOPES = ['project', 'local', 'user'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** Claude Code's settings file of a scope. */
+export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
+  switch (scope) {
+    case 'user':
+      return path.join(variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude'), 'settings.json')
+    case 'project':
+      return path.join(project, '.claude', 'settings.json')
+    case 'local':
+      return path.join(project, '.claude', 'settings.local.json')
+  }
+}
+
+/** The file's text; undefined where there is none. @throws {PostflightError} `file-unreadable`. */
+export function readSettingsFile(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw new PostflightError('file-unreadable', { path: file, detail: errorCode(error) }, error)
+  }
+}
+
+/**
+ * A project's settings may be a link, but not one that leads out of the project: a cloned repository could point it
+ * at any file of the user's.
+ * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
+ */
+export function requireInside(file: string, project: string): void {
+  for (const target of [path.dirname(file), file]) {
+    let real: string
+    try {
+      real = fs.realpathSync(target)
+    } catch (error) {
+      if (isAbsent(error)) continue
+      throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
+    }
+    const relative = path.relative(fs.realpathSync(project), real)
+    if (relative.startsWith('..') || path.isAbsolute(relative)) {
+      throw new PostflightError('file-unreadable', { path: target, detail: 'a link that leads out of the project' })
+    }
+  }
+}
+
+const BACKUP = '.postflight-backup'
+
+/** The copies kept of a settings file, newest first. */
+export function listBackups(file: string): string[] {
+  const folder = path.dirname(file)
+  const prefix = path.basename(file) + BACKUP
+  let names: string[]
+  try {
+    names = fs.readdirSync(folder)
+  } catch {
+    return []
+  }
+  const numberOf = (name: string): number => Number(name.slice(prefix.length + 1) || 0)
+  return names
+    .filter((name) => name === prefix || (name.startsWith(`${prefix}.`) && Number.isInteger(numberOf(name))))
+    .sort((one, other) => numberOf(other) - numberOf(one))
+    .map((name) => path.join(folder, name))
+}
+
+/** Replaces the file atomically, keeping a copy of what was there, if anything. Gives the copy's path. */
+export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  const backup = previous === undefined ? undefined : keepBackup(file, previous)
+  // write-file-atomic keeps mode and owner, and writes through a link (people link their settings from elsewhere).
+  writeFileAtomic.sync(file, text)
+  return backup
+}
+
+/** Removes a settings file that we made and that holds nothing but ours. */
+export function removeSettingsFile(file: string): void {
+  fs.rmSync(file)
+}
+
+function keepBackup(file: string, text: string): string {
+  const newest = listBackups(file)[0]
+  if (newest !== undefined && readSettingsFile(newest) === text) return newest
+  for (let number = listBackups(file).length; ; number++) {
+    const backup = number === 0 ? file + BACKUP : `${file}${BACKUP}.${number}`
+    try {
+      fs.writeFileSync(backup, text, { flag: 'wx', mode: fs.statSync(file).mode & 0o777 })
+      return backup
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    }
+  }
+}

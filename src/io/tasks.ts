@@ -1,0 +1,53 @@
+import path from 'node:path'
+import { PostflightError } from '../core/errors.ts'
+import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
+import { SPECS_ITSELF, type TaskReference, taskNumberOf } from '../core/task-folder.ts'
+import { hasContinuations } from './claims.ts'
+import { kindAt } from './file-access.ts'
+import { listTaskFolders, type TaskFolder } from './search.ts'
+
+/** From what a person calls a task to its folder. */
+
+/** The folder of `specs/` itself. */
+export function specsFolder(root: string): TaskFolder {
+  return { root, path: path.join(root, SPECS_FOLDER), task: SPECS_ITSELF, relative: SPECS_FOLDER }
+}
+
+/** A task folder directly below `specs/`, whether it is there or not. */
+export function taskFolderAt(root: string, name: string): TaskFolder {
+  return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
+}
+
+/** Every folder that `reference` may mean, in path order. */
+export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
+  return listTaskFolders(root).folders.filter((folder) => isMeant(folder, reference))
+}
+
+function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
+  if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
+  return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
+}
+
+/**
+ * The one folder that `reference` means; undefined where there is none. Of several, the one that has something of ours.
+ * @throws {PostflightError} `task-ambiguous`.
+ */
+export function findTaskFolder(root: string, reference: TaskReference): TaskFolder | undefined {
+  const matching = matchingFolders(root, reference)
+  if (matching.length <= 1) return matching[0]
+  const inUse = matching.filter(holdsOurs)
+  if (inUse.length === 1) return inUse[0]
+  throw new PostflightError('task-ambiguous', {
+    task: reference.kind === 'number' ? reference.number : reference.kind === 'name' ? reference.name : SPECS_ITSELF,
+    folders: matching.map((folder) => folder.relative).join(', '),
+  })
+}
+
+/** True for a folder with a marker, an abandoned one, or what is left of continuations. */
+export function holdsOurs(folder: TaskFolder): boolean {
+  return (
+    kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||
+    hasContinuations(folder.path)
+  )
+}
