@@ -16,6 +16,8 @@ const shared: UserConfig = {
   deps: { alwaysBundle: [/.*/], onlyBundle: false },
   // write-file-atomic reads __filename at its first write: without the shim the bundle loads and then dies there.
   shims: true,
+  // Its main file is UMD, whose own requires no bundler sees.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 }
 
 export default defineConfig([

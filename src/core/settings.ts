@@ -1,4 +1,4 @@
-import { applyEdits, type FormattingOptions, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import * as z from 'zod/mini'
 import { PostflightError } from './errors.ts'
 
@@ -53,11 +53,12 @@ export function isOurCommand(command: unknown): command is string {
 }
 
 /** As much of a settings file as must be so before we may add to it; the rest is the user's and the host's affair. */
-const SETTINGS = z.looseObject({ hooks: z.nullish(z.record(z.string(), z.array(z.unknown()))) })
+const SETTINGS = z.looseObject({ hooks: z.optional(z.record(z.string(), z.array(z.unknown()))) })
 
 /** The settings, understood as far as hooks go. */
 interface SettingsDocument {
   readonly hooks: Readonly<Record<string, readonly unknown[]>>
+  readonly hasHooks: boolean
 }
 
 /** Where a settings file is not what a host could read. */
@@ -81,16 +82,43 @@ export function addEntries(text: string, entries: readonly SettingsEntry[], path
   const empty = body.trim() === ''
   if (empty) body = '{}'
   for (const { event, group } of entries) {
-    const present = readSettings(body, path).hooks[event]
-    const formattingOptions = formattingOf(body)
-    body = applyEdits(
-      body,
+    const { hooks, hasHooks } = readSettings(body, path)
+    const present = hooks[event]
+    body =
       present === undefined
-        ? modify(body, ['hooks', event], [group], { formattingOptions })
-        : modify(body, ['hooks', event, present.length], group, { formattingOptions, isArrayInsertion: true }),
-    )
+        ? insert(body, ['hooks', event], [group], hasHooks ? 2 : 1)
+        : insert(body, ['hooks', event, present.length], group, 3)
   }
   return mark + body + (empty ? '\n' : '')
+}
+
+/**
+ * Inserts a value, laid out as the file is, and touches nothing else. The library's own layout would reformat the
+ * neighbours too, so only its place for the edit is taken.
+ */
+function insert(body: string, path: (string | number)[], value: unknown, depth: number): string {
+  const isItem = typeof path.at(-1) === 'number'
+  const [edit] = modify(body, path, value, { isArrayInsertion: isItem })
+  if (edit === undefined) return body
+  const style = styleOf(body)
+  const comma = edit.content.startsWith(',') ? ',' : ''
+  const text = edit.content.slice(comma.length)
+  // A file that is one line stays one.
+  const content = style === undefined ? text : layOut(text, isItem, style, depth, comma === '')
+  return applyEdits(body, [{ ...edit, content: comma + content }])
+}
+
+function layOut(text: string, isItem: boolean, style: Style, depth: number, first: boolean): string {
+  const pretty = isItem
+    ? JSON.stringify(JSON.parse(text), null, style.indent)
+    : // The property alone: without the braces that make it JSON.
+      JSON.stringify(JSON.parse(`{${text}}`), null, style.indent)
+        .slice(1, -1)
+        .trim()
+        .replaceAll(`\n${style.indent}`, '\n')
+  const margin = style.eol + style.indent.repeat(depth)
+  const end = first ? style.eol + style.indent.repeat(depth - 1) : ''
+  return margin + pretty.replaceAll('\n', margin) + end
 }
 
 /**
@@ -104,7 +132,7 @@ export function removeEntries(text: string, path: string): string {
   for (;;) {
     const target = findOurs(readSettings(body, path))
     if (target === undefined) return mark + body
-    body = applyEdits(body, modify(body, target, undefined, { formattingOptions: formattingOf(body) }))
+    body = applyEdits(body, modify(body, target, undefined, {}))
   }
 }
 
@@ -152,7 +180,7 @@ function commandsOf(group: unknown): unknown[] {
 
 function readSettings(text: string, path: string): SettingsDocument {
   const { body } = splitMark(text)
-  if (body.trim() === '') return { hooks: {} }
+  if (body.trim() === '') return { hooks: {}, hasHooks: false }
   const errors: ParseError[] = []
   const value: unknown = parse(body, errors, { allowTrailingComma: false, disallowComments: true })
   const [error] = errors
@@ -167,7 +195,7 @@ function readSettings(text: string, path: string): SettingsDocument {
     throw new PostflightError('settings-wrong-shape', { path, where, expected })
   }
   refuseTwins(body, path)
-  return { hooks: read.data.hooks ?? {} }
+  return { hooks: read.data.hooks ?? {}, hasHooks: read.data.hooks !== undefined }
 }
 
 /** Of two keys of one name a host reads the last and an edit finds the first: nobody could tell what we changed. */
@@ -202,12 +230,18 @@ function splitMark(text: string): { mark: string; body: string } {
     : { mark: '', body: text }
 }
 
-/** The file's own indentation and line ends. */
-function formattingOf(body: string): FormattingOptions {
-  const indent = /^[{[]\s*?\n([ \t]+)/.exec(body.trimStart())?.[1] ?? '  '
+/** How a file is laid out. */
+interface Style {
+  readonly indent: string
+  readonly eol: string
+}
+
+/** The file's own indentation and line ends; undefined for one that is a single line of something. */
+function styleOf(body: string): Style | undefined {
+  const text = body.trim()
+  if (text !== '{}' && !text.includes('\n')) return undefined
   return {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: body.includes('\r\n') ? '\r\n' : '\n',
+    indent: /^\{[ \t]*\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ',
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
   }
 }
