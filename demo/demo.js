@@ -1,0 +1,155 @@
+// A transcript of what postflight-guard does, made by running it: real hook processes, payloads as Claude Code 2.1.329
+// sends them, in a throw-away project. `npm run demo` builds first.
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import picocolors from 'picocolors'
+
+const colours = picocolors.createColors(process.stdout.isTTY === true && !process.env.NO_COLOR)
+const packageFolder = fileURLToPath(new URL('..', import.meta.url))
+const onWindows = process.platform === 'win32'
+
+const project = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-demo-'))
+process.on('exit', () => fs.rmSync(project, { recursive: true, force: true }))
+
+const SESSION = '5f0c1f2e-demo-session'
+const WORKER = 'a73d3d628e49ce359'
+const OTHER = 'b0ffeec0ffee00001'
+
+// What Claude Code gives its Bash tool: the session, but not the agent.
+const environment = { PATH: process.env.PATH, HOME: project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
+
+/** Runs a `postflight` command as an agent's Bash tool would, and shows it. */
+function postflight(...words) {
+  say(`${colours.dim('$')} postflight ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')}`)
+  const run = spawnSync(process.execPath, [path.join(packageFolder, 'bin', 'postflight.js'), ...words], {
+    cwd: project,
+    env: environment,
+    encoding: 'utf8',
+  })
+  show(run.stdout + run.stderr)
+  if (run.status !== 0) fail(`postflight ${words[0]} ended with ${run.status}`)
+  return run.stdout
+}
+
+/** Runs the hook as the host does, and shows what it answers. */
+function hook(payload, who) {
+  const full = { session_id: SESSION, cwd: project, permission_mode: 'default', ...payload }
+  const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
+  const [program, ...words] = onWindows ? [process.execPath, path.join(packageFolder, 'dist', 'hook.js')] : [launcher]
+  const run = spawnSync(program, words, {
+    cwd: project,
+    env: { ...environment, CLAUDE_PROJECT_DIR: project },
+    input: JSON.stringify(full),
+    encoding: 'utf8',
+  })
+  if (run.status !== 0) fail(`the hook ended with ${run.status}`)
+  const answer = JSON.parse(run.stdout)
+  if (who !== undefined) {
+    const verdict =
+      answer.decision === 'block' ? colours.yellow('blocked: it goes on') : colours.green('allowed: it stops')
+    say(`${colours.cyan(`[${payload.hook_event_name}]`)} ${who} wants to stop → ${verdict}`)
+  }
+  return answer
+}
+
+const stop = (extra) => ({
+  hook_event_name: 'Stop',
+  stop_hook_active: false,
+  last_assistant_message: 'Done.',
+  background_tasks: [],
+  ...extra,
+})
+const subagentStop = (agent) => ({
+  ...stop({ hook_event_name: 'SubagentStop' }),
+  agent_id: agent,
+  agent_type: 'general-purpose',
+})
+
+function expect(condition, what) {
+  if (!condition) fail(`expected ${what}`)
+}
+
+function fail(what) {
+  console.error(`The demo went wrong: ${what}`)
+  process.exit(1)
+}
+
+function say(text) {
+  console.log(`  ${text}`)
+}
+
+function show(text, margin = '    ') {
+  for (const line of text.trimEnd().split('\n')) console.log(colours.dim(margin + line))
+}
+
+function chapter(title, ...text) {
+  console.log(`\n${colours.bold(title)}`)
+  for (const line of text) say(line)
+}
+
+console.log(colours.bold('postflight-guard: an agent that promised a postflight does not stop before it is done.'))
+say(`(a throw-away project: ${project})`)
+
+chapter('1. A skill starts task 259. Before it hands the work to a sub-agent it leaves a marker.')
+const created = postflight(
+  ...['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research'],
+  ...['--reason', 'Postflight pending: status update, artifact linking, git commit'],
+  ...['--step', 'update status', '--step', 'link artifacts', '--step', 'git commit'],
+)
+say('Claude Code tells the hook which agent ran that command. Here it was the main conversation:')
+hook({
+  hook_event_name: 'PostToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'postflight create 259 …' },
+  tool_response: { stdout: created, stderr: '' },
+})
+postflight('inspect', '259')
+
+chapter('2. Sub-agents come and go. The promise is not theirs, so nobody holds them.')
+expect(hook(subagentStop(WORKER), 'the sub-agent of task 259').decision === undefined, 'the worker to be free')
+expect(hook(subagentStop(OTHER), 'a sub-agent of another task').decision === undefined, 'the other one to be free')
+
+chapter('3. The main conversation believes it is done. It is not.')
+const first = hook(stop(), 'main')
+expect(first.decision === 'block', 'a block')
+say('This is what the agent is told:')
+show(first.reason, '    │ ')
+for (const name of ['second', 'third']) {
+  say(`It tries again, for the ${name} time:`)
+  expect(hook(stop({ stop_hook_active: true }), 'main').decision === 'block', 'a block')
+}
+say(
+  `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. One more, and the guard would give way.`,
+)
+
+chapter('4. The agent does its postflight, ticks the checklist, and clears the marker.')
+postflight('step', '259', 'update status')
+postflight('step', '259', 'link artifacts')
+postflight('step', '259', '3')
+postflight('clear', '259')
+expect(hook(stop(), 'main').decision === undefined, 'main to be free')
+
+chapter(
+  '5. Task 260 is promised by an agent that never does it. Nobody is trapped: after three blocks the stop goes through.',
+)
+postflight('create', '260', 'never_finished', '--operation', 'implement', '--agent', 'main')
+for (let attempt = 1; attempt <= 3; attempt++) expect(hook(stop(), 'main').decision === 'block', 'a block')
+const notice = hook(stop(), 'main')
+expect(notice.decision === undefined, 'the cap')
+say('The user sees:')
+show(notice.systemMessage ?? '', '    │ ')
+say('And the evidence stays, for a later session to adopt or clear:')
+postflight('inspect')
+
+chapter('6. Emergency: let a stop go through at once.')
+postflight('create', '261', 'stuck', '--operation', 'plan', '--agent', 'main')
+expect(hook(stop(), 'main').decision === 'block', 'a block')
+postflight('bypass', '261')
+expect(hook(stop(), 'main').decision === undefined, 'the bypass')
+
+chapter('7. The journal has it all.')
+postflight('logs')
+console.log(`\n${colours.green('All of this was run just now, by the built hook and CLI.')}`)
