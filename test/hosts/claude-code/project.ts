@@ -34,13 +34,15 @@ export interface Project {
 export interface ProjectOptions {
   /** Make it a git repository with one commit. */
   git?: boolean
+  /** The project folder's own name. */
+  folder?: string
 }
 
 /** Makes an empty project with a home of its own. */
 export function createProject(options: ProjectOptions = {}): Project {
   // The real path: the client tells hooks the real one, and some systems' temp folder is a link.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-host-')))
-  const dir = join(base, 'project')
+  const dir = join(base, options.folder ?? 'project')
   const home = join(base, 'home')
   const bin = join(base, 'bin')
   for (const folder of [dir, home, bin]) mkdirSync(folder)

@@ -1,0 +1,83 @@
+/** The ways out, and what happens when the guard itself is broken: the client always goes on. */
+
+import { chmodSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, dutiful, reasonsIn, say } from './agents.ts'
+import { type GuardedProject, guardedProject, pathWith, type SceneOptions } from './guarded.ts'
+
+const CREATE = 'postflight create 7 demo'
+const TASK = '007_demo'
+
+describe.skipIf(hostsSkipped())('the ways out', () => {
+  it('POSTFLIGHT_DISABLE=1 lets the stop go through and touches nothing', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run(
+      { main: [bash(CREATE), say('Done.')] },
+      { env: { POSTFLIGHT_DISABLE: '1' } },
+    )
+
+    expect(model.turns('main')).toHaveLength(2)
+    expect(ran.result).toMatchObject({ result: 'Done.' })
+    expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
+    expect(guarded.story()).toEqual(['create'])
+  })
+
+  it('bypass in the middle of a loop lets the next stop go through and removes the marker', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [bash(CREATE), say('Done.'), say('Done, really.'), bash('postflight bypass 7'), say('Done at last.')],
+    })
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(2)
+    expect(ran.result).toMatchObject({ result: 'Done at last.' })
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'bypass-request', 'bypass'])
+  })
+})
+
+/** Without the CLI, which may be broken too. */
+const CREATE_BY_HAND = `mkdir -p specs/${TASK} && cat > specs/${TASK}/.postflight-pending << EOF
+{ "reason": "by hand", "cc_session_id": "$CLAUDE_CODE_SESSION_ID", "agent_id": "main" }
+EOF`
+
+/** The tools that client, launcher and script need, Node not among them. */
+const TOOLS = ['sh', 'bash', 'cat', 'mkdir', 'readlink', 'git', 'ps', 'uname', 'env', 'ls']
+
+describe.skipIf(hostsSkipped())('with a broken install the client goes on, and the marker stays', () => {
+  const inPackage = (guarded: GuardedProject, ...names: string[]): string => join(guarded.packageFolder, ...names)
+
+  it('(not broken, it would have held)', async () => {
+    const guarded = guardedProject({ packageIn: 'project' })
+
+    const { model } = await guarded.run({ main: dutiful(bash(CREATE_BY_HAND), say('Done.')) })
+
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^by hand\n/)])
+  })
+
+  const breakages: [string, (guarded: GuardedProject) => SceneOptions | undefined][] = [
+    ['dist is missing', (guarded) => void rmSync(inPackage(guarded, 'dist'), { recursive: true })],
+    [
+      'the hook file is not executable',
+      (guarded) => void chmodSync(inPackage(guarded, 'hooks', 'postflight-hook'), 0o644),
+    ],
+    ['the whole package is gone', (guarded) => void rmSync(guarded.packageFolder, { recursive: true })],
+    ['Node is not on the PATH', (guarded) => ({ path: pathWith(guarded.project, TOOLS) })],
+  ]
+
+  it.each(breakages)('%s', async (_what, breakIt) => {
+    const guarded = guardedProject({ packageIn: 'project' })
+    const options = breakIt(guarded)
+
+    const { ran, model } = await guarded.run({ main: [bash(CREATE_BY_HAND), say('Done.')] }, options)
+
+    expect(model.turns('main')).toHaveLength(2)
+    expect(ran.result).toMatchObject({ result: 'Done.' })
+    expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
+    // A hook that hangs is waited for until its time is over.
+    expect(ran.durationMs).toBeLessThan(10_000)
+  })
+})

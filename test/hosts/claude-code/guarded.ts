@@ -1,0 +1,177 @@
+/** A throwaway project with the guard in it: installed by its own `install`, used by the real client, then looked at. */
+
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished } from 'vitest'
+import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
+import { type Model, type Script, startModel } from '../model.ts'
+import { createProject, type Project, type ProjectOptions } from './project.ts'
+import { type RunningClient, type RunOptions, type RunResult, startClaude } from './run-client.ts'
+
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
+/** What of this package is published and is needed to run. */
+const PUBLISHED = ['package.json', 'bin', 'dist', 'hooks']
+
+const SETTINGS = '.claude/settings.json'
+
+const binary = hostsSkipped() ? '' : await ensureClaudeCode()
+
+/** Options of `guardedProject`. */
+export interface GuardedOptions extends ProjectOptions {
+  /** Where the package lies: somewhere on the machine, or in the project's own node_modules. */
+  packageIn?: 'machine' | 'project'
+  /** Arguments of `postflight install`; false leaves the hook out. */
+  install?: readonly string[] | false
+}
+
+/** The model's scripts by actor. */
+export type Actors = Record<string, Script>
+
+/** What of a run may be chosen. */
+export type SceneOptions = Partial<Omit<RunOptions, 'binary' | 'project' | 'home' | 'model'>>
+
+/** A run of the client that has ended. */
+export interface Scene {
+  ran: RunResult
+  model: Model
+}
+
+/** A line of the journal. */
+export interface JournalLine {
+  event: string
+  task?: string
+  agent?: string
+  count?: number
+  outcome?: string
+  detail?: string
+  marker_id?: string
+  host_session?: string
+}
+
+/** A project with the guard in it. */
+export interface GuardedProject {
+  project: Project
+  /** The copy of this package that is in use. */
+  packageFolder: string
+  /** Runs the client until it ends; fails when a script threw, or had no answer left. */
+  run(actors: Actors, options?: SceneOptions): Promise<Scene>
+  /** Starts the client and gives it back running. */
+  start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
+  /** The CLI as a user runs it, in a terminal of their own. */
+  postflight(...args: string[]): SpawnSyncReturns<string>
+  /** Adds a hook of the test's own to the project's settings. */
+  addHook(event: string, command: string): void
+  /** Text of a file in the project, or undefined. */
+  read(name: string): string | undefined
+  /** The marker of a task as JSON, or undefined. */
+  marker(task: string, root?: string): Record<string, unknown> | undefined
+  /** Names of the files in a task's folder, sorted. */
+  files(task: string, root?: string): string[]
+  journal(root?: string): JournalLine[]
+  /** The journal in short: `create`, `claim`, `block 1`, … */
+  story(root?: string): string[]
+}
+
+/** Makes a project and installs the guard in it. It goes when the test ends. */
+export function guardedProject(options: GuardedOptions = {}): GuardedProject {
+  const project = createProject(options)
+  onTestFinished(() => project.remove())
+  // A copy: a build that runs meanwhile must not pull the rug from under a test, nor a test that breaks it from others.
+  const packageFolder =
+    options.packageIn === 'project'
+      ? join(project.dir, 'node_modules', 'postflight-guard')
+      : join(project.base, `package for ${basename(project.dir)}`)
+  for (const name of PUBLISHED) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  const script = join(packageFolder, 'bin', 'postflight.js')
+  project.link('postflight', script)
+
+  const inProject = (name: string): string | undefined => {
+    const file = join(project.dir, name)
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  }
+
+  const guarded: GuardedProject = {
+    project,
+    packageFolder,
+    async start(actors, further = {}) {
+      const model = await startModel({ actors })
+      onTestFinished(() => model.close())
+      const { dir, home, path } = project
+      const client = startClaude({
+        binary,
+        project: dir,
+        home,
+        path,
+        model,
+        prompt: 'go',
+        output: 'stream-json',
+        ...further,
+      })
+      // Before the model closes and the project goes, whatever became of the test.
+      onTestFinished(async () => {
+        client.kill()
+        await client.done
+      })
+      return { client, model }
+    },
+    async run(actors, further) {
+      const { client, model } = await guarded.start(actors, further)
+      const ran = await client.done
+      expectCleanEnd(model, ran)
+      return { ran, model }
+    },
+    postflight: (...args) =>
+      spawnSync(process.execPath, [script, ...args], {
+        cwd: project.dir,
+        env: { PATH: project.path, HOME: project.home },
+        encoding: 'utf8',
+      }),
+    addHook(event, command) {
+      const settings = JSON.parse(inProject(SETTINGS) ?? '{}') as { hooks?: Record<string, object[]> }
+      const hooks = settings.hooks ?? {}
+      const groups = [...(hooks[event] ?? []), { hooks: [{ type: 'command', command }] }]
+      project.writeSettings({ ...settings, hooks: { ...hooks, [event]: groups } })
+    },
+    read: inProject,
+    marker(task, root = '.') {
+      const text = inProject(join(root, 'specs', task, '.postflight-pending'))
+      return text === undefined ? undefined : JSON.parse(text)
+    },
+    files(task, root = '.') {
+      const folder = join(project.dir, root, 'specs', task)
+      return existsSync(folder) ? readdirSync(folder).sort() : []
+    },
+    journal(root = '.') {
+      const lines = (inProject(join(root, 'specs', '.postflight', 'journal.jsonl')) ?? '').split('\n')
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalLine)
+    },
+    story: (root) =>
+      guarded.journal(root).map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
+  }
+
+  if (options.install !== false) {
+    const installed = guarded.postflight('install', ...(options.install ?? []))
+    expect(installed, installed.stderr).toMatchObject({ status: 0 })
+  }
+  return guarded
+}
+
+/** The client ended by itself and well, and the scripts covered every turn. */
+export function expectCleanEnd(model: Model, ran: RunResult): void {
+  expect(model.errors).toEqual([])
+  expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
+  expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false, result: { is_error: false } })
+}
+
+/** A PATH that holds the tools named and nothing else. */
+export function pathWith(project: Project, tools: readonly string[]): string {
+  const folder = join(project.base, 'tools')
+  mkdirSync(folder)
+  for (const tool of tools) {
+    const found = ['/bin', '/usr/bin'].map((place) => join(place, tool)).find((file) => existsSync(file))
+    if (found !== undefined) symlinkSync(found, join(folder, tool))
+  }
+  return folder
+}

@@ -1,0 +1,101 @@
+/** The main conversation's own promise: a skill makes it, a sub-agent works, main may stop when it is kept. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
+
+const CREATE =
+  'postflight create 259 prove_completeness --skill research --operation research' +
+  ' --reason "Postflight pending: status update, git commit" --step "status update" --step "git commit"'
+const TASK = '259_prove_completeness'
+const REPORT = 'Found three lemmas.\n- one\n- two'
+
+/** What main does by itself: skill, promise, sub-agent, and a last word that comes too early. */
+const LINES = [useSkill('research'), bash(CREATE), delegate('worker'), say('The research is finished.')]
+
+function projectWithSkill(options: { install?: false } = {}): GuardedProject {
+  const guarded = guardedProject(options)
+  guarded.project.writeSkill('research', { description: 'Researches a task.' }, 'First promise a postflight.')
+  return guarded
+}
+
+describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
+  it('is held once, after its sub-agent went through, and stops when its steps are ticked and the marker is cleared', async () => {
+    const guarded = projectWithSkill()
+
+    const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
+
+    expect(model.turns('worker')).toHaveLength(1)
+    const main = model.turns('main')
+    expect(main[1]?.lastUserText).toContain('First promise a postflight.')
+    expect(reportIn(main[3]?.lastToolResult)).toBe(REPORT)
+    expect(reasonsIn(main.at(-1))).toEqual([
+      [
+        'Postflight pending: status update, git commit',
+        `Task ${TASK}: the postflight of its research (research) is not done, says specs/${TASK}/.postflight-pending.`,
+        'Steps that remain:',
+        '  1. status update',
+        '  2. git commit',
+        `Tick each one when it is done: postflight step ${TASK} <number>`,
+        `When everything is done, clear the marker: postflight clear ${TASK}`,
+        'This is continuation 1 of 3.',
+      ].join('\n'),
+    ])
+    expect(ran.result).toMatchObject({ result: 'The research is finished.' })
+    expect(ran.notices).toEqual([])
+    expect(guarded.files(TASK)).toEqual([])
+  })
+
+  it('leaves a journal that tells create, claim, block, step, clear in order', async () => {
+    const guarded = projectWithSkill()
+
+    const { ran } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
+
+    const journal = guarded.journal()
+    expect(journal).toMatchObject([
+      { event: 'create', host_session: ran.sessionId },
+      { event: 'claim', host_session: ran.sessionId, agent: 'main' },
+      { event: 'block', host_session: ran.sessionId, agent: 'main', count: 1 },
+      { event: 'step', detail: 'done: status update' },
+      { event: 'step', detail: 'done: git commit' },
+      { event: 'clear', host_session: ran.sessionId, outcome: 'cleared' },
+    ])
+    expect(new Set(journal.map(({ task, marker_id }) => `${task} ${marker_id}`)).size).toBe(1)
+  })
+
+  it('stops early where the guard is not installed: the promise is forgotten', async () => {
+    const guarded = projectWithSkill({ install: false })
+
+    const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
+
+    expect(ran.result).toMatchObject({ result: 'The research is finished.' })
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    expect(guarded.marker(TASK)?.steps).toEqual([
+      { name: 'status update', done: false },
+      { name: 'git commit', done: false },
+    ])
+    expect(guarded.story()).toEqual(['create'])
+  })
+
+  it('that never clears is held three times, then let go, and the user is told', async () => {
+    const guarded = projectWithSkill()
+
+    const { ran, model } = await guarded.run({ main: stubborn(...LINES), worker: [say(REPORT)] })
+
+    const reasons = reasonsIn(model.turns('main').at(-1))
+    expect(reasons.map((reason) => /This is continuation (.*)\.$/m.exec(reason)?.[1])).toEqual([
+      '1 of 3',
+      '2 of 3',
+      '3 of 3: the next stop goes through and the marker is kept as abandoned',
+    ])
+    expect(ran.result).toMatchObject({ result: 'The research is finished.' })
+    expect(ran.notices).toEqual([
+      expect.stringMatching(
+        new RegExp(`^Stop says: postflight-guard: task ${TASK} stopped without its postflight after 3 continuations`),
+      ),
+    ])
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
+  })
+})

@@ -1,0 +1,103 @@
+/** Whose promise it is: one session's marker is its own, through `--resume`, until somebody adopts it. */
+
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, delegate, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { expectCleanEnd, type GuardedProject, guardedProject } from './guarded.ts'
+
+const CREATE = 'postflight create 7 demo --reason "Promised by the first session"'
+const TASK = '007_demo'
+
+describe.skipIf(hostsSkipped())('a marker of one session', () => {
+  it('never holds another session that runs meanwhile in the same project, nor its sub-agents', async () => {
+    const guarded = guardedProject()
+    let secondEnded = (): void => {}
+    const second = new Promise<void>((resolve) => {
+      secondEnded = resolve
+    })
+    const first = await guarded.start({ main: waiting(1, () => second, dutiful(bash(CREATE), say('First is done.'))) })
+    await first.model.arrived('main', 1)
+    const before = guarded.marker(TASK)
+    expect(before).toMatchObject({ agent_id: 'main' })
+
+    const { ran, model } = await guarded.run({
+      main: [delegate('worker'), say('Second is done.')],
+      worker: [say('The report.')],
+    })
+    expect(ran.result).toMatchObject({ result: 'Second is done.' })
+    expect(model.turns('main')).toHaveLength(2)
+    expect(model.turns('worker')).toHaveLength(1)
+    expect(guarded.marker(TASK)).toEqual(before)
+    expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
+
+    secondEnded()
+    const ended = await first.client.done
+    expectCleanEnd(first.model, ended)
+    expect(reasonsIn(first.model.turns('main').at(-1))).toHaveLength(1)
+    expect(ended.result).toMatchObject({ result: 'First is done.' })
+    expect(guarded.files(TASK)).toEqual([])
+  })
+
+  it('still holds that session when it is resumed', async () => {
+    const guarded = guardedProject()
+    const session = await killedSession(guarded)
+
+    const { ran, model } = await guarded.run(
+      { main: dutiful(say('Done after all.')) },
+      { prompt: 'go on', args: ['--resume', session] },
+    )
+
+    expect(ran.sessionId).toBe(session)
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^Promised by the first session\n/)])
+    expect(ran.result).toMatchObject({ result: 'Done after all.' })
+    expect(guarded.files(TASK)).toEqual([])
+  })
+
+  it('is announced to the next session when the first was killed, and holds that one once it has adopted it', async () => {
+    const guarded = guardedProject()
+    const killed = await killedSession(guarded)
+
+    const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
+
+    const main = model.turns('main')
+    const announced = main[0]?.reminders.find((text) => text.includes('unfinished postflights')) ?? ''
+    expect(announced).toContain(`- ${TASK}, postflight: pending, of another session, which may still be running, `)
+    expect(announced).toContain('postflight adopt <task>')
+    // Text of a file that may have come with a repository is not put before a model unasked.
+    expect(announced).not.toContain('Promised by the first session')
+    expect(reasonsIn(main.at(-1))).toEqual([expect.stringMatching(/^Promised by the first session\n/)])
+    expect(ran.result).toMatchObject({ result: 'Done for the first.' })
+    expect(ran.sessionId).not.toBe(killed)
+    expect(guarded.story()).toEqual(['create', 'claim', 'adopt', 'claim', 'block 1', 'clear'])
+    expect(guarded.files(TASK)).toEqual([])
+  })
+
+  it('that was abandoned is announced too, and made anew by adopting it', async () => {
+    const guarded = guardedProject()
+    await guarded.run({ main: stubborn(bash(CREATE), say('Done, I say.')) })
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+
+    const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
+
+    const main = model.turns('main')
+    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, postflight: abandoned (its continuations were spent), `)
+    expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(ran.result).toMatchObject({ result: 'Done for the first.' })
+    expect(guarded.files(TASK)).toEqual([])
+  })
+})
+
+/** A session that makes a promise and is killed before it can keep it; gives its id. */
+async function killedSession(guarded: GuardedProject): Promise<string> {
+  const session = randomUUID()
+  const { client, model } = await guarded.start(
+    { main: waiting(1, () => new Promise(() => {}), [bash(CREATE)]) },
+    { args: ['--session-id', session] },
+  )
+  await model.arrived('main', 1)
+  client.kill()
+  await client.done
+  expect(guarded.marker(TASK)).toMatchObject({ cc_session_id: session, agent_id: 'main' })
+  return session
+}

@@ -1,0 +1,187 @@
+/** Promises of sub-agents: each is held for its own, its caller still gets the whole report, and nobody else is held. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import {
+  bash,
+  delegate,
+  delegateInBackground,
+  dutiful,
+  reasonsIn,
+  reportIn,
+  say,
+  stubborn,
+  useSkill,
+  waiting,
+} from './agents.ts'
+import { guardedProject } from './guarded.ts'
+import { transcriptNotices } from './run-client.ts'
+
+const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
+const TASK = '007_demo'
+const REPORT = 'The whole report:\n- first finding\n- second finding'
+
+describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
+  it('is held until it clears, and main receives its full report', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [delegate('worker'), say('Main is done.')],
+      worker: dutiful(bash(CREATE), say(REPORT)),
+    })
+
+    const worker = model.turns('worker')
+    const [reason, ...others] = reasonsIn(worker.at(-1))
+    expect(others).toEqual([])
+    expect(reason).toMatch(/^Write the summary first\n/)
+    expect(reason).toMatch(/\n\nThen repeat your full report as your last message: .*$/)
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+    expect(guarded.journal().find(({ event }) => event === 'block')?.agent).toBe(worker[0]?.agentId)
+  })
+
+  it('and never clears is held three times, then let go with a notice, and main still receives its report', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [delegate('worker'), say('Main is done.')],
+      worker: stubborn(bash(CREATE), say(REPORT)),
+    })
+
+    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+    expect(transcriptNotices(guarded.project.home)).toEqual([
+      {
+        hookEvent: 'SubagentStop',
+        content: expect.stringMatching(/^postflight-guard: task 007_demo stopped without its postflight/),
+      },
+    ])
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
+  })
+
+  it('in the background is held too, and main is woken with its full report', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [delegateInBackground('worker'), say('Waiting.'), say('Main is done.')],
+      worker: dutiful(bash(CREATE), say(REPORT)),
+    })
+
+    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
+    const main = model.turns('main')
+    expect(main).toHaveLength(3)
+    expect([...(main[2]?.userTexts ?? []), ...(main[2]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(reasonsIn(main[2])).toEqual([])
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+
+  it('is held for that one only, while another one is held for its own at the same time', async () => {
+    const guarded = guardedProject()
+    const meet = meetingPoint(2)
+    const worker = (number: number, name: string) =>
+      // Both promises are made before either stops.
+      waiting(
+        1,
+        meet,
+        dutiful(bash(`postflight create ${number} ${name} --reason "Finish ${name}"`), say(`${name} report`)),
+      )
+
+    const { model } = await guarded.run({
+      main: [delegate('worker-a', 'worker-b'), say('Main is done.')],
+      'worker-a': worker(1, 'alpha'),
+      'worker-b': worker(2, 'beta'),
+    })
+
+    const reasons = { a: reasonsIn(model.turns('worker-a').at(-1)), b: reasonsIn(model.turns('worker-b').at(-1)) }
+    expect(reasons).toEqual({
+      a: [expect.stringMatching(/^Finish alpha\nTask 001_alpha:/)],
+      b: [expect.stringMatching(/^Finish beta\nTask 002_beta:/)],
+    })
+    expect(reasons.a.join()).not.toContain('beta')
+    expect(reasons.b.join()).not.toContain('alpha')
+    const reports = model.turns('main')[1]?.toolResults.map(reportIn)
+    expect(reports?.sort()).toEqual(['alpha report', 'beta report'])
+    const blocks = guarded.journal().filter(({ event }) => event === 'block')
+    expect(blocks.map(({ task, agent, count }) => ({ task, agent, count })).sort(byTask)).toEqual([
+      { task: '001_alpha', agent: model.turns('worker-a')[0]?.agentId, count: 1 },
+      { task: '002_beta', agent: model.turns('worker-b')[0]?.agentId, count: 1 },
+    ])
+    expect([guarded.files('001_alpha'), guarded.files('002_beta')]).toEqual([[], []])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a skill with context: fork', () => {
+  it('is held for its promise, and the sub-agent that it starts is not', async () => {
+    const guarded = guardedProject()
+    guarded.project.writeSkill('forky', { description: 'Researches apart.', context: 'fork' }, 'ACTOR:forky Go.')
+
+    const { ran, model } = await guarded.run({
+      main: [useSkill('forky'), say('Main is done.')],
+      forky: dutiful(bash(CREATE), delegate('nested'), say(REPORT)),
+      nested: [say('The nested report.')],
+    })
+
+    const fork = model.turns('forky')
+    expect(model.turns('nested')).toHaveLength(1)
+    expect(reportIn(fork[2]?.lastToolResult)).toBe('The nested report.')
+    expect(reasonsIn(fork.at(-1))).toEqual([expect.stringMatching(/^Write the summary first\nTask 007_demo:/)])
+    expect(model.turns('main')).toHaveLength(2)
+    expect(model.turns('main')[1]?.lastToolResult).toContain('- second finding')
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+    expect(guarded.journal().find(({ event }) => event === 'block')?.agent).toBe(fork[0]?.agentId)
+  })
+})
+
+describe.skipIf(hostsSkipped())('main that made a promise', () => {
+  it('is not held, nor anything counted, while a sub-agent runs in the background, and is held after it', async () => {
+    const guarded = guardedProject()
+    // A hook of the test's own, beside ours, shows when main's stop has been asked about.
+    const seen = join(guarded.project.dir, 'stop-was-asked')
+    guarded.addHook('Stop', `{ cat; echo; } >> "${seen}"`)
+
+    const { ran, model } = await guarded.run({
+      main: dutiful(bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('Main is done.')),
+      worker: waiting(0, () => expect.poll(() => existsSync(seen), { timeout: 20_000 }).toBe(true), [say(REPORT)]),
+    })
+
+    const [firstStop] = readFileSync(seen, 'utf8').split('\n')
+    expect(JSON.parse(firstStop ?? '')).toMatchObject({ background_tasks: [{ type: 'subagent', status: 'running' }] })
+    const main = model.turns('main')
+    // Woken by the worker's end, not by a block.
+    expect(reasonsIn(main[3])).toEqual([])
+    expect([...(main[3]?.userTexts ?? []), ...(main[3]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(model.turns('worker')).toHaveLength(1)
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+})
+
+/** A point that `count` agents must have reached before any of them goes on. */
+function meetingPoint(count: number): () => Promise<void> {
+  let arrived = 0
+  let open = (): void => {}
+  const all = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return () => {
+    arrived += 1
+    if (arrived === count) open()
+    return all
+  }
+}
+
+function byTask(a: { task: string | undefined }, b: { task: string | undefined }): number {
+  return (a.task ?? '').localeCompare(b.task ?? '')
+}
