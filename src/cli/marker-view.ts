@@ -6,12 +6,13 @@ import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
 import { readSpent } from '../io/claims.ts'
 import { errorCode } from '../io/file-access.ts'
+import { cameWithClone } from '../io/judge.ts'
 import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
 import { foldersHolding, listTaskFolders, type TaskFolder } from '../io/search.ts'
 
 /** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
 export interface MarkerView {
-  readonly state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+  readonly state: 'pending' | 'tracked' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
   readonly outcome: 'capped' | 'expired' | null
   readonly task: string
   /** Absolute. */
@@ -60,7 +61,9 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const expired = isExpired(marker, fileTimeMs, nowMs)
   const promisedMs = promisedAtMs(marker, fileTimeMs, nowMs)
   const problems = marker.problems.map(markerProblem)
-  if (isUnowned(marker) && !abandoned && !expired) {
+  const tracked = cameWithClone(read, fileName)
+  if (tracked) problems.push('came with the repository (git tracks this very content): it holds nobody')
+  else if (isUnowned(marker) && !abandoned && !expired) {
     problems.push("has no host session: it holds any sub-agent's stop, and no main conversation's")
   }
   let spent: number | null = null
@@ -72,7 +75,15 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
     ...base,
-    state: abandoned ? 'abandoned' : marker.bypassed ? 'bypassed' : expired ? 'expired' : 'pending',
+    state: abandoned
+      ? 'abandoned'
+      : tracked
+        ? 'tracked'
+        : marker.bypassed
+          ? 'bypassed'
+          : expired
+            ? 'expired'
+            : 'pending',
     outcome: abandoned ? 'capped' : expired ? 'expired' : null,
     id: quoted(marker.id),
     skill: quoted(marker.skill),

@@ -10,9 +10,13 @@ export const CONTINUATION_LIMIT = 3
 /** An unowned marker older than this (ms) holds nobody any more. */
 export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
 
-/** The rules, named; `row` is the table's number, 0 what stands before the table. */
+/**
+ * The rules, named; `row` is the table's number, 0 what stands before the table: a running workflow's marker, and an
+ * unowned one that came with a clone, which is nobody's promise.
+ */
 export const RULES = {
   workflow: { row: 0, answer: 'allow' },
+  tracked: { row: 0, answer: 'allow' },
   bypassed: { row: 1, answer: 'allow' },
   'other-session': { row: 2, answer: 'allow' },
   'unowned-stop': { row: 3, answer: 'allow' },
@@ -26,7 +30,7 @@ export const RULES = {
 export type Rule = keyof typeof RULES
 
 /** The rules that can be told without knowing the count; `owed` leaves rows 7 and 8. */
-export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
+export type Ownership = Exclude<Rule, 'capped' | 'block' | 'tracked'> | 'owed'
 
 /** True for a marker without a host session, as plain bash writes it. */
 export function isUnowned(marker: Marker): boolean {

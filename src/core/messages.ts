@@ -82,6 +82,7 @@ export function markerProblem(problem: MarkerProblem): string {
 /** Why a rule of DESIGN section 5 answers as it does. */
 export const RULE_SENTENCES: Record<Rule, string> = {
   workflow: "a running workflow's: its driver answers for it",
+  tracked: 'unowned, and git tracks this very content: it came with the repository and is no live promise',
   bypassed: 'stop_hook_active is true in the marker: let go, marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
   'unowned-stop': "unowned, and unowned markers hold sub-agents' stops only",

@@ -5,9 +5,15 @@
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Removes every control character (C0, DEL, C1) but newline and tab. */
+/** Half a surrogate pair (with the flag `u`, whole pairs do not match). */
+const LONE_SURROGATES = /\p{Surrogate}/gu
+
+/**
+ * Removes every control character (C0, DEL, C1) but newline and tab, and every half of a surrogate pair: strict JSON
+ * readers refuse its escape, and with it the whole answer.
+ */
 export function stripControl(text: string): string {
-  return text.replace(CONTROL_CHARACTERS, '')
+  return text.replace(CONTROL_CHARACTERS, '').replace(LONE_SURROGATES, '')
 }
 
 /** At most `limit` UTF-16 units, ending in `…` when something was cut; never splits a surrogate pair. */

@@ -15,10 +15,18 @@ export function toIso(timeMs: number): string {
   return Number.isNaN(date.getTime()) ? '1970-01-01T00:00:00.000Z' : date.toISOString()
 }
 
-/** Milliseconds since the epoch, or undefined when the text is no date. */
+const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
+
+/**
+ * Milliseconds since the epoch, or undefined when the text is no ISO 8601 time. Without a zone it is UTC, as DESIGN
+ * section 3 has it. `Date.parse` alone reads "task 12" as a day of 2001, and a time without a zone as the machine's.
+ */
 export function fromIso(text: string): number | undefined {
+  const match = ISO_TIME.exec(text)
+  if (match === null) return undefined
+  const isZoned = match[1] !== undefined || !text.includes(':')
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
-  const timeMs = Date.parse(text)
+  const timeMs = Date.parse(isZoned ? text : `${text}Z`)
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 

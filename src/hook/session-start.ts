@@ -2,6 +2,7 @@ import { ALLOW } from '../core/answer.ts'
 import { promisedAtMs } from '../core/decision.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { composeRecovery, type Unfinished } from '../core/recovery.ts'
+import { cameWithClone } from '../io/judge.ts'
 import { readMarker } from '../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../io/search.ts'
 import { type HookContext, type HookResult, rootOption } from './context.ts'
@@ -24,7 +25,8 @@ function findUnfinished(root: string, context: HookContext): Unfinished[] {
   const found = (fileName: string, state: Unfinished['state']): Unfinished[] =>
     foldersHolding(folders, fileName).flatMap((folder) => {
       const read = readMarker(folder, fileName)
-      if (read?.kind !== 'marker') return []
+      // What a cloned repository brings along gets no word at the start of a session.
+      if (read?.kind !== 'marker' || cameWithClone(read, fileName)) return []
       const ageMs = context.nowMs - promisedAtMs(read.marker, read.fileTimeMs, context.nowMs)
       return [{ state, task: folder.task, root, rootOption: rootOption(context, root), marker: read.marker, ageMs }]
     })

@@ -12,19 +12,26 @@ const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 /** What tells one file from another, and from a later one of the same name. */
 export type FileIdentity = string
 
-/** A file's text, or why there is none. */
-export type FileRead =
+/** Why nothing could be read. */
+export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
+
+/** A file's beginning, or why there is none. */
+export type BytesRead =
   | {
-      readonly kind: 'text'
-      readonly text: string
+      readonly kind: 'bytes'
+      readonly bytes: Buffer
       /** False when the file is longer than what was read. */
       readonly whole: boolean
       readonly identity: FileIdentity
       /** Last change in ms since the epoch. */
       readonly modifiedMs: number
     }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly detail: string }
+  | NotRead
+
+/** The same as text. */
+export type FileRead =
+  | (Omit<Extract<BytesRead, { kind: 'bytes' }>, 'kind' | 'bytes'> & { readonly kind: 'text'; readonly text: string })
+  | NotRead
 
 /** The code of a file-system error (`ENOENT`), or its message. */
 export function errorCode(error: unknown): string {
@@ -55,13 +62,22 @@ export function fileIdentity(path: string): FileIdentity | undefined {
   }
 }
 
-/** Reads at most `limit` bytes of a regular file. Never throws, never waits for a pipe, never follows a link. */
+/** Reads at most `limit` bytes of a regular file as UTF-8. Never throws, never waits for a pipe, never follows a link. */
 export function readSmallFile(path: string, limit: number): FileRead {
+  const read = readSmallBytes(path, limit)
+  if (read.kind !== 'bytes') return read
+  const { bytes, whole, identity, modifiedMs } = read
+  return { kind: 'text', text: bytes.toString('utf8'), whole, identity, modifiedMs }
+}
+
+/** The same as bytes. */
+export function readSmallBytes(path: string, limit: number): BytesRead {
   let descriptor: number | undefined
   try {
     descriptor = fs.openSync(path, fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
+    // One byte more than asked for, to see whether there is more.
     const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
     let length = 0
     while (length < buffer.length) {
@@ -69,11 +85,10 @@ export function readSmallFile(path: string, limit: number): FileRead {
       if (count === 0) break
       length += count
     }
-    const whole = length < buffer.length || length <= limit
     return {
-      kind: 'text',
-      text: buffer.toString('utf8', 0, Math.min(length, limit)),
-      whole,
+      kind: 'bytes',
+      bytes: buffer.subarray(0, Math.min(length, limit)),
+      whole: length < buffer.length || length <= limit,
       identity: identityOf(stats),
       modifiedMs: Number(stats.mtimeMs),
     }

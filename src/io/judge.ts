@@ -1,10 +1,12 @@
-import { judgeCount, judgeOwnership, type Rule } from '../core/decision.ts'
+import path from 'node:path'
+import { isUnowned, judgeCount, judgeOwnership, type Ownership, type Rule } from '../core/decision.ts'
 import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
 import { readSpent } from './claims.ts'
 import { errorCode } from './file-access.ts'
 import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-store.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
+import { isTrackedContent } from './tracked.ts'
 
 /** Markers as they lie under some roots, each judged by the table of DESIGN section 5. Reads only. */
 
@@ -42,6 +44,14 @@ export function findMarkers(roots: readonly string[]): {
   return { markers, problems }
 }
 
+/** What would block, count, remove or record something: only then is git asked. */
+const ACTED_ON: readonly Ownership[] = ['owed', 'bypassed', 'expired']
+
+/** True for an unowned marker whose very content git tracks: it came with the repository, nobody here promised it. */
+export function cameWithClone({ folder, marker }: StoredMarker, fileName: string = MARKER_FILE): boolean {
+  return isUnowned(marker) && isTrackedContent(path.join(folder.path, fileName))
+}
+
 /** Judges one marker. */
 export function judgeStored(
   stored: StoredMarker | UnreadableMarker,
@@ -50,6 +60,8 @@ export function judgeStored(
 ): JudgedMarker | UnjudgedMarker {
   if (stored.kind === 'unreadable') return { kind: 'unjudged', folder: stored.folder, detail: stored.detail }
   const ownership = judgeOwnership(stored.marker, stored.fileTimeMs, payload, nowMs)
+  if (ACTED_ON.includes(ownership) && cameWithClone(stored))
+    return { kind: 'judged', stored, rule: 'tracked', spent: 0 }
   if (ownership !== 'owed') return { kind: 'judged', stored, rule: ownership, spent: 0 }
   try {
     const spent = readSpent(stored.folder.path, stored.identity)
