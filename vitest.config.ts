@@ -7,6 +7,8 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'property', include: ['test/property/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 60_000 } },
+      // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
+      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false } },
       // The real published clients, fetched on first use; a run of one takes about a second.
       { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 300_000 } },
     ],
