@@ -1,0 +1,66 @@
+import { type Marker, parseMarker } from '../../src/core/marker.ts'
+import { type Payload, parsePayload } from '../../src/core/payload.ts'
+import type { BlockedMarker } from '../../src/core/reason.ts'
+
+/** Markers and payloads as they come from outside: through the parsers, never built by hand. */
+
+export const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The seed's own marker, as a skill's unquoted heredoc leaves it. */
+export const SEED_MARKER = `{
+  "session_id": "sess_1736700000_abc123",
+  "skill": "skill-lean-research",
+  "task_number": 259,
+  "operation": "research",
+  "reason": "Postflight pending: status update, artifact linking, git commit",
+  "created": "2026-01-18T10:00:00Z",
+  "stop_hook_active": false
+}
+`
+
+/** The same from a quoted heredoc (\`<< 'EOF'\`): nothing is filled in, and \`$task_number\` is no JSON. */
+export const SEED_MARKER_QUOTED = `{
+  "session_id": "$session_id",
+  "skill": "skill-lean-research",
+  "task_number": $task_number,
+  "operation": "research",
+  "reason": "Postflight pending: status update, artifact linking, git commit",
+  "created": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
+  "stop_hook_active": false
+}
+`
+
+export function marker(fields: Fields = {}): Marker {
+  return parseMarker(JSON.stringify(fields))
+}
+
+export function payload(fields: Fields = {}): Payload {
+  return parsePayload(JSON.stringify(fields))
+}
+
+/** A stop of sub-agent `a1` in session `s1`. */
+export function subagentStop(fields: Fields = {}): Payload {
+  return payload({ hook_event_name: 'SubagentStop', session_id: 's1', agent_id: 'a1', ...fields })
+}
+
+/** A stop of the main conversation of session `s1`. */
+export function mainStop(fields: Fields = {}): Payload {
+  return payload({ hook_event_name: 'Stop', session_id: 's1', ...fields })
+}
+
+export function blocked(fields: Fields = {}, more: Partial<Omit<BlockedMarker, 'marker'>> = {}): BlockedMarker {
+  const task = more.task ?? '259_prove_completeness'
+  return { marker: marker(fields), task, path: `specs/${task}/.postflight-pending`, count: 1, ...more }
+}
+
+/** What a call throws; a test fails that expected an error and got none. */
+export function thrownBy(call: () => unknown): unknown {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { commandLine, fallbackLine } from '../../src/core/commands.ts'
+
+describe('a command to print', () => {
+  it('is the bare command where the agent finds the root by itself', () => {
+    expect(commandLine(['clear', '259_x'], undefined)).toBe('postflight clear 259_x')
+  })
+
+  it('names the root where the agent would not find it', () => {
+    expect(commandLine(['clear', '259_x'], '/work/project')).toBe('postflight clear 259_x --root /work/project')
+  })
+
+  it('quotes every word: spaces in a path (CC#40084) and what a shell would run', () => {
+    expect(commandLine(['step', "259_it's", '$(id)'], '/my projects/a')).toBe(
+      "postflight step '259_it'\\''s' '$(id)' --root '/my projects/a'",
+    )
+  })
+})
+
+describe('the same without `postflight` on the PATH', () => {
+  const script = '/opt/my tools/bin/postflight.js'
+
+  it("goes through Node and the CLI's own file", () => {
+    expect(fallbackLine({ onPath: false, script }, ['clear', '259_x'], '/work/a b')).toBe(
+      "node '/opt/my tools/bin/postflight.js' clear 259_x --root '/work/a b'",
+    )
+  })
+
+  it('names no root where none is needed', () => {
+    expect(fallbackLine({ onPath: false, script: '/p.js' }, ['clear', '.'], undefined)).toBe('node /p.js clear .')
+  })
+
+  it('is not needed where `postflight` is on the PATH', () => {
+    expect(fallbackLine({ onPath: true, script }, ['clear', '259_x'], '/work/a b')).toBeUndefined()
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { type ErrorArguments, type ErrorCode, EXIT, PostflightError } from '../../src/core/errors.ts'
+import { errorMessage } from '../../src/core/messages.ts'
+
+/** Every code with its exit code and with arguments as they are given where it is thrown. */
+const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments]> = {
+  usage: [64, { detail: 'unknown option --x' }],
+  'task-invalid': [64, { task: '../x' }],
+  'slug-invalid': [64, { slug: 'a/b' }],
+  'slug-missing': [64, { task: '259', specs: '/p/specs' }],
+  'task-ambiguous': [64, { task: 259, folders: '259_a, 259_b' }],
+  'task-unknown': [1, { task: '259', specs: '/p/specs' }],
+  'task-has-other-folder': [1, { task: '259', folder: '259_a' }],
+  'target-missing': [64, { options: '--all, --orphaned' }],
+  'target-twice': [64, { options: '--all' }],
+  'value-invalid': [64, { option: '-n', value: 'x', expected: 'takes a whole number' }],
+  'root-missing': [64, { path: '/p', from: '--root' }],
+  'root-none': [1, { start: '/p' }],
+  'marker-none': [1, { folder: 'specs/259_a' }],
+  'marker-of-other-session': [1, { path: 'specs/259_a', whose: 'pending for host session s2', task: '259_a' }],
+  'marker-unreadable': [65, { path: 'specs/259_a', detail: 'EISDIR' }],
+  'marker-unparsed': [65, { path: 'specs/259_a', task: '259_a', detail: 'not-json' }],
+  'marker-vanished': [1, { path: 'specs/259_a' }],
+  'marker-locked': [73, { path: 'specs/259_a', lock: 'specs/259_a/.postflight-lock' }],
+  'step-unknown': [64, { step: 'x', path: 'specs/259_a', steps: '1 "git commit"' }],
+  'steps-none': [1, { path: 'specs/259_a' }],
+  'session-unknown': [64, {}],
+  'payload-not-json': [65, { detail: 'Unexpected end' }],
+  'payload-not-object': [65, {}],
+  'file-unreadable': [65, { path: '/p', detail: 'EACCES' }],
+  'settings-not-json': [65, { path: '/s', line: 1, column: 2, detail: 'comma expected' }],
+  'settings-wrong-shape': [65, { path: '/s', where: '"hooks"', expected: 'an object' }],
+  'host-unknown': [64, { host: 'x', known: 'claude' }],
+  'scope-unknown': [64, { scope: 'x' }],
+  'not-a-folder': [73, { path: '/p', kind: 'a link' }],
+  'cannot-write': [73, { path: '/p', detail: 'ENOSPC' }],
+  internal: [70, { detail: 'boom' }],
+}
+
+const TABLE = Object.entries(ERRORS).map(([code, [exitCode, args]]) => [code as ErrorCode, exitCode, args] as const)
+
+describe('exit codes', () => {
+  it.each(TABLE)('%s exits with %i', (code, exitCode, args) => {
+    expect(new PostflightError(code, args).exitCode).toBe(exitCode)
+  })
+
+  it('none is 2, which hosts read as block (thedotmack/claude-mem#3161, CC#10412)', () => {
+    expect(Object.values(EXIT)).toEqual([0, 1, 64, 65, 70, 73])
+    const exitCodes = TABLE.map(([code, , args]) => new PostflightError(code, args).exitCode)
+    expect(exitCodes.filter((exitCode) => exitCode === 2 || exitCode === EXIT.done)).toEqual([])
+  })
+})
+
+describe('the error class', () => {
+  it('carries code and arguments as data', () => {
+    const error = new PostflightError('task-invalid', { task: 'x' })
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ name: 'PostflightError', message: 'task-invalid', code: 'task-invalid' })
+    expect(error.args).toEqual({ task: 'x' })
+    expect('cause' in error).toBe(false)
+  })
+
+  it('needs no arguments and keeps its cause', () => {
+    const cause = new Error('EACCES')
+    const error = new PostflightError('session-unknown', undefined, cause)
+    expect(error.args).toEqual({})
+    expect(error.cause).toBe(cause)
+  })
+})
+
+describe('sentences for errors', () => {
+  it.each(TABLE)('%s says what was given, on one line, with nothing undefined', (code, _, args) => {
+    const sentence = errorMessage(code, args)
+    expect(sentence).not.toMatch(/undefined|\[object|\n/)
+    expect(sentence.length).toBeGreaterThan(10)
+    // `marker-unparsed` carries the task for --json only.
+    const said = Object.entries(args).filter(([name]) => !(code === 'marker-unparsed' && name === 'task'))
+    for (const [, value] of said) expect(sentence).toContain(String(value))
+  })
+
+  it.each(TABLE)('%s says it as a sentence', (code, _, args) => {
+    expect(errorMessage(code, args)).toMatch(code === 'usage' ? /\S$/ : /[.]$/)
+  })
+
+  it('a hostile value can neither paint the terminal nor fill it', () => {
+    const sentence = errorMessage('task-invalid', { task: `\u001b[2J\n${'x'.repeat(100_000)}` })
+    expect(sentence).not.toMatch(/[\u0000-\u001f]/)
+    expect(sentence.length).toBeLessThan(1500)
+  })
+})

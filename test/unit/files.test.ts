@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import * as files from '../../src/core/files.ts'
+
+describe('file names that other programs rely on', () => {
+  it.each([
+    ['SPECS_FOLDER', 'specs'],
+    ['MARKER_FILE', '.postflight-pending'],
+    ['LOOP_GUARD_FILE', '.postflight-loop-guard'],
+    ['ABANDONED_FILE', '.postflight-abandoned'],
+    ['RETURN_META_FILE', '.return-meta.json'],
+    ['JOURNAL_FOLDER', '.postflight'],
+    ['JOURNAL_FILE', 'journal.jsonl'],
+  ] as const)('%s is %s', (constant, name) => {
+    expect(Object.entries(files)).toContainEqual([constant, name])
+  })
+
+  it('no two are the same', () => {
+    const names = Object.values(files)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('none of our other files is taken for a marker by the name that a search asks for', () => {
+    const others = Object.values(files).filter((name) => name !== files.MARKER_FILE)
+    expect(others.filter((name) => name.startsWith(files.MARKER_FILE))).toEqual([])
+  })
+})

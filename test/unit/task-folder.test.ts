@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import {
+  beginsWithDigit,
+  checkSlug,
+  parseTaskReference,
+  taskFolderName,
+  taskNumberOf,
+} from '../../src/core/task-folder.ts'
+import { thrownBy } from './builders.ts'
+
+const UNSAFE_NAMES = [
+  ['empty', ''],
+  ['a path', 'a/b'],
+  ['a path of Windows', 'a\\b'],
+  ['an absolute path', '/etc'],
+  ['the folder above', '..'],
+  ['a way up', 'a/../../b'],
+  ['dots inside', 'a..b'],
+  ['an option', '-rf'],
+  ['a long option', '--all'],
+  ['hidden', '.git'],
+  ['a leading space', ' a'],
+  ['a trailing space', 'a '],
+  ['a trailing dot', 'a.'],
+  ['a trailing newline', 'a\n'],
+  ['a drive', 'C:x'],
+  ['a wildcard', 'a*'],
+  ['a question mark', 'a?'],
+  ['a quote', 'a"b'],
+  ['a redirection', 'a>b'],
+  ['the other redirection', 'a<b'],
+  ['a pipe', 'a|b'],
+  ['NUL', 'a\u0000b'],
+  ['a terminal escape', 'a\u001b[2Jb'],
+  ['DEL', 'a\u007fb'],
+  ['C1', 'a\u009bb'],
+  ['too long', 'a'.repeat(121)],
+] as const
+
+describe('what a person may write for <task>', () => {
+  it.each([
+    ['259', 259],
+    ['007', 7],
+    ['0', 0],
+    ['999999', 999_999],
+    ['0000000000259', 259],
+  ])('%s is a number', (text, number) => {
+    expect(parseTaskReference(text)).toEqual({ kind: 'number', number })
+  })
+
+  it.each(['1000000', '9'.repeat(400)])('%s is too large a number', (text) => {
+    expect(thrownBy(() => parseTaskReference(text))).toMatchObject({ code: 'task-invalid', args: { task: text } })
+  })
+
+  it.each(['259_prove_completeness', 'OC_12', 'x', '12a', 'größe', 'a b', "it's", 'a'.repeat(120), '٣'])(
+    '%s is a name',
+    (name) => {
+      expect(parseTaskReference(name)).toEqual({ kind: 'name', name })
+    },
+  )
+
+  it('. is specs/ itself', () => {
+    expect(parseTaskReference('.')).toEqual({ kind: 'specs' })
+  })
+
+  it.each(UNSAFE_NAMES)('%s is refused', (_, text) => {
+    expect(thrownBy(() => parseTaskReference(text))).toMatchObject({ code: 'task-invalid', args: { task: text } })
+  })
+})
+
+describe('a slug', () => {
+  it.each(['prove_completeness', 'a-b', 'v1.2', 'größe', 'a b', 'a'.repeat(120)])('%s is taken as it is', (slug) => {
+    expect(checkSlug(slug)).toBe(slug)
+  })
+
+  it.each([...UNSAFE_NAMES, ['specs/ itself', '.']] as const)('%s is refused', (_, slug) => {
+    expect(thrownBy(() => checkSlug(slug))).toMatchObject({ code: 'slug-invalid', args: { slug } })
+  })
+})
+
+describe("a task folder's name", () => {
+  it.each([
+    [7, '007_x'],
+    [0, '000_x'],
+    [259, '259_x'],
+    [1234, '1234_x'],
+  ])('pads %i to three digits', (number, expected) => {
+    expect(taskFolderName(number, 'x')).toBe(expected)
+  })
+
+  it.each([
+    ['007_x', 7],
+    ['259_prove_completeness', 259],
+    ['1234_x', 1234],
+    ['12_', 12],
+    ['259', undefined],
+    ['259-x', undefined],
+    ['x_259', undefined],
+    ['OC_12', undefined],
+    ['1234567_x', undefined],
+    ['', undefined],
+  ])('the number of %j is %s', (name, expected) => {
+    expect(taskNumberOf(name)).toBe(expected)
+  })
+
+  it.each([
+    ['012_x', true],
+    ['9', true],
+    ['archive', false],
+    ['_1', false],
+    ['', false],
+    ['٣', false],
+  ])('%j begins with a digit: %s', (name, expected) => {
+    expect(beginsWithDigit(name)).toBe(expected)
+  })
+})

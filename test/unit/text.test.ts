@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { cut, oneLine, shellWord, stripControl } from '../../src/core/text.ts'
+
+describe('control characters', () => {
+  const everyCode = Array.from({ length: 0x180 }, (_, code) => code)
+  const isControl = (code: number): boolean =>
+    (code < 0x20 && code !== 0x09 && code !== 0x0a) || (code >= 0x7f && code <= 0x9f)
+
+  it('C0, DEL and C1 are removed, but newline and tab; nothing else is', () => {
+    const removed = everyCode.filter((code) => stripControl(`a${String.fromCharCode(code)}b`) === 'ab')
+    expect(removed).toEqual(everyCode.filter(isControl))
+    const kept = everyCode.filter((code) => !isControl(code)).map((code) => String.fromCharCode(code))
+    expect(stripControl(kept.join(''))).toBe(kept.join(''))
+  })
+
+  it('a terminal escape is disarmed: what is left of it is plain text', () => {
+    expect(stripControl('\u001b[31mred\u001b[0m \u009b2J\u001b]0;title\u0007')).toBe('[31mred[0m 2J]0;title')
+  })
+
+  it('CRLF becomes a newline', () => {
+    expect(stripControl('one\r\ntwo')).toBe('one\ntwo')
+  })
+})
+
+describe('surrogates', () => {
+  it.each([
+    ['a high one', 'a\ud83d b', 'a b'],
+    ['a low one', 'a\ude00b', 'ab'],
+    ['two in the wrong order', '\ude00\ud83d', ''],
+    ['one at the end', 'a\ud83d', 'a'],
+    ['one before a pair', '\ud83d\ud83d\ude00', '😀'],
+  ])('%s without its other half is removed: no JSON reader but JavaScript takes it', (_, text, expected) => {
+    expect(stripControl(text)).toBe(expected)
+  })
+
+  it('pairs stay', () => {
+    expect(stripControl('😀👩‍👩‍👧 𝒳')).toBe('😀👩‍👩‍👧 𝒳')
+  })
+})
+
+describe('cut', () => {
+  it.each([
+    ['abc', 4, 'abc'],
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['abc', 1, '…'],
+    ['', 0, ''],
+  ])('%j to %i units is %j', (text, limit, expected) => {
+    expect(cut(text, limit)).toBe(expected)
+  })
+
+  it('never splits a surrogate pair', () => {
+    expect(cut('a😀😀', 3)).toBe('a…')
+    expect(cut('a😀😀', 4)).toBe('a😀…')
+    expect(cut('😀😀', 2)).toBe('…')
+  })
+})
+
+describe('one line', () => {
+  it.each([
+    ['newlines, tabs and runs of spaces become one space', ' a\n\n b\t c  d ', 'a b c d'],
+    ['so do the line separators of Unicode', 'a\u2028b\u2029c\u00a0d', 'a b c d'],
+    ['control characters go', 'a\u0000\u001b[1mb\r', 'a[1mb'],
+    ['nothing stays nothing', ' \n ', ''],
+  ])('%s', (_, text, expected) => {
+    expect(oneLine(text, 80)).toBe(expected)
+  })
+
+  it('is cut at the limit, after cleaning', () => {
+    expect(oneLine('\u0007\u0007\u0007abc', 3)).toBe('abc')
+    expect(oneLine('abcd', 3)).toBe('ab…')
+  })
+
+  it('leaves no half of a pair where a huge value is cut before it is cleaned', () => {
+    // 4 × 2 units are looked at: the pair lies across that border.
+    expect(oneLine('\u0000\u0000\u0000\u0000\u0000\u0000\u0000😀', 2)).toBe('')
+  })
+
+  it('costs nothing for a value of megabytes', () => {
+    const started = performance.now()
+    expect(oneLine('\u0000 '.repeat(10_000_000), 200)).toBe('')
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
+
+describe('a word for the shell', () => {
+  it.each([
+    'clear',
+    '259_prove_completeness',
+    '--root',
+    '/home/me/a-b/c.d',
+    'a=b',
+    'user@host:1,2',
+    '.',
+    '100%',
+    'a+b',
+  ])('%s stands as it is', (word) => {
+    expect(shellWord(word)).toBe(word)
+  })
+
+  it.each([
+    ['', "''"],
+    ['two words', "'two words'"],
+    ["it's", "'it'\\''s'"],
+    ["'", "''\\'''"],
+    ['$HOME', "'$HOME'"],
+    ['`id`', "'`id`'"],
+    ['$(id)', "'$(id)'"],
+    ['a;b', "'a;b'"],
+    ['a"b', `'a"b'`],
+    ['a\\b', "'a\\b'"],
+    ['~', "'~'"],
+    ['a\nb', "'a\nb'"],
+    ['*', "'*'"],
+    ['ä', "'ä'"],
+    ['!x', "'!x'"],
+    ['#x', "'#x'"],
+  ])('%j is quoted', (word, expected) => {
+    expect(shellWord(word)).toBe(expected)
+  })
+})
