@@ -13,6 +13,11 @@ import { fileURLToPath } from 'node:url'
 /** The version whose behaviour the host tests pin down. */
 const CLAUDE_CODE_VERSION = '2.1.329'
 
+/** The clients of the host tests, by the folder their tests lie in: what README's table says of them. */
+export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
+  'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
+}
+
 /** A client that npm distributes as one package per platform. */
 export interface Client {
   /** The platform's own package, for example `@anthropic-ai/claude-code-linux-x64`. */

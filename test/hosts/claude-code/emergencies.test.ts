@@ -58,25 +58,53 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^by hand\n/)])
   })
 
-  const breakages: [string, (guarded: GuardedProject) => SceneOptions | undefined][] = [
-    ['dist is missing', (guarded) => void rmSync(inPackage(guarded, 'dist'), { recursive: true })],
+  const breakages: [string, { says: string; breakIt: (guarded: GuardedProject) => SceneOptions | undefined }][] = [
+    [
+      'dist is missing',
+      {
+        says: 'dist/hook.js is missing',
+        breakIt: (guarded) => void rmSync(inPackage(guarded, 'dist'), { recursive: true }),
+      },
+    ],
+    [
+      'Node is not on the PATH',
+      {
+        says: 'node is not on the PATH of the hook',
+        breakIt: (guarded) => ({ path: pathWith(guarded.project, TOOLS) }),
+      },
+    ],
     [
       'the hook file is not executable',
-      (guarded) => void chmodSync(inPackage(guarded, 'hooks', 'postflight-hook'), 0o644),
+      {
+        says: 'ermission denied',
+        breakIt: (guarded) => void chmodSync(inPackage(guarded, 'hooks', 'postflight-hook'), 0o644),
+      },
     ],
-    ['the whole package is gone', (guarded) => void rmSync(guarded.packageFolder, { recursive: true })],
-    ['Node is not on the PATH', (guarded) => ({ path: pathWith(guarded.project, TOOLS) })],
+    [
+      'the whole package is gone',
+      {
+        says: 'postflight-hook',
+        breakIt: (guarded) => void rmSync(guarded.packageFolder, { recursive: true }),
+      },
+    ],
   ]
 
-  it.each(breakages)('%s', async (_what, breakIt) => {
+  it.each(breakages)('%s', async (_what, { says, breakIt }) => {
     const guarded = guardedProject({ packageIn: 'project' })
     const options = breakIt(guarded)
 
-    const { ran, model } = await guarded.run({ main: [bash(CREATE_BY_HAND), say('Done.')] }, options)
+    const { ran, model } = await guarded.run(
+      { main: [bash(CREATE_BY_HAND), say('Done.')] },
+      { args: ['--include-hook-events'], ...options },
+    )
 
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
+    // The hook was asked, and failed for the reason that the case is about.
+    const stops = ran.hooks.filter(({ event }) => event === 'Stop')
+    expect(stops.map(({ stderr }) => stderr)).toEqual([expect.stringContaining(says)])
+    expect(stops[0]?.exitCode).not.toBe(2)
     // A hook that hangs is waited for until its time is over.
     expect(ran.durationMs).toBeLessThan(10_000)
   })

@@ -50,6 +50,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
       seen.worktree = guarded.files('008_side', worktree(agentId))
       seen.checkout = guarded.files('008_side')
       seen.main = guarded.files('007_demo')
+      seen.owner = guarded.marker('007_demo')?.agent_id
     }
 
     const { ran, model } = await guarded.run({
@@ -66,6 +67,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
       worktree: ['.postflight-claims', '.postflight-loop-guard', '.postflight-pending'],
       checkout: [],
       main: ['.postflight-pending'],
+      owner: 'main',
     })
     expect(reasonsIn(model.turns('worker').at(-1))).toEqual([expect.stringContaining('Task 008_side:')])
     expect(model.turns('worker').at(-1)?.lastToolResult).toMatch(/^cleared /)

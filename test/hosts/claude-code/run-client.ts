@@ -33,6 +33,14 @@ export interface RunOptions {
 /** An event of `--output-format stream-json`; the last one, of type `result`, is also what `json` prints. */
 export type ClientEvent = Record<string, unknown> & { type: string; subtype?: string }
 
+/** How one hook process ended. */
+export interface HookEnd {
+  event: string
+  exitCode: number | undefined
+  stdout: string
+  stderr: string
+}
+
 /** How a run of the client ended. */
 export interface RunResult {
   exitCode: number | null
@@ -49,6 +57,8 @@ export interface RunResult {
    * and never for a SubagentStop hook: for that one see `transcriptNotices`.
    */
   notices: string[]
+  /** How each hook ended, in order. Only with `stream-json` and the argument `--include-hook-events`. */
+  hooks: HookEnd[]
   sessionId: string | undefined
   durationMs: number
 }
@@ -122,8 +132,9 @@ export function startClaude(options: RunOptions): RunningClient {
       const result = events.findLast((event) => event.type === 'result')
       const sessionId = events.map((event) => event.session_id).find((id) => typeof id === 'string')
       const notices = events.flatMap(noticeOf)
+      const hooks = events.flatMap(hookEndOf)
       const durationMs = performance.now() - started
-      resolve({ exitCode, signal, timedOut, stdout, stderr, events, result, notices, sessionId, durationMs })
+      resolve({ exitCode, signal, timedOut, stdout, stderr, events, result, notices, hooks, sessionId, durationMs })
     })
   })
 
@@ -199,6 +210,19 @@ export function transcriptNotices(home: string): { hookEvent: string; content: s
 function noticeOf(event: ClientEvent): string[] {
   const isNotice = event.type === 'system' && event.subtype === 'informational'
   return isNotice && typeof event.content === 'string' ? [event.content] : []
+}
+
+function hookEndOf(event: ClientEvent): HookEnd[] {
+  if (event.type !== 'system' || event.subtype !== 'hook_response') return []
+  const { hook_event: name, exit_code: exitCode, stdout, stderr } = event
+  return [
+    {
+      event: String(name),
+      exitCode: typeof exitCode === 'number' ? exitCode : undefined,
+      stdout: String(stdout ?? ''),
+      stderr: String(stderr ?? ''),
+    },
+  ]
 }
 
 function parseEvents(stdout: string): ClientEvent[] {
