@@ -1,0 +1,64 @@
+/** Payloads as Claude Code 2.1.329 writes them to a hook's stdin; `more` lays other fields over them. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The conversation that tests speak for, unless they say otherwise. */
+export const SESSION = '5f3c8a52-1111-4c4c-9d9d-0123456789ab'
+export const OTHER_SESSION = '99999999-2222-4c4c-9d9d-0123456789ab'
+
+const COMMON = {
+  session_id: SESSION,
+  transcript_path: '/home/user/.claude/projects/x/5f3c8a52.jsonl',
+  permission_mode: 'default',
+} as const
+
+/** A sub-agent is about to stop. */
+export function subagentStop(more: Fields = {}): Fields {
+  return {
+    ...COMMON,
+    prompt_id: 'prompt-1',
+    agent_id: 'agent-a',
+    agent_type: 'general-purpose',
+    effort: { level: 'medium' },
+    hook_event_name: 'SubagentStop',
+    stop_hook_active: false,
+    agent_transcript_path: '/home/user/.claude/projects/x/agent-a.jsonl',
+    last_assistant_message: 'My full report.',
+    background_tasks: [],
+    session_crons: [],
+    ...more,
+  }
+}
+
+/** The main conversation is about to stop. */
+export function stop(more: Fields = {}): Fields {
+  return {
+    ...COMMON,
+    prompt_id: 'prompt-1',
+    effort: { level: 'medium' },
+    hook_event_name: 'Stop',
+    stop_hook_active: false,
+    last_assistant_message: 'All done.',
+    background_tasks: [],
+    session_crons: [],
+    ...more,
+  }
+}
+
+/** A shell command was run; without `agent_id` by the main conversation. */
+export function shellRan(command: string, stdout: string, more: Fields = {}): Fields {
+  return {
+    ...COMMON,
+    hook_event_name: 'PostToolUse',
+    tool_name: 'Bash',
+    tool_input: { command, description: 'run' },
+    tool_response: { stdout, stderr: '', interrupted: false, isImage: false },
+    tool_use_id: 'toolu_1',
+    ...more,
+  }
+}
+
+/** A session starts. */
+export function sessionStart(source: string, more: Fields = {}): Fields {
+  return { ...COMMON, hook_event_name: 'SessionStart', source, ...more }
+}

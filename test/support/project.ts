@@ -1,0 +1,215 @@
+/** Throw-away projects, and the built hook and CLI run in them. */
+
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import type { Fields } from './payloads.ts'
+import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
+
+/** How to run the hook or the CLI in a project. */
+export interface RunOptions extends Partial<Omit<ProcessOptions, 'env'>> {
+  /** Laid over the clean environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+}
+
+/** How to run the hook. */
+export interface HookOptions extends RunOptions {
+  /** The hook's own arguments, such as SessionStart. */
+  readonly words?: readonly string[]
+  /** What is started in place of `hooks/postflight-hook`. */
+  readonly program?: readonly [string, ...string[]]
+}
+
+/** What the hook came to. */
+export interface HookRun extends ProcessResult {
+  readonly answer: {
+    readonly decision?: string
+    readonly reason?: string
+    readonly systemMessage?: string
+    readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string }
+  }
+}
+
+/** What the CLI came to. */
+export interface CliRun extends ProcessResult {
+  /** stdout as the one JSON document that `--json` promises. */
+  readonly json: () => JsonDocument
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read documents of many shapes, and compare what they read
+export type JsonDocument = any
+
+export interface Project {
+  /** Holds everything of this project. */
+  readonly base: string
+  /** The project's folder. */
+  readonly dir: string
+  readonly home: string
+  /** The clean environment: PATH and HOME. */
+  readonly env: Readonly<Record<string, string>>
+  /** A path inside the project's folder. */
+  at(...names: string[]): string
+  write(name: string, text: string | Uint8Array, mode?: number): string
+  read(name: string): string
+  has(name: string): boolean
+  /** Writes a marker: fields as JSON, or any text. Gives its path in the project. */
+  marker(task: string, content: Fields | string): string
+  /** Every file and folder below `name` but `.git`, with content: two equal snapshots mean that nothing was touched. */
+  snapshot(name?: string): Record<string, string>
+  /** The journal's entries. */
+  journal(): Record<string, unknown>[]
+  /** Runs the hook, and sees to what must always hold: exit code 0 and one line of JSON. */
+  hook(payload: Fields | string | undefined, options?: HookOptions): Promise<HookRun>
+  cli(words: readonly string[], options?: RunOptions): Promise<CliRun>
+  /** Runs a shell script in the project. */
+  shell(script: string, options?: RunOptions & { readonly shell?: string }): Promise<ProcessResult>
+}
+
+/**
+ * Makes a project that is removed when the test ends. It is a repository, which bounds every search. `specs: false`
+ * leaves out the folder that makes it a root.
+ */
+export function createProject(
+  options: { readonly name?: string; readonly specs?: boolean; readonly git?: boolean } = {},
+): Project {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
+  const dir = join(base, options.name ?? 'project')
+  const home = join(base, 'home')
+  const bin = join(base, 'bin')
+  for (const folder of [dir, home, bin]) mkdirSync(folder, { recursive: true })
+  if (options.git !== false) mkdirSync(join(dir, '.git'))
+  if (options.specs !== false) mkdirSync(join(dir, 'specs'))
+  symlinkSync(process.execPath, join(bin, 'node'))
+  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
+  const at = (...names: string[]): string => join(dir, ...names)
+
+  const run = (program: string, words: readonly string[], given: RunOptions = {}): Promise<ProcessResult> =>
+    runProcess(program, words, { ...given, cwd: given.cwd ?? dir, env: { ...env, ...given.env } })
+
+  const write = (name: string, text: string | Uint8Array, mode?: number): string => {
+    const target = at(name)
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, text)
+    if (mode !== undefined) chmodSync(target, mode)
+    return target
+  }
+
+  return {
+    base,
+    dir,
+    home,
+    env,
+    at,
+    write,
+    read: (name) => readFileSync(at(name), 'utf8'),
+    has: (name) => lstatSync(at(name), { throwIfNoEntry: false }) !== undefined,
+    marker(task, content) {
+      const name = join('specs', task, '.postflight-pending')
+      write(name, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`)
+      return name
+    },
+    snapshot: (name = '.') => snapshotOf(at(name)),
+    journal: () => journalOf(dir),
+    async hook(payload, given = {}) {
+      const [program, ...first] = given.program ?? [LAUNCHER]
+      const input = typeof payload === 'object' ? JSON.stringify({ cwd: given.cwd ?? dir, ...payload }) : payload
+      const result = await run(program, [...first, ...(given.words ?? [])], { input, ...given })
+      expect({ status: result.status, signal: result.signal }, result.stderr).toEqual({ status: 0, signal: null })
+      expect(result.stdout).toMatch(/^\{.*\}\n$/)
+      return { ...result, answer: JSON.parse(result.stdout) as HookRun['answer'] }
+    },
+    async cli(words, given = {}) {
+      const result = await run(process.execPath, [CLI, ...words], given)
+      expect(result.signal).toBe(null)
+      expect([0, 1, 64, 65, 73], result.stderr).toContain(result.status)
+      return { ...result, json: () => JSON.parse(result.stdout) as JsonDocument }
+    },
+    shell: (script, given = {}) => run(given.shell ?? 'sh', ['-c', script], given),
+  }
+}
+
+function journalOf(root: string): Record<string, unknown>[] {
+  const text = readFileSync(join(root, 'specs', '.postflight', 'journal.jsonl'), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+function snapshotOf(folder: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (/(?:^|\/)\.git(?:\/|$)/.test(name)) continue
+    const target = join(folder, name)
+    const stats = lstatSync(target)
+    if (stats.isSymbolicLink()) found[name] = `link to ${readlinkSync(target)}`
+    else if (stats.isFile()) found[name] = readFileSync(target, 'latin1')
+    else found[name] = stats.isDirectory() ? 'folder' : 'something else'
+  }
+  return found
+}
+
+/** The environment that Claude Code gives its hooks. */
+export function claudeHookEnv(project: Project, session: string): Record<string, string> {
+  return { CLAUDE_PROJECT_DIR: project.dir, CLAUDE_CODE_SESSION_ID: session, CLAUDECODE: '1' }
+}
+
+/** Makes a file so many hours old. */
+export function makeOld(file: string, hours: number): void {
+  const time = Date.now() / 1000 - hours * 3600
+  utimesSync(file, time, time)
+}
+
+/** A time so many hours ago, as `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
+export function hoursAgo(hours: number): string {
+  return `${new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 19)}Z`
+}
+
+/** Hook and CLI for somebody whom rights bind. */
+export interface Unprivileged {
+  readonly uid?: number
+  /** The launcher, where that user may read it. */
+  readonly launcher: string
+  readonly cli: string
+}
+
+/**
+ * Rights do not bind root. When the tests are run by root, the project becomes nobody's and its processes run as
+ * nobody, from a copy of the package that nobody may read; else everything stays as it is.
+ */
+export function withoutPrivileges(project: Project): Unprivileged {
+  if (process.getuid?.() !== 0) return { launcher: LAUNCHER, cli: CLI }
+  const copy = copyPackage(join(project.base, 'package'))
+  chmodSync(project.base, 0o755)
+  for (const name of ['.', ...readdirSync(project.base, { recursive: true, encoding: 'utf8' })]) {
+    const target = join(project.base, name)
+    if (!lstatSync(target).isSymbolicLink()) chownSync(target, NOBODY, NOBODY)
+  }
+  return { uid: NOBODY, launcher: join(copy, 'hooks', 'postflight-hook'), cli: join(copy, 'bin', 'postflight.js') }
+}
+
+/** Copies what the package ships into `folder`. */
+export function copyPackage(folder: string): string {
+  mkdirSync(folder, { recursive: true })
+  for (const name of ['bin', 'dist', 'hooks', 'package.json']) {
+    cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
+  }
+  return folder
+}
