@@ -46,7 +46,7 @@ describe('exit codes', () => {
 
   it('none is 2, which hosts read as block (thedotmack/claude-mem#3161, CC#10412)', () => {
     expect(Object.values(EXIT)).toEqual([0, 1, 64, 65, 70, 73])
-    const exitCodes = TABLE.map(([code, , args]) => new PostflightError(code, args).exitCode)
+    const exitCodes: number[] = TABLE.map(([code, , args]) => new PostflightError(code, args).exitCode)
     expect(exitCodes.filter((exitCode) => exitCode === 2 || exitCode === EXIT.done)).toEqual([])
   })
 })

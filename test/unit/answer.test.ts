@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { ALLOW, type Answer, formatAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
+
+const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \ud83d \u2028'
+const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'
+
+describe('a block', () => {
+  it('is exactly decision and reason, in one line: Codex voids an answer with any further key', () => {
+    for (const shown of [true, false]) {
+      expect(formatAnswer({ kind: 'block', reason: 'go on' }, shown)).toBe('{"decision":"block","reason":"go on"}\n')
+    }
+  })
+
+  it("survives a quote in the reason, which broke the seed's shell hook", () => {
+    const line = formatAnswer({ kind: 'block', reason: HOSTILE }, true)
+    expect(line.indexOf('\n')).toBe(line.length - 1)
+    expect(JSON.parse(line)).toEqual({ decision: 'block', reason: CLEAN })
+    // Half of a surrogate pair would be an escape that strict JSON readers refuse.
+    expect(line).not.toMatch(/\\u/)
+  })
+})
+
+describe('an allow', () => {
+  it.each([true, false])('is {} (notices shown: %s)', (shown) => {
+    expect(formatAnswer(ALLOW, shown)).toBe('{}\n')
+  })
+
+  it('carries a notice where the host shows it, and nothing else', () => {
+    expect(formatAnswer({ kind: 'allow', notice: 'capped' }, true)).toBe('{"systemMessage":"capped"}\n')
+    expect(JSON.parse(formatAnswer({ kind: 'allow', notice: HOSTILE }, true))).toEqual({ systemMessage: CLEAN })
+  })
+
+  it('is {} with a notice that nobody would see', () => {
+    expect(formatAnswer({ kind: 'allow', notice: 'capped' }, false)).toBe('{}\n')
+  })
+})
+
+describe('what a session is told when it starts', () => {
+  it.each([true, false])('is additionalContext of its event (notices shown: %s)', (shown) => {
+    const answer: Answer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
+    expect(JSON.parse(formatAnswer(answer, shown))).toEqual({
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: CLEAN },
+    })
+  })
+})
+
+describe('every text is cut at 4,000 characters', () => {
+  const long = `\u0000${'x'.repeat(4000)}y`
+  it.each<[Answer, (value: never) => string]>([
+    [{ kind: 'block', reason: long }, (value: { reason: string }) => value.reason],
+    [{ kind: 'allow', notice: long }, (value: { systemMessage: string }) => value.systemMessage],
+    [
+      { kind: 'context', event: 'SessionStart', context: long },
+      (value: { hookSpecificOutput: { additionalContext: string } }) => value.hookSpecificOutput.additionalContext,
+    ],
+  ])('$kind', (answer, textOf) => {
+    expect(textOf(JSON.parse(formatAnswer(answer, true)) as never)).toBe(`${'x'.repeat(3999)}…`)
+  })
+
+  it('the limit is that of DESIGN', () => {
+    expect(REASON_LIMIT).toBe(4000)
+  })
+})

@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest'
+import {
+  CONTINUATION_LIMIT,
+  isExpired,
+  isUnowned,
+  judgeCount,
+  judgeOwnership,
+  type Ownership,
+  promisedAtMs,
+  RULES,
+  UNOWNED_LIFETIME_MS,
+} from '../../src/core/decision.ts'
+import { parseMarker } from '../../src/core/marker.ts'
+import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
+import { HOUR_MS, toIso } from '../../src/core/time.ts'
+import { mainStop, marker, NOW_MS, payload, SEED_MARKER, SEED_MARKER_QUOTED, subagentStop } from './builders.ts'
+
+const DAY_MS = 24 * HOUR_MS
+
+/** Judges a marker whose file is as old as `ageMs`. */
+function judge(fields: Readonly<Record<string, unknown>>, stop: Payload, ageMs = HOUR_MS): Ownership {
+  return judgeOwnership(marker(fields), NOW_MS - ageMs, stop, NOW_MS)
+}
+
+const RUNNING = [{ id: 'b1', type: 'subagent', status: 'running' }]
+
+describe('row 1: stop_hook_active in the marker', () => {
+  it.each([
+    ['on a sub-agent', {}, subagentStop()],
+    ['on main', {}, mainStop()],
+    ['whoever owns it', { cc_session_id: 'other', agent_id: 'main' }, subagentStop()],
+    ['of an empty payload', {}, EMPTY_PAYLOAD],
+  ])('lets the stop go: %s', (_, fields, stop) => {
+    expect(judge({ ...fields, stop_hook_active: true }, stop)).toBe('bypassed')
+  })
+
+  it.each([false, null, 'true', 1])('%j is not true', (value) => {
+    expect(judge({ cc_session_id: 's1', stop_hook_active: value }, subagentStop())).toBe('owed')
+  })
+
+  it.each([true, false, 'yes', undefined])(
+    "the payload's own stop_hook_active (%s) never decides: it may be stuck at false (CC#54360) or at true (QwenLM/qwen-code PR 11613)",
+    (value) => {
+      const fields = { stop_hook_active: value }
+      expect(judge({ cc_session_id: 's1' }, subagentStop(fields))).toBe('owed')
+      expect(judge({ cc_session_id: 's1' }, mainStop(fields))).toBe('owed')
+      expect(judge({ cc_session_id: 's1', stop_hook_active: true }, subagentStop(fields))).toBe('bypassed')
+      expect(subagentStop(fields)).toEqual(subagentStop())
+    },
+  )
+})
+
+describe('row 2: another host session', () => {
+  it('a marker of another session is not ours (CPO#64, CPO#370, CC#15047)', () => {
+    expect(judge({ cc_session_id: 's2' }, subagentStop())).toBe('other-session')
+    expect(judge({ cc_session_id: 's2' }, mainStop())).toBe('other-session')
+  })
+
+  it('a marker of this session is', () => {
+    expect(judge({ cc_session_id: 's1' }, subagentStop())).toBe('owed')
+    expect(judge({ cc_session_id: 's1' }, mainStop())).toBe('owed')
+  })
+
+  it.each([' s1', 'S1', 's', 's11'])('%j is not s1', (session) => {
+    expect(judge({ cc_session_id: session }, subagentStop())).toBe('other-session')
+  })
+
+  it('of a payload whose session is unknown, nothing with a session is ours (CPO#1319, #1530, #1775)', () => {
+    expect(judge({ cc_session_id: 's1' }, payload({ agent_id: 'a1' }))).toBe('other-session')
+    expect(judge({ cc_session_id: 's1' }, payload({ session_id: '', agent_id: 'a1' }))).toBe('other-session')
+    expect(judge({ cc_session_id: 's1' }, EMPTY_PAYLOAD)).toBe('other-session')
+  })
+
+  it("the seed's session_id is the skill's own name of a session: it binds nobody", () => {
+    expect(judge({ session_id: 's2' }, subagentStop())).toBe('owed')
+  })
+
+  it('an age never ends a marker that has a session', () => {
+    const old = { cc_session_id: 's1', created: toIso(NOW_MS - 400 * DAY_MS) }
+    expect(judge(old, subagentStop(), 400 * DAY_MS)).toBe('owed')
+  })
+})
+
+describe('row 3: unowned markers guard sub-agents only', () => {
+  it.each([{}, { cc_session_id: '' }, { cc_session_id: null }, { cc_session_id: 5 }])(
+    '%j on Stop is not ours',
+    (fields) => {
+      expect(judge(fields, mainStop())).toBe('unowned-stop')
+      expect(judge(fields, subagentStop())).toBe('owed')
+    },
+  )
+
+  it('whatever the file holds: a marker that does not parse is unowned', () => {
+    for (const text of ['', 'sess_1', SEED_MARKER_QUOTED, '[]', 'null']) {
+      const unowned = parseMarker(text)
+      expect(isUnowned(unowned)).toBe(true)
+      expect(judgeOwnership(unowned, NOW_MS, mainStop(), NOW_MS)).toBe('unowned-stop')
+      expect(judgeOwnership(unowned, NOW_MS, subagentStop(), NOW_MS)).toBe('owed')
+    }
+  })
+
+  it("the seed's hook never reads its stdin: an empty payload is held by the seed's marker", () => {
+    expect(judgeOwnership(parseMarker(SEED_MARKER), NOW_MS, EMPTY_PAYLOAD, NOW_MS)).toBe('owed')
+  })
+})
+
+describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', () => {
+  const createdAgo = (ageMs: number): object => ({ created: toIso(NOW_MS - ageMs) })
+
+  it.each([
+    ['23 h 59 min', DAY_MS - 60_000, 'owed'],
+    ['exactly 24 h', DAY_MS, 'owed'],
+    ['24 h and 1 ms', DAY_MS + 1, 'expired'],
+    ['32 h', 32 * HOUR_MS, 'expired'],
+  ])('%s old by `created`', (_, ageMs, expected) => {
+    expect(judge({ ...createdAgo(ageMs) }, subagentStop(), 0)).toBe(expected)
+  })
+
+  it.each([
+    ['exactly 24 h', DAY_MS, 'owed'],
+    ['24 h and 1 ms', DAY_MS + 1, 'expired'],
+  ])('%s old by the time of the file, where `created` says nothing', (_, ageMs, expected) => {
+    for (const fields of [{}, { created: '' }, { created: 'yesterday' }, { created: 5 }]) {
+      expect(judge(fields, subagentStop(), ageMs)).toBe(expected)
+    }
+    expect(judgeOwnership(parseMarker(''), NOW_MS - ageMs, subagentStop(), NOW_MS)).toBe(expected)
+  })
+
+  it('`created` stands before the time of the file', () => {
+    expect(judge({ ...createdAgo(HOUR_MS) }, subagentStop(), 100 * DAY_MS)).toBe('owed')
+  })
+
+  it('a `created` in the future would hold for ever: the time of the file stands for it', () => {
+    expect(judge({ ...createdAgo(-2 * HOUR_MS) }, subagentStop(), DAY_MS + 1)).toBe('expired')
+    expect(judge({ created: '9999-12-31T23:59:59Z' }, subagentStop(), DAY_MS + 1)).toBe('expired')
+    expect(judge({ created: '9999-12-31T23:59:59Z' }, subagentStop(), DAY_MS)).toBe('owed')
+  })
+
+  it('a clock that is up to an hour ahead is forgiven', () => {
+    const fileTimeMs = NOW_MS - 2 * DAY_MS
+    expect(promisedAtMs(marker(createdAgo(-HOUR_MS) as never), fileTimeMs, NOW_MS)).toBe(NOW_MS + HOUR_MS)
+    expect(promisedAtMs(marker(createdAgo(-HOUR_MS - 1) as never), fileTimeMs, NOW_MS)).toBe(fileTimeMs)
+  })
+
+  it('an age is asked of unowned markers alone', () => {
+    const old = createdAgo(2 * DAY_MS) as never
+    expect(isExpired(marker(old), NOW_MS, NOW_MS)).toBe(true)
+    expect(isExpired(marker({ ...(old as object), cc_session_id: 's1' }), NOW_MS, NOW_MS)).toBe(false)
+  })
+
+  it('the limit is 24 h', () => {
+    expect(UNOWNED_LIFETIME_MS).toBe(86_400_000)
+  })
+})
+
+describe("row 5: another agent's", () => {
+  const own = { cc_session_id: 's1' }
+  const unknownAgent = payload({ hook_event_name: 'SubagentStop', session_id: 's1' })
+
+  it.each<[string, Readonly<Record<string, unknown>>, Payload, Ownership]>([
+    ['owner main on SubagentStop', { ...own, agent_id: 'main' }, subagentStop(), 'other-agent'],
+    ['owner main on Stop', { ...own, agent_id: 'main' }, mainStop(), 'owed'],
+    [
+      'owner main on SubagentStop of an agent that is called main',
+      { ...own, agent_id: 'main' },
+      subagentStop({ agent_id: 'main' }),
+      'other-agent',
+    ],
+    ['owner a1 on its own stop', { ...own, agent_id: 'a1' }, subagentStop(), 'owed'],
+    ["owner a1 on another's stop", { ...own, agent_id: 'a1' }, subagentStop({ agent_id: 'a2' }), 'other-agent'],
+    ["owner a1 on main's Stop", { ...own, agent_id: 'a1' }, mainStop(), 'other-agent'],
+    ['owner a1 where the agent is unknown', { ...own, agent_id: 'a1' }, unknownAgent, 'other-agent'],
+    ['owner main where the agent is unknown', { ...own, agent_id: 'main' }, unknownAgent, 'other-agent'],
+    ['no owner where the agent is unknown', own, unknownAgent, 'owed'],
+    ['no owner on SubagentStop', own, subagentStop(), 'owed'],
+    ['no owner on Stop', own, mainStop(), 'owed'],
+    ['unowned, yet with an agent: its own stop', { agent_id: 'a1' }, subagentStop(), 'owed'],
+    ["unowned, yet with an agent: another's stop", { agent_id: 'a1' }, subagentStop({ agent_id: 'a2' }), 'other-agent'],
+    ['unowned, yet with an agent: an empty payload', { agent_id: 'a1' }, EMPTY_PAYLOAD, 'other-agent'],
+    ['its type', { ...own, agent_type: 'worker' }, subagentStop({ agent_type: 'worker' }), 'owed'],
+    [
+      'another type (agent-sh/agentsys#325)',
+      { ...own, agent_type: 'worker' },
+      subagentStop({ agent_type: 'explore' }),
+      'other-agent',
+    ],
+    ['a type where none is told', { ...own, agent_type: 'worker' }, subagentStop(), 'other-agent'],
+    ['no type where one is told', own, subagentStop({ agent_type: 'explore' }), 'owed'],
+    [
+      'its type, of another agent',
+      { ...own, agent_id: 'a1', agent_type: 'w' },
+      subagentStop({ agent_id: 'a2', agent_type: 'w' }),
+      'other-agent',
+    ],
+    [
+      'its agent, of another type',
+      { ...own, agent_id: 'a1', agent_type: 'w' },
+      subagentStop({ agent_type: 'x' }),
+      'other-agent',
+    ],
+  ])('%s', (_, fields, stop, expected) => {
+    expect(judge(fields, stop)).toBe(expected)
+  })
+})
+
+describe('row 6: a sub-agent still runs in the background (CC#55754)', () => {
+  const own = { cc_session_id: 's1', agent_id: 'main' }
+
+  it('on Stop nothing is held: the host wakes the agent when it ends', () => {
+    expect(judge(own, mainStop({ background_tasks: RUNNING }))).toBe('background')
+  })
+
+  it.each([
+    ['a shell', [{ type: 'shell', status: 'running' }]],
+    ['one that ended', [{ type: 'subagent', status: 'completed' }]],
+    ['none', []],
+  ])('%s does not count', (_, background_tasks) => {
+    expect(judge(own, mainStop({ background_tasks }))).toBe('owed')
+  })
+
+  it('on SubagentStop it does not matter', () => {
+    expect(judge({ cc_session_id: 's1' }, subagentStop({ background_tasks: RUNNING }))).toBe('owed')
+  })
+})
+
+describe('rows 7 and 8: the count', () => {
+  it.each([
+    [0, 'block'],
+    [1, 'block'],
+    [2, 'block'],
+    [3, 'capped'],
+    [4, 'capped'],
+    [2222, 'capped'],
+  ] as const)('%i spent: %s', (spent, rule) => {
+    expect(judgeCount(spent)).toBe(rule)
+  })
+
+  it('three continuations, no more (CC#18646)', () => {
+    expect(CONTINUATION_LIMIT).toBe(3)
+  })
+})
+
+describe("a running workflow's marker is its driver's", () => {
+  it.each([
+    ['on a sub-agent', subagentStop()],
+    ['on main', mainStop()],
+    ['of an empty payload', EMPTY_PAYLOAD],
+  ])('%s', (_, stop) => {
+    expect(judge({ cc_session_id: 's1', workflow: true }, stop)).toBe('workflow')
+  })
+
+  it.each([false, 'true', 1, null])('%j is not true', (workflow) => {
+    expect(judge({ cc_session_id: 's1', workflow }, subagentStop())).toBe('owed')
+  })
+})
+
+describe('the first row that fits decides', () => {
+  /** A marker and a stop that fit as many rows as can be; then, row by row, they no longer do. */
+  it('with a session', () => {
+    const stop = mainStop({ background_tasks: RUNNING })
+    const all = { workflow: true, stop_hook_active: true, cc_session_id: 's2', agent_id: 'a2', agent_type: 't' }
+    expect(judge(all, stop)).toBe('workflow')
+    const noWorkflow = { ...all, workflow: false }
+    expect(judge(noWorkflow, stop)).toBe('bypassed')
+    const notBypassed = { ...noWorkflow, stop_hook_active: false }
+    expect(judge(notBypassed, stop)).toBe('other-session')
+    const sameSession = { ...notBypassed, cc_session_id: 's1' }
+    expect(judge(sameSession, stop)).toBe('other-agent')
+    const sameAgent = { ...sameSession, agent_id: 'main', agent_type: '' }
+    expect(judge(sameAgent, stop)).toBe('background')
+    expect(judge(sameAgent, mainStop())).toBe('owed')
+  })
+
+  it('without a session', () => {
+    const old = 2 * DAY_MS
+    const all = { stop_hook_active: true, agent_id: 'a2' }
+    expect(judge(all, mainStop({ background_tasks: RUNNING }), old)).toBe('bypassed')
+    const notBypassed = { ...all, stop_hook_active: false }
+    expect(judge(notBypassed, mainStop({ background_tasks: RUNNING }), old)).toBe('unowned-stop')
+    expect(judge(notBypassed, subagentStop(), old)).toBe('expired')
+    expect(judge(notBypassed, subagentStop())).toBe('other-agent')
+    expect(judge({ agent_id: 'a1' }, subagentStop())).toBe('owed')
+  })
+
+  it('the rules are in the order of the table, and only the last one blocks', () => {
+    expect(Object.entries(RULES).map(([rule, { row, answer }]) => `${row} ${rule} ${answer}`)).toEqual([
+      '0 workflow allow',
+      '0 tracked allow',
+      '1 bypassed allow',
+      '2 other-session allow',
+      '3 unowned-stop allow',
+      '4 expired allow',
+      '5 other-agent allow',
+      '6 background allow',
+      '7 capped allow',
+      '8 block block',
+    ])
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import type { Environment, ShellIdentity } from '../../src/core/hosts/host.ts'
+import { hostThatIgnores, PROJECT_VARIABLES, shellIdentity, showsNotice } from '../../src/core/hosts/index.ts'
+import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
+import { mainStop, payload, subagentStop } from './builders.ts'
+
+describe("who the shell's environment says that we are", () => {
+  it.each<[string, Environment, ShellIdentity | undefined]>([
+    ['no host', {}, undefined],
+    ['a stranger', { PATH: '/bin', SESSION_ID: 's1', CODEX_HOME: '/c' }, undefined],
+    ['told directly', { POSTFLIGHT_HOST_SESSION: 's1' }, { session: 's1' }],
+    [
+      'told directly, with the agent',
+      { POSTFLIGHT_HOST_SESSION: 's1', POSTFLIGHT_AGENT: 'a1' },
+      { session: 's1', agent: 'a1' },
+    ],
+    ['an agent without a session is nobody', { POSTFLIGHT_AGENT: 'a1' }, undefined],
+    ['Claude Code never tells the agent', { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' }, { session: 's1' }],
+    ['Claude Code of an age without the variable', { CLAUDECODE: '1' }, undefined],
+    ['Codex', { CODEX_SESSION_ID: 's1' }, { session: 's1' }],
+    [
+      'Codex in its root thread is main',
+      { CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: 's1' },
+      { session: 's1', agent: 'main' },
+    ],
+    [
+      'Codex in a thread of its own is a sub-agent',
+      { CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: 't1' },
+      { session: 's1', agent: 't1' },
+    ],
+    ['a thread of Codex alone', { CODEX_THREAD_ID: 't1' }, undefined],
+    ['Qwen Code', { QWEN_CODE_SESSION_ID: 's1' }, { session: 's1' }],
+    [
+      'Qwen Code in a sub-agent',
+      { QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: 'a1' },
+      { session: 's1', agent: 'a1' },
+    ],
+    ['an agent of Qwen Code alone', { QWEN_CODE_AGENT_ID: 'a1' }, undefined],
+    ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1' }],
+    ['droid tells nothing', { FACTORY_PROJECT_DIR: '/p' }, undefined],
+  ])('%s', (_, environment, expected) => {
+    expect(shellIdentity(environment)).toEqual(expected)
+  })
+
+  it.each([
+    'POSTFLIGHT_HOST_SESSION',
+    'CLAUDE_CODE_SESSION_ID',
+    'CODEX_SESSION_ID',
+    'QWEN_CODE_SESSION_ID',
+    'COPILOT_AGENT_SESSION_ID',
+  ])('an empty %s is as good as none', (name) => {
+    expect(shellIdentity({ [name]: '' })).toBeUndefined()
+    expect(shellIdentity({ [name]: undefined })).toBeUndefined()
+  })
+
+  it.each([
+    [{ POSTFLIGHT_HOST_SESSION: 's1', POSTFLIGHT_AGENT: '' }],
+    [{ CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: '' }],
+    [{ QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: '' }],
+  ])('an empty agent is unknown: %j', (environment) => {
+    expect(shellIdentity(environment)).toEqual({ session: 's1' })
+  })
+
+  it('the variables are asked in this order, POSTFLIGHT_HOST_SESSION first', () => {
+    const names = [
+      'POSTFLIGHT_HOST_SESSION',
+      'CLAUDE_CODE_SESSION_ID',
+      'CODEX_SESSION_ID',
+      'QWEN_CODE_SESSION_ID',
+      'COPILOT_AGENT_SESSION_ID',
+    ]
+    for (const [index, name] of names.entries()) {
+      const present = names.slice(index)
+      expect(shellIdentity(Object.fromEntries(present.map((each) => [each, `session of ${each}`])))).toEqual({
+        session: `session of ${name}`,
+      })
+    }
+  })
+
+  it("one host's agent is never joined to another host's session", () => {
+    const leaked = { CODEX_THREAD_ID: 't1', QWEN_CODE_AGENT_ID: 'a1', POSTFLIGHT_AGENT: 'a2' }
+    expect(shellIdentity({ ...leaked, CLAUDE_CODE_SESSION_ID: 's1' })).toEqual({ session: 's1' })
+  })
+})
+
+describe('a stop whose answer the host ignores', () => {
+  const droid = { FACTORY_PROJECT_DIR: '/p' }
+  it.each<[string, Payload, Environment, string | undefined]>([
+    [
+      "Copilot's first question per sub-agent: Stop with parent_agent_id",
+      mainStop({ agent_id: 'c1', parent_agent_id: 'p1' }),
+      {},
+      'Copilot CLI',
+    ],
+    ['its second, the SubagentStop, counts', subagentStop({ parent_agent_id: 'p1' }), {}, undefined],
+    ['Stop without parent_agent_id counts', mainStop({ agent_id: 'c1' }), {}, undefined],
+    ['an empty parent_agent_id is none', mainStop({ parent_agent_id: '' }), {}, undefined],
+    ["droid's SubagentStop", subagentStop(), droid, 'droid'],
+    ["droid's SubagentStop without any field", EMPTY_PAYLOAD, droid, 'droid'],
+    ["droid's Stop counts: its sub-agents stop so", mainStop(), droid, undefined],
+    ['an empty FACTORY_PROJECT_DIR is no droid', subagentStop(), { FACTORY_PROJECT_DIR: '' }, undefined],
+    ['any other', subagentStop(), { CLAUDE_PROJECT_DIR: '/p', QWEN_PROJECT_DIR: '/p' }, undefined],
+  ])('%s', (_, stop, environment, expected) => {
+    expect(hostThatIgnores(stop, environment)).toBe(expected)
+  })
+})
+
+describe('a notice is shown on Claude Code alone', () => {
+  it.each<[string, Payload, Environment, boolean]>([
+    ['its own session', subagentStop(), { CLAUDE_CODE_SESSION_ID: 's1' }, true],
+    [
+      'a session that leaked from another (BS#133, BS#136)',
+      subagentStop(),
+      { CLAUDE_CODE_SESSION_ID: 's2', CLAUDECODE: '1' },
+      false,
+    ],
+    ['a payload without a session', EMPTY_PAYLOAD, { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' }, false],
+    ['a client of an age without that variable', subagentStop(), { CLAUDECODE: '1' }, true],
+    ['an empty variable', subagentStop(), { CLAUDE_CODE_SESSION_ID: '', CLAUDECODE: '1' }, true],
+    ['CLAUDECODE of another value', subagentStop(), { CLAUDECODE: '0' }, false],
+    ['Codex', subagentStop(), { CODEX_SESSION_ID: 's1' }, false],
+    [
+      'Copilot, which sets CLAUDE_PROJECT_DIR too',
+      subagentStop(),
+      { CLAUDE_PROJECT_DIR: '/p', COPILOT_PROJECT_DIR: '/p' },
+      false,
+    ],
+    ['no host', subagentStop(), {}, false],
+    [
+      'a tool call',
+      payload({ hook_event_name: 'PostToolUse', session_id: 's1' }),
+      { CLAUDE_CODE_SESSION_ID: 's1' },
+      true,
+    ],
+  ])('%s', (_, stop, environment, expected) => {
+    expect(showsNotice(stop, environment)).toBe(expected)
+  })
+})
+
+it("the project's variables, Claude Code's first", () => {
+  expect(PROJECT_VARIABLES).toEqual([
+    'CLAUDE_PROJECT_DIR',
+    'QWEN_PROJECT_DIR',
+    'COPILOT_PROJECT_DIR',
+    'FACTORY_PROJECT_DIR',
+  ])
+})

@@ -1,0 +1,396 @@
+import { describe, expect, it } from 'vitest'
+import {
+  DEFAULT_REASON,
+  formatMarker,
+  isMarkerId,
+  known,
+  MAIN_AGENT,
+  MARKER_MAX_BYTES,
+  type NewMarker,
+  newMarkerFields,
+  parseMarker,
+  remainingSteps,
+  unparsed,
+  withFields,
+} from '../../src/core/marker.ts'
+import { marker, SEED_MARKER, SEED_MARKER_QUOTED } from './builders.ts'
+
+/** What a marker says of which nothing but its being there is known. */
+const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [] }
+
+describe("the seed's marker", () => {
+  it('from an unquoted heredoc is read whole, and has no owner', () => {
+    const { fields, ...read } = parseMarker(SEED_MARKER)
+    expect(read).toEqual({
+      problems: [],
+      sessionId: 'sess_1736700000_abc123',
+      skill: 'skill-lean-research',
+      taskNumber: 259,
+      operation: 'research',
+      reason: 'Postflight pending: status update, artifact linking, git commit',
+      createdMs: Date.UTC(2026, 0, 18, 10),
+      bypassed: false,
+      workflow: false,
+      steps: [],
+    })
+    expect(Object.keys(fields ?? {})).toHaveLength(7)
+  })
+
+  it('from a quoted heredoc keeps a literal $task_number and so is no JSON: still a marker', () => {
+    const read = parseMarker(SEED_MARKER_QUOTED)
+    expect(read).toMatchObject(UNKNOWN)
+    expect(read.problems).toMatchObject([{ code: 'not-json' }])
+  })
+
+  it('from a quoted heredoc whose number was written out: what stayed literal is no time, the rest counts', () => {
+    const read = parseMarker(SEED_MARKER_QUOTED.replace('$task_number', '259'))
+    expect(read).toMatchObject({ taskNumber: 259, sessionId: '$session_id', operation: 'research' })
+    expect(read.problems).toEqual([{ code: 'field', field: 'created', expected: 'an ISO 8601 time' }])
+    expect(read.createdMs).toBeUndefined()
+  })
+
+  it('that somebody bypassed with jq is bypassed', () => {
+    expect(parseMarker(SEED_MARKER.replace('": false', '": true')).bypassed).toBe(true)
+  })
+
+  it('with Windows line ends reads the same', () => {
+    const { fields, ...read } = parseMarker(SEED_MARKER.replaceAll('\n', '\r\n'))
+    const { fields: plain, ...expected } = parseMarker(SEED_MARKER)
+    expect(read).toEqual(expected)
+    expect(fields).toEqual(plain)
+  })
+
+  it('with a byte-order mark reads the same', () => {
+    expect(parseMarker(`\ufeff${SEED_MARKER}`)).toEqual(parseMarker(SEED_MARKER))
+  })
+})
+
+describe('any file of that name is a marker, whatever it holds', () => {
+  it.each([
+    ['an empty file (`touch`)', '', 'empty'],
+    ['blank lines', ' \r\n\t\n', 'empty'],
+    ['a byte-order mark alone', '\ufeff', 'empty'],
+    ['a bare id', 'sess_1736700000_abc123\n', 'not-json'],
+    ['key=value lines', 'session_id=sess_1\nreason=commit\n', 'not-json'],
+    ['half of a write', '{"session_id": "sess_1", "rea', 'not-json'],
+    ['a comment in it', '{"reason": "x"} // todo', 'not-json'],
+    ['single quotes', "{'reason': 'x'}", 'not-json'],
+    ['two objects', '{}{}', 'not-json'],
+    ['two byte-order marks', '\ufeff\ufeff{}', 'not-json'],
+    ['a raw newline in a string', '{"reason": "a\nb"}', 'not-json'],
+    ['an array', '[{"reason": "x"}]', 'not-object'],
+    ['null', 'null', 'not-object'],
+    ['a number', '259', 'not-object'],
+    ['a string', '"sess_1"', 'not-object'],
+    ['true', 'true', 'not-object'],
+  ])('%s', (_, text, code) => {
+    const read = parseMarker(text)
+    expect(read).toEqual({ ...UNKNOWN, problems: [expect.objectContaining({ code })] })
+  })
+
+  it('a parse error says what the parser said', () => {
+    const [problem] = parseMarker('{"a" 1}').problems
+    expect(problem).toMatchObject({ code: 'not-json', detail: expect.stringMatching(/JSON/) })
+  })
+
+  it('an empty object is a marker without problems', () => {
+    expect(parseMarker('{}')).toEqual({ ...UNKNOWN, fields: {}, problems: [] })
+  })
+
+  it('one that is too large is not parsed', () => {
+    const fitting = `{"reason":"${'x'.repeat(MARKER_MAX_BYTES - 13)}"}`
+    expect(fitting).toHaveLength(MARKER_MAX_BYTES)
+    expect(parseMarker(fitting).problems).toEqual([])
+    expect(parseMarker(`${fitting} `)).toEqual({ ...UNKNOWN, problems: [{ code: 'too-large' }] })
+  })
+
+  it('deep nesting is read like anything else', () => {
+    const depth = 20_000
+    expect(parseMarker(`{"x":${'['.repeat(depth)}${']'.repeat(depth)},"reason":"r"}`)).toMatchObject({ reason: 'r' })
+    expect(parseMarker('['.repeat(depth)).problems).toMatchObject([{ code: 'not-json' }])
+  })
+
+  it('what could not even be read as text is a marker too', () => {
+    expect(unparsed({ code: 'too-large' })).toEqual({ ...UNKNOWN, problems: [{ code: 'too-large' }] })
+  })
+})
+
+describe('fields', () => {
+  const STRINGS = [
+    ['id', 'id'],
+    ['session_id', 'sessionId'],
+    ['skill', 'skill'],
+    ['operation', 'operation'],
+    ['reason', 'reason'],
+    ['cc_session_id', 'hostSession'],
+    ['agent_id', 'agent'],
+    ['agent_type', 'agentType'],
+  ] as const
+
+  it.each(STRINGS)('%s is read as text', (field, property) => {
+    const read = marker({ [field]: ' some text ' })
+    expect(read[property]).toBe(' some text ')
+    expect(read.problems).toEqual([])
+  })
+
+  it.each(STRINGS)('%s of another type is not known, and said to be wrong', (field, property) => {
+    for (const value of [5, true, false, 0, [], {}, ['s1']]) {
+      const read = marker({ [field]: value, other: 1 })
+      expect(property in read).toBe(false)
+      expect(read.problems).toEqual([{ code: 'field', field, expected: 'a string' }])
+      expect(read.fields).toEqual({ [field]: value, other: 1 })
+    }
+  })
+
+  it.each(STRINGS)('an empty or null %s is not known, and nothing is wrong with it', (field, property) => {
+    for (const value of ['', null]) {
+      const read = marker({ [field]: value })
+      expect(property in read).toBe(false)
+      expect(read.problems).toEqual([])
+    }
+  })
+
+  it.each([
+    [259, 259, 0],
+    [0, 0, 0],
+    [1.5, 1.5, 0],
+    [null, undefined, 0],
+    ['259', undefined, 1],
+    ['', undefined, 1],
+    [[259], undefined, 1],
+    [true, undefined, 1],
+  ])('task_number %j reads as %s', (value, expected, problems) => {
+    const read = marker({ task_number: value })
+    expect(read.taskNumber).toBe(expected)
+    expect(read.problems).toHaveLength(problems)
+    for (const problem of read.problems) expect(problem).toMatchObject({ field: 'task_number', expected: 'a number' })
+  })
+
+  it.each([
+    ['2026-01-18T10:00:00Z', Date.UTC(2026, 0, 18, 10), []],
+    ['', undefined, []],
+    [null, undefined, []],
+    ['yesterday', undefined, [{ code: 'field', field: 'created', expected: 'an ISO 8601 time' }]],
+    [1_768_730_400, undefined, [{ code: 'field', field: 'created', expected: 'a string' }]],
+  ])('created %j reads as %s', (value, expected, problems) => {
+    const read = marker({ created: value })
+    expect(read.createdMs).toBe(expected)
+    expect(read.problems).toEqual(problems)
+  })
+
+  it.each([
+    ['stop_hook_active', 'bypassed'],
+    ['workflow', 'workflow'],
+  ] as const)('%s counts only when it is true itself', (field, property) => {
+    expect(marker({ [field]: true })[property]).toBe(true)
+    for (const value of [false, null])
+      expect(marker({ [field]: value })).toMatchObject({ [property]: false, problems: [] })
+    for (const value of ['true', 1, 'false', {}, []]) {
+      expect(marker({ [field]: value })).toMatchObject({
+        [property]: false,
+        problems: [{ code: 'field', field, expected: 'true or false' }],
+      })
+    }
+  })
+
+  it('one wrong field leaves the others usable', () => {
+    expect(marker({ reason: 5, created: 'x', agent_id: 'a1', cc_session_id: 's1' })).toMatchObject({
+      agent: 'a1',
+      hostSession: 's1',
+      problems: [{ field: 'created' }, { field: 'reason' }],
+    })
+  })
+})
+
+describe('keys that a prototype would answer for', () => {
+  const text = '{"__proto__":{"reason":"r","stop_hook_active":true},"constructor":"c","toString":1,"reason":"mine"}'
+
+  it('are never mixed in', () => {
+    const read = parseMarker(text)
+    expect(read).toMatchObject({ bypassed: false, reason: 'mine', problems: [] })
+    const only = parseMarker('{"__proto__":{"reason":"r","cc_session_id":"s","workflow":true}}')
+    expect(only).toMatchObject({ workflow: false, problems: [] })
+    expect(only.reason).toBeUndefined()
+    expect(only.hostSession).toBeUndefined()
+    expect(({} as { reason?: string }).reason).toBeUndefined()
+  })
+
+  it('are kept on a rewrite', () => {
+    const rewritten = formatMarker(withFields(parseMarker(text).fields ?? {}, { agent_id: 'a1' }))
+    expect(JSON.stringify(JSON.parse(rewritten))).toBe(text.replace(/\}$/, ',"agent_id":"a1"}'))
+  })
+})
+
+describe('steps', () => {
+  it.each([
+    [
+      'objects',
+      [
+        { name: 'git commit', done: false },
+        { name: 'status', done: true },
+      ],
+      ['git commit', 'status✓'],
+    ],
+    ['no word of being done', [{ name: 'a' }], ['a']],
+    [
+      'done that is not true itself',
+      [
+        { name: 'a', done: 'yes' },
+        { name: 'b', done: 1 },
+      ],
+      ['a', 'b'],
+    ],
+    ['bare names', ['a', 'b'], ['a', 'b']],
+    ['both', ['a', { name: 'b', done: true, note: 'x' }], ['a', 'b✓']],
+    ['an empty name', [{ name: '' }, ''], ['', '']],
+    ['no steps', [], []],
+  ])('%s', (_, steps, expected) => {
+    const read = marker({ steps })
+    expect(read.steps.map((step) => step.name + (step.done ? '✓' : ''))).toEqual(expected)
+    expect(read.problems).toEqual([])
+  })
+
+  it.each([
+    ['a string', 'git commit'],
+    ['an object', { name: 'a' }],
+    ['a number', 3],
+    ['true', true],
+  ])('%s is no list', (_, steps) => {
+    expect(marker({ steps })).toMatchObject({
+      steps: [],
+      problems: [{ code: 'field', field: 'steps', expected: 'a list' }],
+    })
+  })
+
+  it('null is no checklist, and nothing is wrong with it', () => {
+    expect(marker({ steps: null })).toMatchObject({ steps: [], problems: [] })
+  })
+
+  it.each([null, 5, true, {}, [], ['a'], { name: 5 }, { done: true }, { title: 'a' }])(
+    'an item %j is left out, and said to be wrong',
+    (item) => {
+      const read = marker({ steps: ['a', item, 'b'] })
+      expect(read.steps.map((step) => step.name)).toEqual(['a', 'b'])
+      expect(read.problems).toMatchObject([{ code: 'field', field: 'steps' }])
+    },
+  )
+
+  it('at most a hundred are read', () => {
+    const read = marker({ steps: Array.from({ length: 101 }, (_, index) => `step ${index + 1}`) })
+    expect(read.steps).toHaveLength(100)
+    expect(read.steps.at(-1)?.name).toBe('step 100')
+  })
+
+  it('what remains is what is not done, in order', () => {
+    const read = marker({ steps: ['a', { name: 'b', done: true }, 'c'] })
+    expect(remainingSteps(read).map((step) => step.name)).toEqual(['a', 'c'])
+  })
+})
+
+describe('rewriting', () => {
+  it('keeps unknown fields and their order', () => {
+    const { fields } = marker({ zeta: { deep: [1] }, reason: 'r', alpha: null, stop_hook_active: false })
+    const changed = withFields(fields ?? {}, { stop_hook_active: true, agent_id: 'a1' })
+    expect(Object.entries(changed)).toEqual([
+      ['zeta', { deep: [1] }],
+      ['reason', 'r'],
+      ['alpha', null],
+      ['stop_hook_active', true],
+      ['agent_id', 'a1'],
+    ])
+  })
+
+  it('a change to undefined removes the field', () => {
+    expect(withFields({ a: 1, b: 2 }, { a: undefined, c: undefined })).toEqual({ b: 2 })
+    expect(Object.keys(withFields({ a: 1, b: 2 }, { a: undefined }))).toEqual(['b'])
+  })
+
+  it('leaves what it was given alone', () => {
+    const fields = Object.freeze({ a: 1 })
+    expect(withFields(fields, { a: 2 })).toEqual({ a: 2 })
+    expect(fields).toEqual({ a: 1 })
+  })
+
+  it('writes JSON for people: two spaces, a newline at the end', () => {
+    expect(formatMarker({ a: 1, b: ['x'] })).toBe('{\n  "a": 1,\n  "b": [\n    "x"\n  ]\n}\n')
+  })
+
+  it('known leaves out undefined and nothing else', () => {
+    expect(known({ a: undefined, b: null, c: 0, d: '', e: false })).toEqual({ b: null, c: 0, d: '', e: false })
+    expect('a' in known({ a: undefined })).toBe(false)
+  })
+})
+
+describe('a new marker', () => {
+  const least: NewMarker = {
+    id: 'pf_abcdefgh1234',
+    sessionId: 'sess_1',
+    skill: 'skill-x',
+    taskNumber: 7,
+    operation: 'research',
+    reason: 'commit',
+    createdMs: Date.UTC(2026, 0, 18, 10, 0, 0, 999),
+  }
+
+  it('has the fields of the seed in its order, the id first', () => {
+    expect(Object.entries(newMarkerFields(least))).toEqual([
+      ['id', 'pf_abcdefgh1234'],
+      ['session_id', 'sess_1'],
+      ['skill', 'skill-x'],
+      ['task_number', 7],
+      ['operation', 'research'],
+      ['reason', 'commit'],
+      ['created', '2026-01-18T10:00:00Z'],
+      ['stop_hook_active', false],
+    ])
+  })
+
+  it('names its owner and its steps where they are known', () => {
+    const steps = [{ name: 'git commit', done: false }]
+    const fields = newMarkerFields({ ...least, hostSession: 's1', agent: MAIN_AGENT, agentType: 'worker', steps })
+    expect(Object.entries(fields).slice(8)).toEqual([
+      ['cc_session_id', 's1'],
+      ['agent_id', 'main'],
+      ['agent_type', 'worker'],
+      ['steps', steps],
+    ])
+  })
+
+  it('without steps has no empty checklist', () => {
+    expect('steps' in newMarkerFields({ ...least, steps: [] })).toBe(false)
+  })
+
+  it('is read back without a problem', () => {
+    const read = parseMarker(formatMarker(newMarkerFields({ ...least, hostSession: 's1', agent: 'a1' })))
+    expect(read).toMatchObject({ id: least.id, taskNumber: 7, hostSession: 's1', agent: 'a1', problems: [] })
+  })
+})
+
+describe('ids', () => {
+  it.each(['pf_abcdefgh1234', 'pf_ABCDEFGHIJKL', 'pf_000000000000'])('%s is one of ours', (id) => {
+    expect(isMarkerId(id)).toBe(true)
+  })
+
+  it.each([
+    'pf_abcdefgh123',
+    'pf_abcdefgh12345',
+    'pf_abcdefgh123/',
+    'pf_../../../etc',
+    'PF_abcdefgh1234',
+    'xpf_abcdefgh1234',
+    'pf_abcdefgh1234\n',
+    'pf_abcdefgh123ä',
+    '',
+    undefined,
+    null,
+    5,
+    ['pf_abcdefgh1234'],
+  ])('%j is none', (id) => {
+    expect(isMarkerId(id)).toBe(false)
+  })
+})
+
+it('words that DESIGN fixes', () => {
+  expect(DEFAULT_REASON).toBe('Postflight operations pending')
+  expect(MAIN_AGENT).toBe('main')
+})

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { EMPTY_PAYLOAD, EVENTS, parsePayload } from '../../src/core/payload.ts'
+import { mainStop, payload, subagentStop, thrownBy } from './builders.ts'
+
+const LONG_ID = 'x'.repeat(257)
+const WRONG_TEXTS = [5, 0, true, false, null, [], {}, ['s1'], '']
+
+describe('an empty stdin is a SubagentStop of which nothing is known', () => {
+  it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
+    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', runningSubagents: 0 })
+  })
+
+  it('and so is an empty object', () => {
+    expect(payload({})).toEqual(EMPTY_PAYLOAD)
+  })
+})
+
+describe('what is no payload', () => {
+  it.each(['{', 'SubagentStop', "{'a': 1}", '{}{}', '\u0000', '{"session_id": "s1", }', '['.repeat(20_000)])(
+    '%.20j is no JSON',
+    (text) => {
+      expect(thrownBy(() => parsePayload(text))).toMatchObject({
+        code: 'payload-not-json',
+        args: { detail: expect.any(String) },
+      })
+    },
+  )
+
+  it.each(['[]', '[{"session_id": "s1"}]', 'null', '5', '"Stop"', 'true'])('%s is no object', (text) => {
+    expect(thrownBy(() => parsePayload(text))).toMatchObject({ code: 'payload-not-object' })
+  })
+})
+
+describe('the whole payload of a sub-agent', () => {
+  it('is read', () => {
+    expect(
+      payload({
+        hook_event_name: 'SubagentStop',
+        session_id: 's1',
+        agent_id: 'a1',
+        agent_type: 'worker',
+        parent_agent_id: 'p1',
+        cwd: '/work/a b',
+        transcript_path: '/t.jsonl',
+        stop_hook_active: true,
+        last_assistant_message: 'done',
+        source: 'startup',
+        background_tasks: [],
+      }),
+    ).toEqual({
+      event: 'SubagentStop',
+      session: 's1',
+      agent: 'a1',
+      agentType: 'worker',
+      parentAgent: 'p1',
+      cwd: '/work/a b',
+      source: 'startup',
+      runningSubagents: 0,
+    })
+  })
+
+  it('with a byte-order mark, CRLF and blanks around it is read the same', () => {
+    expect(parsePayload('\ufeff\r\n{\r\n"session_id": "s1"}\r\n')).toEqual(payload({ session_id: 's1' }))
+  })
+
+  it('with 20,000 levels of nesting in a field is read the same', () => {
+    const deep = `${'{"a":['.repeat(10_000)}${']}'.repeat(10_000)}`
+    expect(parsePayload(`{"session_id":"s1","agent_id":"a1","tool_response":${deep},"x":${deep}}`)).toEqual(
+      payload({ session_id: 's1', agent_id: 'a1' }),
+    )
+  })
+})
+
+describe('what a payload leaves out is unknown, not wrong', () => {
+  it.each([
+    ['session_id', 'session'],
+    ['agent_id', 'agent'],
+    ['agent_type', 'agentType'],
+    ['parent_agent_id', 'parentAgent'],
+    ['cwd', 'cwd'],
+    ['source', 'source'],
+  ] as const)('%s: left out, empty or of another type', (field, property) => {
+    expect(payload({ [field]: 'value' })[property]).toBe('value')
+    for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)
+  })
+
+  it.each(['session_id', 'agent_id', 'agent_type', 'parent_agent_id'])(
+    '%s longer than any host makes it is no id',
+    (field) => {
+      expect(payload({ [field]: LONG_ID })).toEqual(EMPTY_PAYLOAD)
+      expect(payload({ [field]: LONG_ID.slice(1) })).not.toEqual(EMPTY_PAYLOAD)
+    },
+  )
+
+  it('a path may be long', () => {
+    expect(payload({ cwd: `/${LONG_ID}` }).cwd).toBe(`/${LONG_ID}`)
+  })
+
+  it.each(WRONG_TEXTS)('without hook_event_name (%j) it is a SubagentStop', (hook_event_name) => {
+    expect(payload({ hook_event_name, session_id: 's1' })).toEqual(subagentStop({ agent_id: undefined }))
+  })
+
+  it.each(['constructor', '__proto__', 'PreToolUse', 'stop'])('an event of another name (%s) keeps it', (name) => {
+    expect(payload({ hook_event_name: name }).event).toBe(name)
+  })
+
+  it('the events that are answered', () => {
+    expect(EVENTS).toEqual(['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'])
+  })
+
+  it('keys that a prototype would answer for are never mixed in', () => {
+    expect(parsePayload('{"__proto__":{"session_id":"s1","agent_id":"a1","hook_event_name":"Stop"}}')).toEqual(
+      EMPTY_PAYLOAD,
+    )
+    expect(parsePayload('{"tool_input":{"__proto__":{"command":"x"}}}')).toEqual(EMPTY_PAYLOAD)
+    expect(parsePayload('{"constructor":{"x":1},"toString":5,"hasOwnProperty":0}')).toEqual(EMPTY_PAYLOAD)
+  })
+})
+
+describe('which agent it is', () => {
+  it.each([
+    ['a sub-agent by its id', subagentStop(), 'a1'],
+    ['a sub-agent without an id (older clients) is unknown', subagentStop({ agent_id: undefined }), undefined],
+    ['a sub-agent whose id is the session keeps it', subagentStop({ agent_id: 's1' }), 's1'],
+    ['Stop is main', mainStop(), 'main'],
+    ['Stop with agent_id === session_id is main (Codex)', mainStop({ agent_id: 's1' }), 'main'],
+    ['Stop with another agent id is that agent', mainStop({ agent_id: 'a1' }), 'a1'],
+    ['Stop without a session is main', mainStop({ session_id: undefined }), 'main'],
+    ['a tool call with an agent id is that agent', payload({ hook_event_name: 'PostToolUse', agent_id: 'a1' }), 'a1'],
+    ['a tool call without one is main', payload({ hook_event_name: 'PostToolUse', session_id: 's1' }), 'main'],
+    [
+      'a tool call in the root conversation of Codex is main',
+      payload({ hook_event_name: 'PostToolUse', session_id: 's1', agent_id: 's1' }),
+      'main',
+    ],
+    ['a session that starts is main', payload({ hook_event_name: 'SessionStart', session_id: 's1' }), 'main'],
+  ])('%s', (_, { agent }, expected) => {
+    expect(agent).toBe(expected)
+  })
+})
+
+describe('background_tasks', () => {
+  const running = (background_tasks: unknown): number => mainStop({ background_tasks }).runningSubagents
+
+  it.each([
+    ['subagent', 'running', 1],
+    ['subagent', 'pending', 1],
+    ['subagent', 'completed', 0],
+    ['subagent', 'failed', 0],
+    ['subagent', 'killed', 0],
+    ['agent', 'running', 1],
+    ['local_agent', 'running', 1],
+    ['shell', 'running', 0],
+    ['shell', 'pending', 0],
+    ['local_bash', 'running', 0],
+    ['Shell', 'running', 0],
+    ['command', 'running', 0],
+    ['monitor', 'running', 0],
+    ['shell', 'completed', 0],
+  ])('a %s that is %s counts %i', (type, status, expected) => {
+    expect(running([{ id: 'b1', type, status }])).toBe(expected)
+  })
+
+  it('each running sub-agent counts', () => {
+    const tasks = [
+      { type: 'subagent', status: 'running' },
+      { type: 'shell', status: 'running' },
+      { type: 'subagent', status: 'completed' },
+      { type: 'subagent', status: 'pending' },
+    ]
+    expect(running(tasks)).toBe(2)
+  })
+
+  it('one of no type counts: not every host tells it', () => {
+    expect(running([{ status: 'running' }])).toBe(1)
+    expect(running([{ status: 'running', type: 5 }])).toBe(1)
+  })
+
+  it.each([
+    ['left out', undefined],
+    ['null', null],
+    ['an object', { type: 'subagent', status: 'running' }],
+    ['a string', 'running'],
+    ['a number', 3],
+    ['a list of anything', [null, 5, 'running', [], ['running'], {}, { type: 'subagent' }, { status: true }]],
+  ])('%s: nobody runs', (_, tasks) => {
+    expect(running(tasks)).toBe(0)
+  })
+})
+
+describe('a tool call', () => {
+  const call = (tool_input: unknown, tool_response?: unknown) =>
+    payload({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input, tool_response })
+
+  it.each([
+    ['stdout and stderr', { stdout: 'created pf_1', stderr: 'warning', interrupted: false }, 'created pf_1\nwarning\n'],
+    ['a string', 'created pf_1', 'created pf_1'],
+    ['a list of strings', ['a', 'b'], 'a\nb'],
+    ['a list of parts', [{ type: 'text', text: 'a' }, { type: 'image', data: 'x' }, 'b'], 'a\n\nb'],
+    ['parts in an object', { output: { text: 'a' }, exit: 0 }, 'a\n'],
+    ['nothing textual', { a: 1, b: null, c: [1], d: { text: 5 } }, '\n\n\n'],
+    ['an empty list', [], ''],
+    ['a number', 5, ''],
+    ['null', null, ''],
+    ['left out', undefined, ''],
+  ])('its output in the shape: %s', (_, response, expected) => {
+    const read = call({ command: 'postflight create 7 x' }, response)
+    expect(read.command).toBe('postflight create 7 x')
+    expect(read.output).toBe(expected)
+  })
+
+  it.each([undefined, null, 5, 'ls', [], {}, { command: 5 }, { command: '' }, { file_path: '/x' }, ['ls']])(
+    'with the input %j has no command, and so no output that could claim anything',
+    (input) => {
+      const read = call(input, { stdout: 'pf_abcdefgh1234' })
+      expect('command' in read).toBe(false)
+      expect('output' in read).toBe(false)
+    },
+  )
+})
