@@ -1,7 +1,4 @@
-/**
- * Writes README's table of the clients that the host tests ran on, with what passed. A global set-up of the test
- * project `hosts`; does something only with `POSTFLIGHT_WRITE_TABLE=1`, so that a plain run leaves the tree alone.
- */
+/** README's table of the clients that the host tests ran on, and how many of their cases passed. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -21,17 +18,15 @@ const HERE = dirname(fileURLToPath(import.meta.url))
 const README = join(HERE, '..', '..', 'README.md')
 const BETWEEN_MARKS = /(<!-- tested-with:start -->\n)([\s\S]*?)(<!-- tested-with:end -->)/
 
-/** Gives vitest what is to be done when every test has ended. */
-export default function setUp(project: TestProject): (() => void) | undefined {
-  if (process.env.POSTFLIGHT_WRITE_TABLE !== '1') return undefined
-  return () => {
-    const readme = readFileSync(README, 'utf8')
-    const rows = rowsOf(project, new Date().toISOString().slice(0, 10))
-    const written = readme.replace(BETWEEN_MARKS, (_all, start: string, table: string, end: string) =>
-      [start, tableWith(table, rows), end].join(''),
-    )
-    if (written !== readme) writeFileSync(README, written)
-  }
+/** Writes what the project's tests have come to. Without the marks in README, or without a client, nothing. */
+export function writeTestedWith(project: TestProject): void {
+  const rows = rowsOf(project, new Date().toISOString().slice(0, 10))
+  if (rows.length === 0) return
+  const readme = readFileSync(README, 'utf8')
+  const written = readme.replace(BETWEEN_MARKS, (_all, start: string, table: string, end: string) =>
+    [start, tableWith(table, rows), end].join(''),
+  )
+  if (written !== readme) writeFileSync(README, written)
 }
 
 /** One row for each client of which tests ran: each has a folder of its own beside this file. */
