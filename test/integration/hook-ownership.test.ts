@@ -1,0 +1,233 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../support/payloads.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+const MARKER = 'specs/259_x/.postflight-pending'
+const CREATE = 'postflight create 259 x --operation research'
+
+/** Runs `create` as a host's shell does and tells what it printed. Claude Code's shell names the session, no agent. */
+async function createInShell(project: Project): Promise<string> {
+  const run = await project.cli(CREATE.split(' ').slice(1), { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+  return run.stdout
+}
+
+function ownerOf(project: Project, name = MARKER): [unknown, unknown] {
+  const marker = JSON.parse(project.read(name)) as Record<string, unknown>
+  return [marker.cc_session_id, marker.agent_id]
+}
+
+const IN_AGENT_A = { agent_id: 'agent-a', agent_type: 'general-purpose' }
+
+describe('a marker belongs to whom the host says has created it', () => {
+  it('a sub-agent', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+
+    const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
+
+    expect(run.stdout).toBe('{}\n')
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+    expect(project.journal()).toMatchObject([
+      { event: 'create' },
+      { event: 'claim', task: '259_x', host_session: SESSION, agent: 'agent-a' },
+    ])
+    expect((await project.hook(stop())).answer).toEqual({})
+    expect((await project.hook(subagentStop({ agent_id: 'agent-b' }))).answer).toEqual({})
+    expect((await project.hook(subagentStop())).answer.decision).toBe('block')
+  })
+
+  it('the main conversation, whose tool calls carry no agent', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+
+    await project.hook(shellRan(CREATE, output))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'main'])
+    expect((await project.hook(subagentStop())).answer).toEqual({})
+    expect((await project.hook(stop())).answer.decision).toBe('block')
+  })
+
+  it('in a compound command, with other output around the id', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+
+    await project.hook(shellRan(`cd /x && ${CREATE} 2>&1 | tee log`, `noise\n${output}more noise`, IN_AGENT_A))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+  })
+
+  it.each([
+    ['a string', (text: string) => text],
+    ['a list of parts', (text: string) => [{ type: 'text', text }]],
+    ['stderr', (text: string) => ({ stdout: '', stderr: text })],
+  ])("in a host's own form of the output: %s", async (_form, asResponse) => {
+    const project = createProject()
+    const output = await createInShell(project)
+
+    await project.hook(shellRan(CREATE, '', { ...IN_AGENT_A, tool_response: asResponse(output) }))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+  })
+
+  it('and keeps fields that nobody here knows, and its count', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+    await project.hook(subagentStop())
+    const fields = JSON.parse(project.read(MARKER)) as object
+    project.write(MARKER, JSON.stringify({ ...fields, custom: ['kept'] }))
+
+    await project.hook(shellRan(CREATE, output, IN_AGENT_A))
+
+    expect(JSON.parse(project.read(MARKER))).toMatchObject({ custom: ['kept'], agent_id: 'agent-a' })
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+  })
+
+  it('also where plain environment told nothing: session and agent come from the payload', async () => {
+    const project = createProject()
+    const run = await project.cli(CREATE.split(' ').slice(1))
+
+    await project.hook(shellRan(CREATE, run.stdout, IN_AGENT_A))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+  })
+
+  it('is learnt anew when another agent of the session renews it', async () => {
+    const project = createProject()
+    await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
+
+    await project.hook(shellRan(CREATE, await createInShell(project), { agent_id: 'agent-b' }))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-b'])
+  })
+})
+
+describe('a marker is not taken over', () => {
+  it('by whoever looks at it', async () => {
+    const project = createProject()
+    await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
+    const looked = await project.cli(['inspect', '--json'])
+    const before = project.snapshot()
+
+    await project.hook(shellRan('postflight inspect --json', looked.stdout, { agent_id: 'agent-b' }))
+    await project.hook(shellRan('postflight inspect --json', looked.stdout))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('by whoever looks at one without a session', async () => {
+    const project = createProject()
+    await project.cli(CREATE.split(' ').slice(1))
+    const looked = await project.cli(['inspect', '--json'])
+    const before = project.snapshot()
+
+    await project.hook(shellRan('postflight inspect --json', looked.stdout, { agent_id: 'agent-b' }))
+    await project.hook(shellRan(`cat ${MARKER}`, project.read(MARKER), { agent_id: 'agent-b' }))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('by another session', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+    const before = project.snapshot()
+
+    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION }))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['the output names another id', CREATE, 'created x  pf_aaaaaaaaaaaa'],
+    ['the output is empty', CREATE, ''],
+    ['only the command names it', 'ID', ''],
+  ])('when %s', async (_when, command, output) => {
+    const project = createProject()
+    await createInShell(project)
+    const { id } = JSON.parse(project.read(MARKER)) as { id: string }
+    const before = project.snapshot()
+
+    await project.hook(shellRan(command.replace('ID', `echo ${id}`), output, IN_AGENT_A))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('by a tool that is no shell', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+    const before = project.snapshot()
+
+    await project.hook(shellRan('x', output, { ...IN_AGENT_A, tool_name: 'Read', tool_input: { file_path: '/x' } }))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('when it does not parse, or has an id that is none of ours', async () => {
+    const project = createProject()
+    project.marker('001_bare', 'pf_aaaaaaaaaaaa')
+    project.marker('002_evil', { id: 'pf_../../../etc', cc_session_id: SESSION })
+    const before = project.snapshot()
+
+    const output = 'pf_aaaaaaaaaaaa pf_../../../etc'
+    await project.hook(shellRan('postflight create 1 x', output, IN_AGENT_A))
+
+    expect(project.snapshot()).toEqual(before)
+  })
+})
+
+describe('the owner is noted', () => {
+  it('in the right one of several markers', async () => {
+    const project = createProject()
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const first = await project.cli(['create', '1', 'a'], { env })
+    const second = await project.cli(['create', '2', 'b'], { env })
+
+    await project.hook(shellRan('postflight create 2 b', second.stdout, { agent_id: 'agent-b' }))
+    await project.hook(shellRan('postflight create 1 a', first.stdout, { agent_id: 'agent-a' }))
+
+    expect(ownerOf(project, 'specs/001_a/.postflight-pending')).toEqual([SESSION, 'agent-a'])
+    expect(ownerOf(project, 'specs/002_b/.postflight-pending')).toEqual([SESSION, 'agent-b'])
+  })
+
+  it('though the agent has gone to a worktree of its own', async () => {
+    const project = createProject()
+    const worktree = join(project.dir, '.claude', 'worktrees', 'agent-a')
+    mkdirSync(join(worktree, 'specs'), { recursive: true })
+    writeFileSync(join(worktree, '.git'), 'gitdir: elsewhere')
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const run = await project.cli(['create', '1', 'a'], { cwd: worktree, env })
+
+    await project.hook(shellRan('postflight create 1 a', run.stdout, IN_AGENT_A), {
+      cwd: worktree,
+      env: { CLAUDE_PROJECT_DIR: project.dir },
+    })
+
+    const marker: unknown = JSON.parse(readFileSync(join(worktree, 'specs/001_a/.postflight-pending'), 'utf8'))
+    expect(marker).toMatchObject({ agent_id: 'agent-a' })
+  })
+
+  it('never for a marker that was cleared in the same breath: it does not come back', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+    await project.cli(['clear', '259'])
+
+    const run = await project.hook(shellRan(`${CREATE} && postflight clear 259`, output, IN_AGENT_A))
+
+    expect(run.stdout).toBe('{}\n')
+    expect(project.has(MARKER)).toBe(false)
+  })
+
+  it('while another process holds the lock: after a second at most it is let be, and said', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+    project.write('specs/259_x/.postflight-lock', '1 1\n')
+
+    const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('the owner was not noted')
+    expect(run.durationMs).toBeLessThan(4000)
+    expect(ownerOf(project)).toEqual([SESSION, undefined])
+  })
+})

@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
+import { createProject, type HookRun, hoursAgo } from '../support/project.ts'
+
+const OWNED = { operation: 'research', cc_session_id: SESSION, agent_id: 'agent-a', reason: 'SECRET ORDER' }
+const LAUNCHED = { words: ['SessionStart'] }
+
+function contextOf(run: HookRun): string | undefined {
+  return run.answer.hookSpecificOutput?.additionalContext
+}
+
+describe('a session that starts', () => {
+  it.each(['startup', 'resume', 'compact', 'clear', 'fork'])(
+    'by %s is told what is pending, and how to adopt or clear it',
+    async (source) => {
+      const project = createProject()
+      project.marker('259_x', { ...OWNED, created: hoursAgo(3) })
+      const before = project.snapshot()
+
+      const run = await project.hook(sessionStart(source), LAUNCHED)
+
+      expect(Object.keys(run.answer)).toEqual(['hookSpecificOutput'])
+      expect(run.answer.hookSpecificOutput?.hookEventName).toBe('SessionStart')
+      expect(contextOf(run)).toContain('- 259_x, research: pending, of this session, 3 h old')
+      expect(contextOf(run)).toContain('postflight adopt <task>')
+      expect(contextOf(run)).toContain('postflight clear <task>')
+      expect(project.snapshot()).toEqual(before)
+    },
+  )
+
+  it('is told of a postflight that was abandoned, though nothing is pending', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    for (let index = 0; index < 4; index++) await project.hook(subagentStop())
+
+    const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
+
+    expect(contextOf(run)).toContain('259_x, research: abandoned (its continuations were spent), of another session')
+  })
+
+  it('is not told the markers’ own words: they may have come with the repository', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+
+    expect(contextOf(await project.hook(sessionStart('startup'), LAUNCHED))).not.toContain('SECRET ORDER')
+  })
+
+  it('is told whose each one is', async () => {
+    const project = createProject()
+    project.marker('001_mine', OWNED)
+    project.marker('002_other', { ...OWNED, cc_session_id: OTHER_SESSION })
+    project.marker('003_nobodys', '')
+    project.marker('.', { ...OWNED })
+
+    const context = contextOf(await project.hook(sessionStart('resume'), LAUNCHED))
+
+    expect(context?.split('\n').filter((line) => line.startsWith('- '))).toEqual([
+      expect.stringMatching(/^- \., research: pending, of this session, /),
+      expect.stringMatching(/^- 001_mine, research: pending, of this session, /),
+      expect.stringMatching(/^- 002_other, research: pending, of another session, /),
+      expect.stringMatching(/^- 003_nobodys: pending, of no session, /),
+    ])
+  })
+
+  it('gets the command with --root where its folder does not lead to the markers', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    mkdirSync(project.at('../elsewhere/.git'), { recursive: true })
+
+    const run = await project.hook(sessionStart('startup'), {
+      ...LAUNCHED,
+      cwd: project.at('../elsewhere'),
+      env: { CLAUDE_PROJECT_DIR: project.dir },
+    })
+
+    expect(contextOf(run)).toContain(`postflight adopt --root ${project.dir} <task>`)
+  })
+
+  it('where nothing is unfinished hears nothing', async () => {
+    const project = createProject()
+    mkdirSync(project.at('specs/001_a'))
+
+    const run = await project.hook(sessionStart('startup'), LAUNCHED)
+
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
+  })
+
+  it('gets a bounded list of very many, without control characters', async () => {
+    const project = createProject()
+    for (let index = 0; index < 40; index++) {
+      const number = String(index).padStart(3, '0')
+      project.marker(`${number}_\u001b[31m${'long'.repeat(20)}`, { ...OWNED, operation: '\u0007bell\nline' })
+    }
+
+    const context = contextOf(await project.hook(sessionStart('startup'), LAUNCHED))
+
+    expect(context).toContain('and 30 more.')
+    expect(context?.length).toBeLessThanOrEqual(4000)
+    expect(context).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
+  })
+
+  it('with POSTFLIGHT_DISABLE=1 hears nothing', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+
+    const run = await project.hook(sessionStart('startup'), { ...LAUNCHED, env: { POSTFLIGHT_DISABLE: '1' } })
+
+    expect(run.stdout).toBe('{}\n')
+  })
+
+  it('is told of pending markers without the launcher’s argument, too', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+
+    expect(contextOf(await project.hook(sessionStart('startup')))).toContain('259_x')
+  })
+})
