@@ -1,4 +1,4 @@
-import { defineConfig, type UserConfig } from 'tsdown'
+import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 
 /**
  * Two entry groups. The hook runs at every stop of every agent, so it is one self-contained file
@@ -20,7 +20,16 @@ const shared: UserConfig = {
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 }
 
+/** `dist/hook.js` keeps its name, so the folder says what it is; the CLI's modules are `.mjs`. */
+const saysCommonJs: Rolldown.Plugin = {
+  name: 'says-commonjs',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "commonjs" }\n' })
+  },
+}
+
 export default defineConfig([
-  { ...shared, entry: { hook: 'src/hook/index.ts' } },
-  { ...shared, entry: { cli: 'src/cli/index.ts' }, outDir: 'dist/cli' },
+  // CommonJS, because loading an ES module costs Node 20 another 4 ms at every start (bench/README.md).
+  { ...shared, format: 'cjs', entry: { hook: 'src/hook/index.ts' }, plugins: [saysCommonJs] },
+  { ...shared, entry: { cli: 'src/cli/index.ts' }, outDir: 'dist/cli', outExtensions: () => ({ js: '.mjs' }) },
 ])

@@ -30,7 +30,7 @@ export const RULES = {
 export type Rule = keyof typeof RULES
 
 /** The rules that can be told without knowing the count; `owed` leaves rows 7 and 8. */
-export type Ownership = Exclude<Rule, 'capped' | 'block' | 'tracked'> | 'owed'
+export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
 /** True for a marker without a host session, as plain bash writes it. */
 export function isUnowned(marker: Marker): boolean {

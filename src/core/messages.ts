@@ -118,7 +118,9 @@ export const REASON_TEXT = {
     `This is continuation ${count} of ${CONTINUATION_LIMIT}${count >= CONTINUATION_LIMIT ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only the last one.',
   more: (count: number, command: string): string =>
-    `And ${count} more pending markers of yours: ${command} lists them.`,
+    count === 1
+      ? `And 1 more pending marker of yours: ${command} lists it.`
+      : `And ${count} more pending markers of yours: ${command} lists them.`,
 } as const
 
 /** Pieces of what a session is told when it starts; `recovery.ts` puts them together. */

@@ -25,29 +25,37 @@ export interface BlockedMarker {
   readonly root?: string | undefined
 }
 
-/** The reason for one or more markers, in the order given; at most 4,000 characters, the commands never cut. */
+/** The reason for one or more markers, in the order given; at most 4,000 characters, the first one's command never cut. */
 export function composeReason(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
   const ending = subagent ? `\n\n${REASON_TEXT.report}` : ''
   const sections: string[] = []
   let room = REASON_LIMIT - ending.length
   for (const [index, item] of blocked.entries()) {
     const left = blocked.length - index
-    const more = left > 1 ? `\n\n${REASON_TEXT.more(left, commandLine(['inspect'], item.root))}` : ''
-    const details = describe(item, form)
-    const separator = sections.length === 0 ? 0 : 2
-    const least = separator + LEAST_OWN_REASON + 1 + details.length
-    // The last one needs no room for "and N more"; every other must leave it.
-    if (least + more.length > room) {
-      if (sections.length > 0) sections.push(more.trim())
-      else sections.push(cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room))
+    const separator = index === 0 ? 0 : 2
+    // Room that this one must leave, so that the rest can at least be counted.
+    const next = blocked[index + 1]
+    const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
+    const leastWith = (details: string): number =>
+      separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
+    let details = describe(item, form, 'whole')
+    // Paths may be so long that what explains must give way to the command.
+    if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, 'brief')
+    if (leastWith(details) + reserve > room) {
+      sections.push(index === 0 ? cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room) : countRest(left, item))
       break
     }
-    const fair = Math.floor((room - more.length) / left) - separator - 1 - details.length
+    const fair = Math.floor((room - reserve) / left) - separator - 1 - details.length
     const own = ownReason(item, Math.max(LEAST_OWN_REASON, fair))
     sections.push(`${own}\n${details}`)
     room -= separator + own.length + 1 + details.length
   }
-  return cut(sections.join('\n\n') + ending, REASON_LIMIT)
+  return sections.join('\n\n') + ending
+}
+
+/** That `count` markers, `first` and what follows it, are not described. */
+function countRest(count: number, first: BlockedMarker): string {
+  return REASON_TEXT.more(count, commandLine(['inspect'], first.root))
 }
 
 /** The marker's own words, word for word but for control characters; what it is when it has none. */
@@ -56,7 +64,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   if (marker.fields === undefined && problem !== undefined) {
     return cut(
       `${DEFAULT_REASON} ${REASON_TEXT.unparsed(oneLine(path, NAME_LIMIT), markerProblem(problem))}`,
-      limit + NAME_LIMIT,
+      Math.max(limit, LEAST_OWN_REASON + NAME_LIMIT),
     )
   }
   // Cut before stripping as well: a reason may be as long as the marker.
@@ -64,15 +72,20 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   return cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 
-function describe({ marker, task, path, count, root }: BlockedMarker, form: CommandForm): string {
+function describe(
+  { marker, task, path, count, root }: BlockedMarker,
+  form: CommandForm,
+  extent: 'whole' | 'brief',
+): string {
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = ['clear', task]
-  const fallback = fallbackLine(form, clear, root)
+  const isWhole = extent === 'whole'
+  const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   return [
     REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),
-    ...checklist(marker, task, root),
+    ...(isWhole ? checklist(marker, task, root) : []),
     REASON_TEXT.clear(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),

@@ -14,7 +14,8 @@ export interface HookContext {
   readonly roots: readonly string[]
   /** The root that a command of the agent would find from where it is. */
   readonly agentRoot: string | undefined
-  readonly form: CommandForm
+  /** Looked for only when a command is printed. */
+  readonly findForm: () => CommandForm
   /** ms since the epoch. */
   readonly nowMs: number
 }

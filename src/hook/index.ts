@@ -13,6 +13,5 @@ process.on('uncaughtException', (error) => {
   }
 })
 
-await runHook()
 // A stdin that never ends would keep the process alive.
-process.exit(0)
+void runHook().then(() => process.exit(0))

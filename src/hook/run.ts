@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import path from 'node:path'
 import { ALLOW, type Answer, formatAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
@@ -68,7 +68,7 @@ function contextFor(payload: Payload): HookContext {
     environment,
     roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd })),
     agentRoot: findRoot(payload.cwd ?? cwd),
-    form: findCommandForm(environment, fileURLToPath(new URL('../bin/postflight.js', import.meta.url))),
+    findForm: () => findCommandForm(environment, path.join(import.meta.dirname, '..', 'bin', 'postflight.js')),
     nowMs: Date.now(),
   }
 }

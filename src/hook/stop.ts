@@ -1,6 +1,6 @@
 import { ALLOW } from '../core/answer.ts'
 import { commandLine } from '../core/commands.ts'
-import { CONTINUATION_LIMIT, judgeOwnership } from '../core/decision.ts'
+import { CONTINUATION_LIMIT } from '../core/decision.ts'
 import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE } from '../core/files.ts'
 import { hostThatIgnores } from '../core/hosts/index.ts'
@@ -8,7 +8,7 @@ import { cappedNotice, errorMessage, unreadableNotice } from '../core/messages.t
 import { type BlockedMarker, composeReason } from '../core/reason.ts'
 import { claimContinuation, noteExpired } from '../io/claims.ts'
 import { errorCode } from '../io/file-access.ts'
-import { findMarkers, judgeStored } from '../io/judge.ts'
+import { findMarkers, judgeOwner } from '../io/judge.ts'
 import {
   abandonMarker,
   endMarker,
@@ -50,7 +50,7 @@ export function answerStop(context: HookContext): HookResult {
   ]
   const recorded = settled.flatMap((one) => one.recorded ?? [])
   if (blocked.length > 0) {
-    const reason = composeReason(blocked, context.form, context.payload.event === 'SubagentStop')
+    const reason = composeReason(blocked, context.findForm(), context.payload.event === 'SubagentStop')
     return { answer: { kind: 'block', reason }, recorded, complaints }
   }
   return {
@@ -79,44 +79,44 @@ function failed(folder: TaskFolder, detail: string): Settled {
 }
 
 function settle(found: StoredMarker | UnreadableMarker, context: HookContext): Settled {
-  const { folder } = found
-  const { payload, nowMs } = context
-  const ownershipOf = ({ marker, fileTimeMs }: StoredMarker) => judgeOwnership(marker, fileTimeMs, payload, nowMs)
   let current: StoredMarker | UnreadableMarker | undefined = found
   for (let attempt = 0; attempt < MAX_JUDGEMENTS && current !== undefined; attempt++) {
-    const judged = judgeStored(current, payload, nowMs)
-    if (judged.kind === 'unjudged') return failed(folder, judged.detail)
-    const { stored } = judged
-    const about = aboutMarker(folder, stored.marker, payload)
-    switch (judged.rule) {
-      case 'bypassed': {
-        if (!endMarker(folder, (marker) => ownershipOf(marker) === 'bypassed')) return LET_GO
-        return { recorded: { root: folder.root, entry: { event: 'bypass', outcome: 'bypassed', ...about } } }
-      }
-      case 'expired': {
-        if (!noteExpired(folder.path, stored.identity)) return LET_GO
-        return { recorded: { root: folder.root, entry: { event: 'expire', outcome: 'expired', ...about } } }
-      }
-      case 'capped': {
-        const given = abandonMarker(
-          folder,
-          (marker, spent) => ownershipOf(marker) === 'owed' && spent >= CONTINUATION_LIMIT,
-        )
-        if (given) return capped(stored, context)
-        break
-      }
-      case 'block': {
-        const claim = claimContinuation(folder.path, stored.identity)
-        if (claim.kind === 'claimed') return blockedBy(stored, claim.count, context)
-        break
-      }
-      default:
-        return LET_GO
-    }
+    if (current.kind === 'unreadable') return failed(current.folder, current.detail)
+    const settled = settleOnce(current, context)
+    if (settled !== undefined) return settled
     // Another process was faster: the marker is looked at afresh.
-    current = readMarker(folder)
+    current = readMarker(current.folder)
   }
   return LET_GO
+}
+
+/** Does what the marker's rule asks for; undefined when the marker changed meanwhile. */
+function settleOnce(stored: StoredMarker, context: HookContext): Settled | undefined {
+  const { folder } = stored
+  const { payload, nowMs } = context
+  const about = aboutMarker(folder, stored.marker, payload)
+  switch (judgeOwner(stored, payload, nowMs)) {
+    case 'bypassed': {
+      if (!endMarker(folder, (marker) => judgeOwner(marker, payload, nowMs) === 'bypassed')) return undefined
+      return { recorded: { root: folder.root, entry: { event: 'bypass', outcome: 'bypassed', ...about } } }
+    }
+    case 'expired': {
+      if (!noteExpired(folder.path, stored.identity)) return LET_GO
+      return { recorded: { root: folder.root, entry: { event: 'expire', outcome: 'expired', ...about } } }
+    }
+    case 'owed': {
+      const claim = claimContinuation(folder.path, stored.identity)
+      if (claim.kind === 'claimed') return blockedBy(stored, claim.count, context)
+      if (claim.kind === 'changed') return undefined
+      const given = abandonMarker(
+        folder,
+        (marker, spent) => judgeOwner(marker, payload, nowMs) === 'owed' && spent >= CONTINUATION_LIMIT,
+      )
+      return given ? capped(stored, context) : undefined
+    }
+    default:
+      return LET_GO
+  }
 }
 
 function capped({ folder, marker }: StoredMarker, context: HookContext): Settled {

@@ -18,8 +18,10 @@ import {
   createFile,
   errorCode,
   fileIdentity,
+  hideFromGit,
   isAbsent,
   kindAt,
+  makeOwnFolder,
   readSmallFile,
   removeFile,
   replaceFile,
@@ -81,13 +83,14 @@ function tryClaim(folder: string, marker: MarkerIdentity): ClaimResult {
 
 /** The claim is on disk. It stands if the loop guard shows it and the marker is still the one that was judged. */
 function confirm(folder: string, marker: MarkerIdentity, claim: Claim): ClaimResult {
+  let claims: Claim[]
   try {
-    showCount(folder, claim.slot)
+    claims = showCount(folder, claim.slot)
   } catch (error) {
     tryRemoveFile(claimPath(folder, claim))
     throw error
   }
-  const rivals = readClaims(folder).filter((other) => other.key !== claim.key && other.slot >= claim.slot)
+  const rivals = claims.filter((other) => other.key !== claim.key && other.slot >= claim.slot)
   if (fileIdentity(path.join(folder, MARKER_FILE)) === marker.file && rivals.length === 0) {
     return { kind: 'claimed', count: claim.slot }
   }
@@ -220,30 +223,23 @@ function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): bool
 
 function prepareClaims(folder: string): void {
   const claims = path.join(folder, CLAIMS_FOLDER)
-  try {
-    fs.mkdirSync(claims)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    requireOwnFolder(claims)
-    return
-  }
-  // So that a skill's `git add -A` in the middle of its postflight does not commit them.
-  try {
-    fs.writeFileSync(path.join(claims, '.gitignore'), '*\n', { flag: 'wx' })
-  } catch {
-    // A convenience only.
-  }
+  if (makeOwnFolder(claims)) hideFromGit(claims)
 }
 
-/** Shows `count` to `cat`, and a higher one if other processes have claimed more meanwhile. */
-function showCount(folder: string, count: number): void {
+/**
+ * Shows `count` to `cat`, and a higher one if other processes have claimed more meanwhile. The loop guard is a view:
+ * the claims are on disk already, so nothing waits for the disk here.
+ * @returns the claims as they are after it was written.
+ */
+function showCount(folder: string, count: number): Claim[] {
   const guard = path.join(folder, LOOP_GUARD_FILE)
-  // Written inside the claims' folder, so that a kill leaves no litter beside the marker.
-  const temporary = temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard'))
-  for (let shown = 0; shown < count; ) {
-    shown = count
-    replaceFile(guard, `${shown}\n`, temporary)
-    count = Math.max(count, ...readClaims(folder).map((claim) => claim.slot))
+  for (;;) {
+    // Written inside the claims' folder, so that a kill leaves no litter beside the marker.
+    replaceFile(guard, `${count}\n`, temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard')), false)
+    const claims = readClaims(folder)
+    const highest = Math.max(count, ...claims.map((claim) => claim.slot))
+    if (highest === count) return claims
+    count = highest
   }
 }
 

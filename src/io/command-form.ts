@@ -13,8 +13,8 @@ export function findCommandForm(environment: Environment, script: string): Comma
 
 function isExecutable(file: string): boolean {
   try {
-    fs.accessSync(file, fs.constants.X_OK)
-    return true
+    const stats = fs.statSync(file, { throwIfNoEntry: false })
+    return stats?.isFile() === true && (process.platform === 'win32' || (stats.mode & 0o111) !== 0)
   } catch {
     return false
   }

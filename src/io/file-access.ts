@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { PostflightError } from '../core/errors.ts'
 
 /**
  * Reading and replacing small files of ours in folders that somebody else may have filled: never through a link, never
@@ -74,6 +75,8 @@ export function readSmallFile(path: string, limit: number): FileRead {
 export function readSmallBytes(path: string, limit: number): BytesRead {
   let descriptor: number | undefined
   try {
+    // Asked first, because an error is the slowest way to learn that a file is not there.
+    if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
     descriptor = fs.openSync(path, fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
@@ -128,12 +131,15 @@ export function kindAt(path: string): string | undefined {
   return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
 }
 
-/** Creates `path` with `text`; the file must not be there yet. The text is on disk when this returns. */
-export function createFile(path: string, text: string): void {
+/**
+ * Creates `path` with `text`; the file must not be there yet. The text is on disk when this returns, unless the caller
+ * says that it need not be: what is only a view of other files is not worth waiting for a disk.
+ */
+export function createFile(path: string, text: string, durable = true): void {
   const descriptor = fs.openSync(path, 'wx', 0o644)
   try {
     fs.writeSync(descriptor, text)
-    fs.fsyncSync(descriptor)
+    if (durable) fs.fsyncSync(descriptor)
   } catch (error) {
     closeQuietly(descriptor)
     removeFile(path)
@@ -151,13 +157,39 @@ export function temporaryBeside(path: string): string {
 }
 
 /** Replaces `path` (or creates it) by a rename. `temporary` lies on the same file system. */
-export function replaceFile(path: string, text: string, temporary = temporaryBeside(path)): void {
-  createFile(temporary, text)
+export function replaceFile(path: string, text: string, temporary = temporaryBeside(path), durable = true): void {
+  createFile(temporary, text, durable)
   try {
     fs.renameSync(temporary, path)
   } catch (error) {
     tryRemoveFile(temporary)
     throw error
+  }
+}
+
+/**
+ * Makes a folder of ours where there is none; true when it was made now.
+ * @throws {PostflightError} `not-a-folder` when something else has its name: a link would lead our writes elsewhere.
+ */
+export function makeOwnFolder(folder: string): boolean {
+  const kind = kindAt(folder)
+  if (kind === 'folder') return false
+  if (kind !== undefined) throw new PostflightError('not-a-folder', { path: folder, kind })
+  try {
+    fs.mkdirSync(folder)
+    return true
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return makeOwnFolder(folder)
+  }
+}
+
+/** Keeps git from seeing a folder of ours, so that a skill's `git add -A` does not commit it. A convenience only. */
+export function hideFromGit(folder: string): void {
+  try {
+    createFile(`${folder}/.gitignore`, '*\n', false)
+  } catch {
+    // It is there, or cannot be: nothing depends on it.
   }
 }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { errorCode, kindAt } from './file-access.ts'
+import { errorCode, hideFromGit, makeOwnFolder } from './file-access.ts'
 import { withLock } from './lock.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
@@ -30,7 +30,7 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   const { folder, current } = journalPaths(root)
   let descriptor: number | undefined
   try {
-    prepareFolder(folder)
+    if (makeOwnFolder(folder)) hideFromGit(folder)
     descriptor = fs.openSync(current, FLAGS, 0o644)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return `${current}: no regular file`
@@ -41,22 +41,6 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
     return `${current}: ${errorCode(error)}`
   } finally {
     if (descriptor !== undefined) fs.closeSync(descriptor)
-  }
-}
-
-function prepareFolder(folder: string): void {
-  try {
-    fs.mkdirSync(folder)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    const kind = kindAt(folder)
-    if (kind !== 'folder') throw new Error(`${kind}, not a folder`)
-    return
-  }
-  try {
-    fs.writeFileSync(path.join(folder, '.gitignore'), '*\n', { flag: 'wx' })
-  } catch {
-    // A convenience only.
   }
 }
 

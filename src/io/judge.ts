@@ -52,16 +52,20 @@ export function cameWithClone({ folder, marker }: StoredMarker, fileName: string
   return isUnowned(marker) && isTrackedContent(path.join(folder.path, fileName))
 }
 
-/** Judges one marker. */
+/** Rows 0 to 6 for a marker as it lies there, and whether it came with a clone. */
+export function judgeOwner(stored: StoredMarker, payload: Payload, nowMs: number): Ownership {
+  const ownership = judgeOwnership(stored.marker, stored.fileTimeMs, payload, nowMs)
+  return ACTED_ON.includes(ownership) && cameWithClone(stored) ? 'tracked' : ownership
+}
+
+/** Judges one marker to the end, counting nothing: what `explain` shows. */
 export function judgeStored(
   stored: StoredMarker | UnreadableMarker,
   payload: Payload,
   nowMs: number,
 ): JudgedMarker | UnjudgedMarker {
   if (stored.kind === 'unreadable') return { kind: 'unjudged', folder: stored.folder, detail: stored.detail }
-  const ownership = judgeOwnership(stored.marker, stored.fileTimeMs, payload, nowMs)
-  if (ACTED_ON.includes(ownership) && cameWithClone(stored))
-    return { kind: 'judged', stored, rule: 'tracked', spent: 0 }
+  const ownership = judgeOwner(stored, payload, nowMs)
   if (ownership !== 'owed') return { kind: 'judged', stored, rule: ownership, spent: 0 }
   try {
     const spent = readSpent(stored.folder.path, stored.identity)
