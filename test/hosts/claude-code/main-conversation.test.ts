@@ -5,9 +5,12 @@ import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const CREATE =
-  'postflight create 259 prove_completeness --skill research --operation research' +
-  ' --reason "Postflight pending: status update, git commit" --step "status update" --step "git commit"'
+/** As README has it for a skill's first stage. */
+const CREATE = `task_number=259 project_name=prove_completeness
+postflight create "$task_number" "$project_name" \\
+  --skill research --operation research \\
+  --reason "Postflight pending: status update, git commit" \\
+  --step "status update" --step "git commit"`
 const TASK = '259_prove_completeness'
 const REPORT = 'Found three lemmas.\n- one\n- two'
 

@@ -54,6 +54,22 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
+  it('does not hold a fork of that session, which is told of it', async () => {
+    const guarded = guardedProject()
+    const session = await killedSession(guarded)
+
+    const { ran, model } = await guarded.run(
+      { main: [say('The fork is done.')] },
+      { prompt: 'go on', args: ['--resume', session, '--fork-session'] },
+    )
+
+    expect(ran.sessionId).not.toBe(session)
+    expect(model.turns('main')[0]?.reminders.join('\n')).toContain(`- ${TASK}, postflight: pending, of another session`)
+    expect(model.turns('main')).toHaveLength(1)
+    expect(ran.result).toMatchObject({ result: 'The fork is done.' })
+    expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
+  })
+
   it('is announced to the next session when the first was killed, and holds that one once it has adopted it', async () => {
     const guarded = guardedProject()
     const killed = await killedSession(guarded)
