@@ -86,6 +86,24 @@ export function requireOneTarget(task: string | undefined, options: Readonly<Rec
   if (given > 1) throw new PostflightError('target-twice', { options: names.join(', ') })
 }
 
+/**
+ * Does `action` for every item, also where one of them fails: an emergency command must not stop at the one marker
+ * that is broken. The first failure is thrown when all is done.
+ */
+export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
+  const failures: unknown[] = []
+  const results = items.flatMap((item) => {
+    try {
+      return [action(item)]
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return results
+}
+
 /** Records what was done; a journal that cannot be written is a note, not a failure. */
 export function record(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   const problem = appendJournal(root, entries, context.nowMs)

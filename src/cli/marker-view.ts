@@ -5,7 +5,7 @@ import { markerProblem } from '../core/messages.ts'
 import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
 import { readSpent } from '../io/claims.ts'
-import { errorCode } from '../io/file-access.ts'
+import { errorText } from '../io/file-access.ts'
 import { cameWithClone } from '../io/judge.ts'
 import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
 import { foldersHolding, listTaskFolders, type TaskFolder } from '../io/search.ts'
@@ -70,7 +70,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   try {
     spent = abandoned ? CONTINUATION_LIMIT : readSpent(folder.path, identity)
   } catch (error) {
-    problems.push(`has a count that cannot be read: ${errorCode(error)}`)
+    problems.push(`has a count that cannot be read: ${errorText(error)}`)
   }
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {

@@ -42,7 +42,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     "no host session known here: run this in the agent's shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).",
   'payload-not-json': (a) => `the payload is no JSON (${a.detail}).`,
   'payload-not-object': () => 'the payload is JSON, but no object.',
-  'file-unreadable': (a) => `${a.path} cannot be read (${a.detail}).`,
+  'file-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or replace it by hand.`,
   'settings-not-json': (a) =>
     `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}). Nothing was written: mend the file, then try again.`,
   'settings-wrong-shape': (a) =>

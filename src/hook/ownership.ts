@@ -2,7 +2,7 @@ import { ALLOW } from '../core/answer.ts'
 import { isUnowned } from '../core/decision.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
-import { errorCode } from '../io/file-access.ts'
+import { errorText } from '../io/file-access.ts'
 import { findMarkers } from '../io/judge.ts'
 import { changeMarker, markerDisplayPath } from '../io/marker-store.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded } from './context.ts'
@@ -33,7 +33,7 @@ export function answerToolUse(context: HookContext): HookResult {
       if (claimed === undefined) continue
       recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, claimed, payload) } })
     } catch (error) {
-      complaints.push(`postflight-guard: ${markerDisplayPath(folder)}: the owner was not noted (${errorCode(error)})`)
+      complaints.push(`postflight-guard: ${markerDisplayPath(folder)}: the owner was not noted (${errorText(error)})`)
     }
   }
   return { answer: ALLOW, recorded, complaints }

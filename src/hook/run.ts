@@ -34,7 +34,7 @@ export async function runHook(): Promise<void> {
 }
 
 async function readPayload(): Promise<Payload | undefined> {
-  const read = await readStdin(process.stdin)
+  const read = await readStdin()
   if (read.kind === 'nothing') return EMPTY_PAYLOAD
   if (read.kind === 'text') return parsePayload(read.text)
   complain(`postflight-guard: the stop was allowed: stdin could not be read (${read.detail})`)

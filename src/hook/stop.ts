@@ -1,13 +1,12 @@
 import { ALLOW } from '../core/answer.ts'
 import { commandLine } from '../core/commands.ts'
 import { CONTINUATION_LIMIT } from '../core/decision.ts'
-import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE } from '../core/files.ts'
 import { hostThatIgnores } from '../core/hosts/index.ts'
-import { cappedNotice, errorMessage, unreadableNotice } from '../core/messages.ts'
+import { cappedNotice, unreadableNotice } from '../core/messages.ts'
 import { type BlockedMarker, composeReason } from '../core/reason.ts'
 import { claimContinuation, noteExpired } from '../io/claims.ts'
-import { errorCode } from '../io/file-access.ts'
+import { errorText } from '../io/file-access.ts'
 import { findMarkers, judgeOwner } from '../io/judge.ts'
 import {
   abandonMarker,
@@ -66,8 +65,7 @@ function settleSafely(found: StoredMarker | UnreadableMarker, context: HookConte
   try {
     return settle(found, context)
   } catch (error) {
-    const detail = error instanceof PostflightError ? errorMessage(error.code, error.args) : errorCode(error)
-    return failed(folder, detail)
+    return failed(folder, errorText(error))
   }
 }
 

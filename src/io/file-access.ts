@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { PostflightError } from '../core/errors.ts'
+import { errorMessage } from '../core/messages.ts'
 
 /**
  * Reading and replacing small files of ours in folders that somebody else may have filled: never through a link, never
@@ -37,6 +38,11 @@ export type FileRead =
 /** The code of a file-system error (`ENOENT`), or its message. */
 export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message
+}
+
+/** An error in words where it is one of ours, else its code: for a notice, which says what to do. */
+export function errorText(error: unknown): string {
+  return error instanceof PostflightError ? errorMessage(error.code, error.args) : errorCode(error)
 }
 
 /** True when the error says that nothing is there. */

@@ -2,14 +2,14 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { errorCode, hideFromGit, makeOwnFolder } from './file-access.ts'
+import { errorText, hideFromGit, makeOwnFolder } from './file-access.ts'
 import { withLock } from './lock.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
 
 const ROTATE_BYTES = 1_048_576
 const FLAGS =
-  fs.constants.O_WRONLY |
+  fs.constants.O_RDWR |
   fs.constants.O_APPEND |
   fs.constants.O_CREAT |
   (fs.constants.O_NOFOLLOW ?? 0) |
@@ -34,14 +34,21 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
     descriptor = fs.openSync(current, FLAGS, 0o644)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return `${current}: no regular file`
-    fs.writeSync(descriptor, entries.map((entry) => formatJournalEntry(entry, nowMs)).join(''))
+    const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')
+    fs.writeSync(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
     if (stats.size >= ROTATE_BYTES) rotate(root)
     return undefined
   } catch (error) {
-    return `${current}: ${errorCode(error)}`
+    return `${current}: ${errorText(error)}`
   } finally {
     if (descriptor !== undefined) fs.closeSync(descriptor)
   }
+}
+
+/** True when the last line was never ended (a full disk, a kill): what is appended to it would be lost with it. */
+function endsWithinLine(descriptor: number, size: number): boolean {
+  const last = Buffer.alloc(1)
+  return size > 0 && fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
 }
 
 /** Under a lock, and only if it is still large: two processes that rotate at once must not push out a full file. */

@@ -3,7 +3,7 @@ import { isUnowned, judgeCount, judgeOwnership, type Ownership, type Rule } from
 import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
 import { readSpent } from './claims.ts'
-import { errorCode } from './file-access.ts'
+import { errorText } from './file-access.ts'
 import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-store.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
 import { isTrackedContent } from './tracked.ts'
@@ -71,6 +71,6 @@ export function judgeStored(
     const spent = readSpent(stored.folder.path, stored.identity)
     return { kind: 'judged', stored, rule: judgeCount(spent), spent }
   } catch (error) {
-    return { kind: 'unjudged', folder: stored.folder, detail: errorCode(error) }
+    return { kind: 'unjudged', folder: stored.folder, detail: errorText(error) }
   }
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { LOCK_FILE } from '../core/files.ts'
-import { createFile, errorCode, readSmallFile, temporaryBeside, tryRemoveFile } from './file-access.ts'
+import { createFile, errorCode, kindAt, readSmallFile, temporaryBeside, tryRemoveFile } from './file-access.ts'
 
 /**
  * One writer at a time for a folder's marker: whoever rewrites, removes or abandons it holds this lock for the few
@@ -25,7 +25,8 @@ const POLL_MS = 3
 
 /**
  * Runs `action` alone.
- * @throws {PostflightError} `marker-locked` when the lock was not to be had within `patienceMs`.
+ * @throws {PostflightError} `marker-locked` when the lock was not to be had within `patienceMs`; `file-unreadable` when
+ * what has its name is no file.
  */
 export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
   const lock = path.join(folder, LOCK_FILE)
@@ -50,6 +51,7 @@ function take(lock: string, token: string, patienceMs: number): void {
       if (errorCode(error) !== 'EEXIST') throw error
     }
     if (takeOverStale(lock)) continue
+    refuseForeign(lock)
     if (performance.now() >= deadline) {
       throw new PostflightError('marker-locked', { path: path.dirname(lock), lock })
     }
@@ -57,12 +59,17 @@ function take(lock: string, token: string, patienceMs: number): void {
   }
 }
 
+/** A folder or a link of that name is somebody else's: not ours to move, and no waiting makes it go away. */
+function refuseForeign(lock: string): void {
+  const kind = kindAt(lock)
+  if (kind !== undefined && kind !== 'file') throw new PostflightError('file-unreadable', { path: lock, detail: kind })
+}
+
 /** Moves a stale lock aside; true when the way may be free. */
 function takeOverStale(lock: string): boolean {
   try {
     const stats = fs.lstatSync(lock, { throwIfNoEntry: false })
     if (stats === undefined) return true
-    // A folder or a link of that name is somebody else's: not ours to move.
     if (!stats.isFile()) return false
     // A time in the future (a clock that was set back) counts as stale too, or it would last until then.
     const age = Date.now() - stats.mtimeMs

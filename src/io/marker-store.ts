@@ -1,7 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import { ABANDONED_FILE, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../core/files.ts'
+import {
+  ABANDONED_FILE,
+  CLAIMS_FOLDER,
+  LOOP_GUARD_FILE,
+  MARKER_FILE,
+  RETURN_META_FILE,
+  UNPARSED_FILE,
+} from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
 import { claimAllSlots, readSpent, removeClaims, resetContinuations, restoreLoopGuard } from './claims.ts'
@@ -202,10 +209,11 @@ export interface Cleared {
 
 /** The files that `clear` would remove from a folder, by name. */
 export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
-  const names = new Set(
-    fs.readdirSync(folder.path).filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE)),
-  )
-  return [...names].sort()
+  return fs
+    .readdirSync(folder.path)
+    .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
+    .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
+    .sort()
 }
 
 const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims)$/
@@ -213,18 +221,19 @@ const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claim
 /**
  * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked. A marker
  * that does not parse is copied first.
- * @throws {PostflightError} `marker-unreadable` when the marker is no file.
+ * @throws {PostflightError} `marker-unreadable` when the marker, or an abandoned one, is no file: nothing is removed.
  */
 export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
-    const marker = requireReadable(readMarker(folder))
-    keepUnparsed(marker, MARKER_FILE)
     const files = clearableFiles(folder, returnMeta)
+    const marker = requireReadable(readMarker(folder))
+    const abandoned = files.filter(isAbandonedName)
+    const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name)) }))
+    keepUnparsed(marker, MARKER_FILE)
+    for (const { name, read } of reads) keepUnparsed(read, name)
     removeMarkerFiles(folder)
     for (const name of files) {
-      const target = path.join(folder.path, name)
-      if (isAbandonedName(name)) keepUnparsed(requireReadable(readMarker(folder, name)), name)
-      if (name === RETURN_META_FILE || isAbandonedName(name)) removeFile(target)
+      if (name === RETURN_META_FILE || isAbandonedName(name)) removeFile(path.join(folder.path, name))
     }
     return { marker, files }
   })
@@ -239,8 +248,9 @@ export function reviveAbandoned(
   change: (marker: Marker) => Readonly<Record<string, unknown>>,
 ): boolean {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+    if (readMarker(folder) !== undefined) return false
     const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
-    if (abandoned === undefined || readMarker(folder) !== undefined) return false
+    if (abandoned === undefined) return false
     keepUnparsed(abandoned, ABANDONED_FILE)
     resetContinuations(folder.path)
     createWhole(

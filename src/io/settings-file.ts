@@ -3,7 +3,7 @@ import path from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { PostflightError } from '../core/errors.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
-import { errorCode, isAbsent } from './file-access.ts'
+import { errorCode, isAbsent, kindAt } from './file-access.ts'
 
 /** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
 
@@ -23,13 +23,26 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
-/** The file's text; undefined where there is none. @throws {PostflightError} `file-unreadable`. */
+/** Settings longer than this (bytes) are nobody's. */
+const MAX_BYTES = 8_388_608
+
+/**
+ * The file's text; undefined where there is none. Links are followed: people link their settings from elsewhere.
+ * @throws {PostflightError} `file-unreadable`, also for what a read would wait for (a named pipe) or choke on.
+ */
 export function readSettingsFile(file: string): string | undefined {
+  const refuse = (detail: string, cause?: unknown): never => {
+    throw new PostflightError('file-unreadable', { path: file, detail }, cause)
+  }
   try {
+    const stats = fs.statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse('a link that leads nowhere')
+    if (!stats.isFile()) return refuse(stats.isDirectory() ? 'a folder' : 'no regular file')
+    if (stats.size > MAX_BYTES) return refuse(`larger than ${MAX_BYTES} bytes`)
     return fs.readFileSync(file, 'utf8')
   } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw new PostflightError('file-unreadable', { path: file, detail: errorCode(error) }, error)
+    if (error instanceof PostflightError) throw error
+    return isAbsent(error) ? undefined : refuse(errorCode(error), error)
   }
 }
 
@@ -48,7 +61,7 @@ export function requireInside(file: string, project: string): void {
       throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
     }
     const relative = path.relative(fs.realpathSync(project), real)
-    if (relative.startsWith('..') || path.isAbsolute(relative)) {
+    if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
       throw new PostflightError('file-unreadable', { path: target, detail: 'a link that leads out of the project' })
     }
   }
@@ -62,7 +75,8 @@ export function listBackups(file: string): string[] {
   const prefix = path.basename(file) + BACKUP
   let names: string[]
   try {
-    names = fs.readdirSync(folder)
+    // A link or a pipe of such a name is no copy of ours.
+    names = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []))
   } catch {
     return []
   }

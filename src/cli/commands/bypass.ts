@@ -5,6 +5,7 @@ import { foldersHolding, listTaskFolders } from '../../io/search.ts'
 import {
   type CommandContext,
   type CommandResult,
+  forEveryOne,
   record,
   requireOneTarget,
   requireRoot,
@@ -22,7 +23,7 @@ export function bypass(context: CommandContext, task: string | undefined, option
   const root = requireRoot(context)
   const folders =
     task === undefined ? foldersHolding(listTaskFolders(root).folders, MARKER_FILE) : [requireTaskFolder(root, task)]
-  const done = folders.map((folder) => {
+  const done = forEveryOne(folders, (folder) => {
     const marker = changeMarker(
       folder,
       (present) =>

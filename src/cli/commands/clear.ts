@@ -10,6 +10,7 @@ import {
   type CommandResult,
   displayPath,
   findCommandRoot,
+  forEveryOne,
   record,
   requireOneTarget,
 } from '../context.ts'
@@ -28,8 +29,11 @@ export function clear(context: CommandContext, task: string | undefined, options
   // Before the root is looked for: a slip in the task's name is wrong use wherever one stands.
   const reference = task === undefined ? undefined : parseTaskReference(task)
   const root = findCommandRoot(context)
-  const cleared = root === undefined ? [] : foldersToClear(context, root, reference, options)
-  const done = cleared.map(({ folder, files }) => {
+  const folders = root === undefined ? [] : foldersToClear(context, root, reference, options)
+  const done = forEveryOne(folders, (folder) => {
+    const files = clearableFiles(folder, options.returnMeta)
+    // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
+    if (!files.some((name) => reference !== undefined || name !== RETURN_META_FILE)) return undefined
     const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
     const id = result.marker?.marker.id
     if (!options.dryRun && root !== undefined) {
@@ -47,7 +51,7 @@ export function clear(context: CommandContext, task: string | undefined, options
       ])
     }
     return { task: folder.task, path: folder.path, marker_id: id ?? null, files: result.files }
-  })
+  }).filter((one) => one !== undefined)
   const verb = options.dryRun ? 'would clear' : 'cleared'
   return {
     exitCode: 0,
@@ -59,30 +63,20 @@ export function clear(context: CommandContext, task: string | undefined, options
   }
 }
 
-interface Clearable {
-  readonly folder: TaskFolder
-  readonly files: readonly string[]
-}
-
 function foldersToClear(
   context: CommandContext,
   root: string,
   reference: ReturnType<typeof parseTaskReference> | undefined,
   options: ClearOptions,
-): Clearable[] {
-  let folders: TaskFolder[]
+): TaskFolder[] {
   if (reference !== undefined) {
     const folder = findTaskFolder(root, reference)
-    folders = folder === undefined ? [] : [folder]
-  } else {
-    folders = listTaskFolders(root).folders
+    return folder === undefined ? [] : [folder]
   }
   const session = shellIdentity(context.environment)?.session
-  // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
-  return folders
-    .filter((folder) => !options.orphaned || isOrphaned(folder, session, context.nowMs))
-    .map((folder) => ({ folder, files: clearableFiles(folder, options.returnMeta) }))
-    .filter(({ files }) => files.some((name) => reference !== undefined || name !== RETURN_META_FILE))
+  return listTaskFolders(root).folders.filter(
+    (folder) => !options.orphaned || isOrphaned(folder, session, context.nowMs),
+  )
 }
 
 /**

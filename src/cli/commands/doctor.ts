@@ -8,7 +8,7 @@ import { errorMessage } from '../../core/messages.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
 import { formatAge } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
-import { claudeSettingsPath, readSettingsFile, SCOPES, type Scope } from '../../io/settings-file.ts'
+import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope } from '../../io/settings-file.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import { viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
@@ -72,6 +72,7 @@ function checkSettings(context: CommandContext): Finding[] {
 function checkScope(context: CommandContext, scope: Scope, project: string): Finding[] {
   const file = claudeSettingsPath(scope, project, context.home, context.environment)
   try {
+    if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)
     if (text === undefined) return []
     const commands = findCommands(text, file)

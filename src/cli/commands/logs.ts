@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
 import { parseJournalLine } from '../../core/journal-entry.ts'
 import { oneLine } from '../../core/text.ts'
-import { errorCode, isAbsent } from '../../io/file-access.ts'
+import { kindAt, readSmallBytes } from '../../io/file-access.ts'
 import { journalPaths } from '../../io/journal.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
 
@@ -17,8 +17,11 @@ type Entry = Readonly<Record<string, unknown>>
 
 const FOLLOW_INTERVAL_MS = 500
 
+/** It is rotated at 1 MiB, so a longer one (bytes) is none of ours. */
+const JOURNAL_MAX_BYTES = 16_777_216
+
 export function logs(context: CommandContext, options: LogsOptions): CommandResult {
-  const { old, current } = journalPaths(requireRoot(context))
+  const { old, current } = readableJournal(requireRoot(context))
   const entries = [old, current].flatMap((file) => parseLines(readJournal(file)))
   const last = options.count === 0 ? [] : entries.slice(-options.count)
   return {
@@ -34,7 +37,7 @@ export async function followLogs(
   print: (line: string, entry: Entry) => void,
   stopped: Promise<void>,
 ): Promise<void> {
-  const { current } = journalPaths(requireRoot(context))
+  const { current } = readableJournal(requireRoot(context))
   let position = sizeOf(current)
   const look = (): void => {
     const size = sizeOf(current)
@@ -50,18 +53,29 @@ export async function followLogs(
   clearInterval(timer)
 }
 
+/** The journal's files, in a folder of our own: a link of that name leads to somebody else's. */
+function readableJournal(root: string): ReturnType<typeof journalPaths> {
+  const paths = journalPaths(root)
+  const kind = kindAt(paths.folder)
+  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, kind)
+  return paths
+}
+
 function sizeOf(file: string): number {
-  return fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
+  return stats?.isFile() ? stats.size : 0
 }
 
 function readJournal(file: string, from = 0): string {
-  try {
-    if (fs.lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return ''
-    return fs.readFileSync(file).subarray(from).toString('utf8')
-  } catch (error) {
-    if (isAbsent(error)) return ''
-    throw new PostflightError('file-unreadable', { path: file, detail: errorCode(error) }, error)
-  }
+  const read = readSmallBytes(file, JOURNAL_MAX_BYTES)
+  if (read.kind === 'absent') return ''
+  if (read.kind === 'unreadable') return refuse(file, read.detail)
+  if (!read.whole) return refuse(file, `larger than ${JOURNAL_MAX_BYTES} bytes`)
+  return read.bytes.subarray(from).toString('utf8')
+}
+
+function refuse(file: string, detail: string): never {
+  throw new PostflightError('file-unreadable', { path: file, detail })
 }
 
 function parseLines(text: string): Entry[] {
