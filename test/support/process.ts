@@ -26,8 +26,8 @@ export interface ProcessOptions {
   readonly keepOpen?: boolean | undefined
   /** Writes without end, until the process is gone. */
   readonly endless?: string | undefined
-  /** The reader of stdout goes away at once. */
-  readonly closeStdout?: boolean | undefined
+  /** The readers of these go away at once. */
+  readonly unread?: readonly ('stdout' | 'stderr')[] | undefined
   readonly uid?: number | undefined
 }
 
@@ -58,7 +58,7 @@ export function runProcess(program: string, words: readonly string[], options: P
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  if (options.closeStdout === true) child.stdout.destroy()
+  for (const name of options.unread ?? []) child[name].destroy()
   // The launcher answers without reading: then what is written here has no reader any more.
   child.stdin.on('error', () => {})
   feed(child.stdin, options)

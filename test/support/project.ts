@@ -155,8 +155,7 @@ function journalOf(root: string): Record<string, unknown>[] {
 
 function snapshotOf(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (/(?:^|\/)\.git(?:\/|$)/.test(name)) continue
+  for (const name of namesBelow(folder).sort()) {
     const target = join(folder, name)
     const stats = lstatSync(target)
     if (stats.isSymbolicLink()) found[name] = `link to ${readlinkSync(target)}`
@@ -164,6 +163,15 @@ function snapshotOf(folder: string): Record<string, string> {
     else found[name] = stats.isDirectory() ? 'folder' : 'something else'
   }
   return found
+}
+
+/** Every name below a folder but `.git`, not going through links. */
+function namesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === '.git') return []
+    const below = entry.isDirectory() ? namesBelow(join(folder, entry.name)) : []
+    return [entry.name, ...below.map((name) => join(entry.name, name))]
+  })
 }
 
 /** The environment that Claude Code gives its hooks. */
@@ -198,7 +206,7 @@ export function withoutPrivileges(project: Project): Unprivileged {
   if (process.getuid?.() !== 0) return { launcher: LAUNCHER, cli: CLI }
   const copy = copyPackage(join(project.base, 'package'))
   chmodSync(project.base, 0o755)
-  for (const name of ['.', ...readdirSync(project.base, { recursive: true, encoding: 'utf8' })]) {
+  for (const name of ['.', ...namesBelow(project.base)]) {
     const target = join(project.base, name)
     if (!lstatSync(target).isSymbolicLink()) chownSync(target, NOBODY, NOBODY)
   }
