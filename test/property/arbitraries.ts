@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+
+/** What comes from outside: any text, half of surrogate pairs and control characters included. */
+
+/** Any UTF-16 units at all. */
+export const anyUnits: fc.Arbitrary<string> = fc
+  .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
+  .map((units) => String.fromCharCode(...units))
+
+/** Text with what hurts: quotes, escapes, controls, halves of pairs, emoji. */
+export const hostileText: fc.Arbitrary<string> = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('"', "'", '\\', '\n', '\r\n', '\t', '\u001b[31m', '\u0000', '\u009b', '\u2028', '\u202e', '😀'),
+      fc.constantFrom('\ud83d', '\ude00', '$(id)', '`', '%s', '\ufeff', '{', '}', '"}', ' '),
+      fc.string({ unit: 'grapheme', maxLength: 5 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+/** The same, as long as a marker allows and longer. */
+export const longText: fc.Arbitrary<string> = fc
+  .tuple(hostileText, fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 70_000 })))
+  .map(([text, length]) => (length === 1 || text === '' ? text : text.repeat(length).slice(0, length)))
+
+/** JSON values with the keys that a prototype would answer for. */
+export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ depthSize: 'small' }).chain((value) =>
+  fc.oneof(
+    fc.constant(value),
+    fc
+      .constantFrom('__proto__', 'constructor', 'toString')
+      .map((key) => JSON.parse(`{"${key}":${JSON.stringify(value)}}`)),
+  ),
+)
+
+/** An object of some known fields, each right, wrong, or left out. */
+export function fieldsOf(
+  right: Readonly<Record<string, fc.Arbitrary<unknown>>>,
+): fc.Arbitrary<Record<string, unknown>> {
+  const fields = Object.fromEntries(
+    Object.entries(right).map(([name, value]) => [name, fc.oneof({ weight: 4, arbitrary: value }, anyJson)]),
+  )
+  return fc.record(fields, { requiredKeys: [] })
+}
+
+const SESSIONS = ['s1', 's1', 's2', '']
+const AGENTS = ['a1', 'a2', 's1', 'main', '']
+
+/** What would decide before anything else can. */
+const rarely = fc.constantFrom(false, false, false, false, true)
+
+/** A marker's fields. Few values, so that they meet those of a payload. */
+export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
+  id: fc.constantFrom('pf_abcdefgh1234', 'sess_1'),
+  session_id: hostileText,
+  skill: hostileText,
+  task_number: fc.integer(),
+  operation: hostileText,
+  reason: hostileText,
+  created: fc.oneof(
+    fc
+      .date({ min: new Date('2026-01-15T00:00:00Z'), max: new Date('2026-01-20T00:00:00Z'), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    hostileText,
+  ),
+  stop_hook_active: rarely,
+  cc_session_id: fc.constantFrom(...SESSIONS),
+  agent_id: fc.constantFrom(...AGENTS),
+  agent_type: fc.constantFrom('worker', 'explore', ''),
+  steps: fc.array(fc.oneof(hostileText, fc.record({ name: hostileText, done: fc.boolean() }), anyJson), {
+    maxLength: 12,
+  }),
+  workflow: rarely,
+  unknown: fc.jsonValue({ depthSize: 'small' }),
+})
+
+/** A payload's fields. */
+export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
+  hook_event_name: fc.constantFrom('SubagentStop', 'Stop', 'Stop', 'PostToolUse', 'Other'),
+  session_id: fc.constantFrom(...SESSIONS),
+  agent_id: fc.constantFrom(...AGENTS),
+  agent_type: fc.constantFrom('worker', 'explore', ''),
+  parent_agent_id: fc.constantFrom('a1', ''),
+  cwd: hostileText,
+  stop_hook_active: fc.boolean(),
+  background_tasks: fc.array(
+    fc.oneof(
+      fc.record({
+        type: fc.constantFrom('subagent', 'shell', 'monitor', 'other'),
+        status: fc.constantFrom('running', 'pending', 'completed'),
+      }),
+      anyJson,
+    ),
+    { maxLength: 4 },
+  ),
+  tool_input: fc.record({ command: hostileText }),
+  tool_response: fc.oneof(
+    hostileText,
+    fc.record({ stdout: hostileText, stderr: hostileText }),
+    fc.array(fc.record({ text: hostileText })),
+  ),
+})

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { judgeCount } from '../../src/core/decision.ts'
+import {
+  type Claim,
+  claimKey,
+  claimName,
+  countSpent,
+  type MarkerIdentity,
+  parseClaimName,
+  parseLoopGuard,
+} from '../../src/core/loop-guard.ts'
+import { anyUnits, hostileText } from './arbitraries.ts'
+
+const ID = /^pf_[A-Za-z0-9]{12}$/
+const anyId = fc.stringMatching(ID)
+const anyFile = fc.tuple(fc.nat(), fc.nat()).map(([device, node]) => `f${device.toString(36)}-${node.toString(36)}`)
+const anyMarker = fc.record({ id: fc.option(fc.oneof(anyId, hostileText), { nil: undefined }), file: anyFile })
+/** Whatever a person, a peer's hook or a crash may leave in the file; undefined: no file. */
+const anyGuardText = fc.option(fc.oneof(anyUnits, fc.integer().map(String), fc.constantFrom('', '{}', '1\n', '3')), {
+  nil: undefined,
+})
+
+const read = (text: string | undefined) => (text === undefined ? ({ kind: 'absent' } as const) : parseLoopGuard(text))
+
+type Turn = readonly [marker: MarkerIdentity, guard: string | undefined]
+
+/** How many of the stops are blocked when marker and loop guard are, stop by stop, what the turns say. */
+function countBlocks(turns: readonly Turn[]): number {
+  const claims: Claim[] = []
+  for (const [marker, guard] of turns) {
+    const spent = countSpent(claims, marker, read(guard))
+    if (judgeCount(spent) === 'block') claims.push({ key: claimKey(marker), slot: spent + 1, file: marker.file })
+  }
+  return claims.length
+}
+
+const turnsOf = (turn: fc.Arbitrary<Turn>): fc.Arbitrary<Turn[]> => fc.array(turn, { minLength: 4, maxLength: 9 })
+
+describe('one marker blocks at most three stops', () => {
+  it('whatever happens to the loop guard between the stops (CRU#581, CRU#570)', () => {
+    fc.assert(
+      fc.property(anyMarker, fc.array(anyGuardText, { minLength: 4, maxLength: 9 }), (marker, guards) => {
+        expect(countBlocks(guards.map((guard) => [marker, guard]))).toBeLessThanOrEqual(3)
+      }),
+    )
+  })
+
+  it('whatever it is rewritten to, while the loop guard is there, whatever that holds', () => {
+    const anyGuard = anyGuardText.map((text) => text ?? '')
+    fc.assert(
+      fc.property(turnsOf(fc.tuple(anyMarker, anyGuard)), (turns) => {
+        expect(countBlocks(turns)).toBeLessThanOrEqual(3)
+      }),
+    )
+  })
+
+  it('whatever its id is rewritten to in its own file, with or without a loop guard', () => {
+    fc.assert(
+      fc.property(anyFile, turnsOf(fc.tuple(anyMarker, anyGuardText)), (file, turns) => {
+        expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, file }, guard]))).toBeLessThanOrEqual(3)
+      }),
+    )
+  })
+
+  it('whatever file it is moved to under its own id, with or without a loop guard', () => {
+    fc.assert(
+      fc.property(anyId, turnsOf(fc.tuple(anyMarker, anyGuardText)), (id, turns) => {
+        expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, id }, guard]))).toBeLessThanOrEqual(3)
+      }),
+    )
+  })
+
+  it('and three, where nothing is tampered with', () => {
+    fc.assert(
+      fc.property(anyMarker, (marker) => {
+        const turns = ['1', '2', '3', '3'].map((guard): Turn => [marker, guard])
+        expect(countBlocks([[marker, undefined], ...turns])).toBe(3)
+      }),
+    )
+  })
+
+  it('the count is 0 to 3 for any claims and any loop guard', () => {
+    const anyClaim = fc.record({ key: fc.oneof(anyId, anyFile), slot: fc.integer({ min: 1, max: 9 }), file: anyFile })
+    fc.assert(
+      fc.property(fc.array(anyClaim), anyMarker, anyGuardText, (claims, marker, text) => {
+        expect([0, 1, 2, 3]).toContain(countSpent(claims, marker, read(text)))
+      }),
+    )
+  })
+
+  it('a claim more never lowers the count', () => {
+    const anyClaim = fc.record({ key: fc.oneof(anyId, anyFile), slot: fc.integer({ min: 1, max: 3 }), file: anyFile })
+    fc.assert(
+      fc.property(fc.array(anyClaim), anyClaim, anyMarker, anyGuardText, (claims, more, marker, text) => {
+        const guard = read(text)
+        expect(countSpent([...claims, more], marker, guard)).toBeGreaterThanOrEqual(countSpent(claims, marker, guard))
+      }),
+    )
+  })
+})
+
+describe("claims' names", () => {
+  it('of any marker are read back, and are names of one file', () => {
+    fc.assert(
+      fc.property(anyMarker, fc.integer({ min: 1, max: 3 }), (marker, slot) => {
+        const key = claimKey(marker)
+        const name = claimName(key, slot)
+        expect(name).toMatch(/^[A-Za-z0-9_.-]+$/)
+        expect(parseClaimName(name)).toEqual({ key, slot })
+      }),
+    )
+  })
+
+  it('are nothing that anybody else would choose', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyUnits, hostileText, fc.string()), (name) => {
+        expect(parseClaimName(name)).toBeUndefined()
+      }),
+    )
+  })
+})

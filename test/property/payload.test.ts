@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PostflightError } from '../../src/core/errors.ts'
+import { errorMessage } from '../../src/core/messages.ts'
+import { type Payload, parsePayload } from '../../src/core/payload.ts'
+import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'
+
+/** The payload, or undefined for text that is refused as the contract allows; any other error fails the property. */
+function read(text: string): Payload | undefined {
+  try {
+    return parsePayload(text)
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    expect(['payload-not-json', 'payload-not-object']).toContain(error.code)
+    expect(errorMessage(error.code, error.args)).not.toMatch(/undefined|[\u0000-\u001f]/)
+    return undefined
+  }
+}
+
+function expectSound(payload: Payload): void {
+  expect(payload.event).not.toBe('')
+  expect(Number.isInteger(payload.runningSubagents) && payload.runningSubagents >= 0).toBe(true)
+  const { event, runningSubagents, output, ...texts } = payload
+  for (const text of Object.values(texts)) expect(typeof text === 'string' && text !== '').toBe(true)
+  expect(typeof output).toBe(payload.command === undefined ? 'undefined' : 'string')
+  for (const id of [payload.session, payload.agent, payload.agentType]) expect((id ?? '').length).toBeLessThan(257)
+}
+
+describe('the hook reads whatever stdin holds', () => {
+  it('any text', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
+        const payload = read(text)
+        if (payload !== undefined) expectSound(payload)
+      }),
+    )
+  })
+
+  it('any JSON: every object is a payload, nothing else is', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyJson, payloadFields), (value) => {
+        const payload = read(JSON.stringify(value))
+        expect(payload !== undefined).toBe(typeof value === 'object' && value !== null && !Array.isArray(value))
+        if (payload !== undefined) expectSound(payload)
+      }),
+    )
+  })
+
+  it('without a name of an event it is a SubagentStop', () => {
+    fc.assert(
+      fc.property(payloadFields, ({ hook_event_name, ...fields }) => {
+        const unnamed = read(JSON.stringify(fields))
+        expect(unnamed).toEqual(read(JSON.stringify({ ...fields, hook_event_name: 'SubagentStop' })))
+      }),
+    )
+  })
+})
