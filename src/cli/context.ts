@@ -19,8 +19,8 @@ export interface CommandContext {
   readonly rootOption: string | undefined
   /** The folder of this package: where bin/, hooks/ and dist/ lie. */
   readonly packageFolder: string
-  /** The user's home folder. */
-  readonly home: string
+  /** The user's home folder; asked for only by what looks there. */
+  readonly findHome: () => string
   readonly platform: NodeJS.Platform
   /** Says something on stderr at once: notes that are no result. */
   readonly note: (text: string) => void

@@ -1,7 +1,5 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { CommandContext } from './context.ts'
 import { asUsageError, buildProgram } from './program.ts'
 import { asPostflightError, painterFor, printError, printResult } from './report.ts'
@@ -9,7 +7,7 @@ import { asPostflightError, painterFor, printError, printResult } from './report
 /** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
 
 /** dist/cli/cli.js lies two folders below the package. */
-const packageFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '')
+const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
 async function main(): Promise<void> {
   // A reader that goes away (`| head`) is no error.
@@ -50,10 +48,10 @@ function contextOf(rootOption: string | undefined): CommandContext {
     nowMs: Date.now(),
     rootOption,
     packageFolder,
-    home: os.homedir(),
+    findHome: () => process.getBuiltinModule('node:os').homedir(),
     platform: process.platform,
     note: (text) => process.stderr.write(`${text}\n`),
   }
 }
 
-await main()
+void main()

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { isUnowned } from '../../core/decision.ts'
@@ -252,11 +251,7 @@ function newSessionId(nowMs: number): string {
   return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
 }
 
+/** Ids must differ, not be secret: the platform's cryptography would cost some 3 ms to load. */
 function randomCharacters(count: number): string {
-  // 252 is the largest multiple of 36 in a byte: higher bytes would favour the first letters.
-  const bytes = [...randomBytes(count * 4)].filter((byte) => byte < 252)
-  return bytes
-    .slice(0, count)
-    .map((byte) => ID_ALPHABET[byte % ID_ALPHABET.length])
-    .join('')
+  return Array.from({ length: count }, () => ID_ALPHABET[Math.floor(Math.random() * ID_ALPHABET.length)]).join('')
 }

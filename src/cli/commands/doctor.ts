@@ -70,7 +70,7 @@ function checkSettings(context: CommandContext): Finding[] {
 }
 
 function checkScope(context: CommandContext, scope: Scope, project: string): Finding[] {
-  const file = claudeSettingsPath(scope, project, context.home, context.environment)
+  const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)

@@ -89,7 +89,7 @@ function targetOf(context: CommandContext, options: InstallOptions): Target {
   if (!SCOPES.includes(options.scope as never)) throw new PostflightError('scope-unknown', { scope: options.scope })
   const scope = options.scope as Scope
   const project = projectFolder(context)
-  const file = claudeSettingsPath(scope, project, context.home, context.environment)
+  const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
   if (scope !== 'user') requireInside(file, project)
   const { command, portable } = hookCommand(context, scope, project)
   return { file, command, entries: claudeEntries(command), portable }

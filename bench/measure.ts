@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+
+/** Times whole processes from outside, in turn, so that a machine whose speed drifts treats all of them alike. */
+
+/** A command to time. */
+export interface Subject {
+  readonly name: string
+  readonly command: readonly [string, ...string[]]
+  readonly cwd: string
+  readonly input?: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** Run before each timed run, not timed. */
+  readonly prepare?: () => void
+  /** What stdout must hold: a process that did something else is not worth timing. */
+  readonly expects?: string
+}
+
+/** Wall times of one subject, in ms. */
+export interface Timing {
+  readonly name: string
+  readonly medianMs: number
+  /** First and third quartile. */
+  readonly spreadMs: readonly [number, number]
+  readonly minMs: number
+  readonly runs: number
+}
+
+/** Runs the subjects in turn, `rounds` times after one warm-up, each in a clean environment. */
+export function timeInTurn(subjects: readonly Subject[], rounds: number): Timing[] {
+  const times = subjects.map((): number[] => [])
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      const ms = timeOnce(subject)
+      if (round >= 0) times[index]?.push(ms)
+    }
+  }
+  return subjects.map((subject, index) => summarise(subject.name, times[index] ?? []))
+}
+
+/** One run, in ms. */
+export function timeOnce(subject: Subject): number {
+  subject.prepare?.()
+  const [program, ...words] = subject.command
+  const started = process.hrtime.bigint()
+  const run = spawnSync(program, words, {
+    cwd: subject.cwd,
+    input: subject.input ?? '',
+    env: { PATH: process.env.PATH ?? '', HOME: subject.cwd, ...subject.environment },
+    encoding: 'utf8',
+  })
+  const ms = Number(process.hrtime.bigint() - started) / 1e6
+  if (run.status !== 0 || (subject.expects !== undefined && !run.stdout.includes(subject.expects))) {
+    throw new Error(
+      `${subject.name} did not do its work (${run.status}): ${run.stdout} ${run.stderr} ${run.error ?? ''}`,
+    )
+  }
+  return ms
+}
+
+function summarise(name: string, times: readonly number[]): Timing {
+  const sorted = [...times].sort((one, other) => one - other)
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return { name, medianMs: at(0.5), spreadMs: [at(0.25), at(0.75)], minMs: at(0), runs: sorted.length }
+}

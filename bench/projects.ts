@@ -1,0 +1,70 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+/** Throw-away projects of a given size. */
+
+export const SESSION = 'bench-session'
+export const AGENT = 'bench-agent'
+const FILES_PER_FOLDER = 20
+
+const made: string[] = []
+
+/** A project with `folders` task folders of 20 files each. */
+export function makeProject(folders: number): string {
+  const project = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-bench-'))
+  made.push(project)
+  for (let number = 1; number <= folders; number++) {
+    const folder = taskFolder(project, number)
+    fs.mkdirSync(folder, { recursive: true })
+    for (let file = 1; file <= FILES_PER_FOLDER; file++)
+      fs.writeFileSync(path.join(folder, `file-${file}.md`), 'text\n')
+  }
+  return project
+}
+
+/** The folder of a task by its number. */
+export function taskFolder(project: string, number: number): string {
+  return path.join(project, 'specs', `${String(number).padStart(3, '0')}_task`)
+}
+
+/** Writes a marker, as `create` does, and takes away what an earlier run counted. */
+export function putMarker(project: string, number: number, session: string = SESSION): void {
+  const folder = taskFolder(project, number)
+  for (const name of ['.postflight-loop-guard', '.postflight-claims', '.postflight-abandoned']) {
+    fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+  }
+  const marker = {
+    id: `pf_${String(number).padStart(12, '0')}`,
+    session_id: 'sess_1',
+    skill: 'bench',
+    task_number: number,
+    operation: 'research',
+    reason: 'Postflight pending: status update, artifact linking, git commit',
+    created: new Date().toISOString(),
+    stop_hook_active: false,
+    cc_session_id: session,
+    agent_id: AGENT,
+  }
+  fs.writeFileSync(path.join(folder, '.postflight-pending'), `${JSON.stringify(marker, null, 2)}\n`)
+}
+
+/** Removes everything that was made. */
+export function removeProjects(): void {
+  for (const project of made) fs.rmSync(project, { recursive: true, force: true })
+}
+
+/** A payload as Claude Code sends it when the sub-agent stops. */
+export function stopPayload(project: string): string {
+  return JSON.stringify({
+    session_id: SESSION,
+    transcript_path: path.join(project, 'transcript.jsonl'),
+    cwd: project,
+    hook_event_name: 'SubagentStop',
+    stop_hook_active: false,
+    agent_id: AGENT,
+    agent_type: 'general-purpose',
+    last_assistant_message: 'Done. '.repeat(200),
+    background_tasks: [],
+  })
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'tsdown'
+
+/** The benchmark is TypeScript too, and shares the fetching of pinned packages with the host tests. */
+export default defineConfig({
+  cwd: '..',
+  entry: { bench: 'bench/bench.ts' },
+  outDir: '.cache/bench',
+  outExtensions: () => ({ js: '.mjs' }),
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  dts: false,
+  deps: { alwaysBundle: [/.*/], onlyBundle: false },
+})
