@@ -1,36 +1,56 @@
 /**
- * Looking one path up in git's index file (versions 2, 3 and 4; git's own format documentation, "index-format"). Read
+ * Looking paths up in git's index file (versions 2, 3 and 4; git's own format documentation, "index-format"). Read
  * here because asking `git` would let a cloned repository's configuration run commands.
  */
 
 const HEADER_BYTES = 12
 /** ctime, mtime, dev, ino, mode, uid, gid, size: what stands before the hash. */
 const STAT_BYTES = 40
+const MODIFIED_AT = 8
+const SIZE_AT = 36
 const EXTENDED_FLAG = 0x4000
 const STAGE_MASK = 0x3000
+/** Of the extended flags: `git add -N` names the path, but tracks no content yet. */
+const INTENT_TO_ADD = 0x2000
 
 /** The length of an object's name in bytes: SHA-1, or SHA-256 where the repository says so. */
 export type HashBytes = 20 | 32
 
+/** What git tracks at a path, and what the file was like when git last saw it so. */
+export interface IndexEntry {
+  /** The object's name, in hex. */
+  readonly object: string
+  /** The file's last change: seconds and nanoseconds. Zero where git does not know. */
+  readonly modified: readonly [seconds: number, nanoseconds: number]
+  /** In bytes, modulo 2^32. */
+  readonly size: number
+}
+
 /**
- * The object name (hex) of the entry for `path`, relative to the work tree with `/`; undefined when git does not track
- * it, or when the index is none that we can read.
+ * The entries whose file name (without folders) is one of `fileNames`, by their path: relative to the work tree, with
+ * `/`, one character per byte (latin1), because a path need not be UTF-8. Empty for an index that we cannot read.
  */
-export function findIndexEntry(index: Uint8Array, path: string, hashBytes: HashBytes): string | undefined {
+export function findIndexEntries(
+  index: Uint8Array,
+  fileNames: readonly string[],
+  hashBytes: HashBytes,
+): Map<string, IndexEntry> {
+  const found = new Map<string, IndexEntry>()
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength)
-  if (index.length < HEADER_BYTES || view.getUint32(0) !== 0x44495243) return undefined
+  if (index.length < HEADER_BYTES || view.getUint32(0) !== 0x44495243) return found
   const version = view.getUint32(4)
-  if (version < 2 || version > 4) return undefined
+  if (version < 2 || version > 4) return found
   const count = view.getUint32(8)
-  const wanted = new TextEncoder().encode(path)
+  const endings = fileNames.map((name) => bytesOf(name))
   let offset = HEADER_BYTES
   let name: Uint8Array = new Uint8Array()
   for (let entry = 0; entry < count; entry++) {
     const hashAt = offset + STAT_BYTES
     const flagsAt = hashAt + hashBytes
-    if (flagsAt + 4 > index.length) return undefined
+    if (flagsAt + 4 > index.length) return found
     const flags = view.getUint16(flagsAt)
-    let nameAt = flagsAt + (version >= 3 && (flags & EXTENDED_FLAG) !== 0 ? 4 : 2)
+    const isExtended = version >= 3 && (flags & EXTENDED_FLAG) !== 0
+    let nameAt = flagsAt + (isExtended ? 4 : 2)
     let kept = 0
     if (version === 4) {
       const removed = readOffset(index, nameAt)
@@ -38,14 +58,21 @@ export function findIndexEntry(index: Uint8Array, path: string, hashBytes: HashB
       kept = Math.max(0, name.length - removed.value)
     }
     const end = index.indexOf(0, nameAt)
-    if (end === -1) return undefined
+    if (end === -1) return found
     const rest = index.subarray(nameAt, end)
     name = kept === 0 ? rest : concatenate(name.subarray(0, kept), rest)
-    if ((flags & STAGE_MASK) === 0 && isEqual(name, wanted)) return toHex(index.subarray(hashAt, flagsAt))
+    const isContent = (flags & STAGE_MASK) === 0 && !(isExtended && (view.getUint16(flagsAt + 2) & INTENT_TO_ADD) !== 0)
+    if (isContent && endings.some((ending) => isFileName(name, ending))) {
+      found.set(textOf(name), {
+        object: toHex(index.subarray(hashAt, flagsAt)),
+        modified: [view.getUint32(offset + MODIFIED_AT), view.getUint32(offset + MODIFIED_AT + 4)],
+        size: view.getUint32(offset + SIZE_AT),
+      })
+    }
     // Versions 2 and 3 pad an entry with 1 to 8 NULs to a multiple of eight.
     offset = version === 4 ? end + 1 : offset + (Math.floor((end - offset) / 8) + 1) * 8
   }
-  return undefined
+  return found
 }
 
 /** Version 4's variable-width number: how many bytes of the former name go. */
@@ -67,10 +94,23 @@ function concatenate(one: Uint8Array, other: Uint8Array): Uint8Array {
   return whole
 }
 
-function isEqual(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, at) => byte === other[at])
+const SLASH = 0x2f
+
+function isFileName(path: Uint8Array, name: Uint8Array): boolean {
+  const start = path.length - name.length
+  if (start < 0 || (start > 0 && path[start - 1] !== SLASH)) return false
+  for (let at = 0; at < name.length; at++) if (path[start + at] !== name[at]) return false
+  return true
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0))
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
 }
 
 function toHex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findIndexEntry, type HashBytes } from '../core/git-index.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
+import { findIndexEntries, type HashBytes, type IndexEntry } from '../core/git-index.ts'
 import { MARKER_MAX_BYTES } from '../core/marker.ts'
 import { readSmallBytes, readSmallFile } from './file-access.ts'
 import { findRepository } from './root.ts'
@@ -15,8 +16,8 @@ const INDEX_MAX_BYTES = 67_108_864
 const POINTER_MAX_BYTES = 8_192
 
 /**
- * True when git tracks what `file` holds. One that is too large to be a marker anybody wrote need only be tracked.
- * False where there is no repository, or none that can be read.
+ * True when git tracks what `file` (a marker, or an abandoned one) holds. One that is too large to be a marker anybody
+ * wrote need only be tracked. False where there is no repository, or none that can be read.
  */
 export function isTrackedContent(file: string): boolean {
   try {
@@ -24,18 +25,17 @@ export function isTrackedContent(file: string): boolean {
     const top = findRepository(folder)
     const gitFolder = top === undefined ? undefined : findGitFolder(top)
     if (top === undefined || gitFolder === undefined) return false
-    const index = readIndex(path.join(gitFolder, 'index'))
-    if (index === undefined) return false
+    const { entries, hashBytes } = readIndex(gitFolder)
     const relative = path.relative(top, path.join(fs.realpathSync(folder), path.basename(file)))
-    const hashBytes = hashBytesOf(gitFolder)
-    const tracked = findIndexEntry(index, relative.split(path.sep).join('/'), hashBytes)
+    const tracked = entries.get(Buffer.from(relative.split(path.sep).join('/')).toString('latin1'))
     if (tracked === undefined) return false
+    if (isUntouched(file, tracked)) return true
     const read = readSmallBytes(file, MARKER_MAX_BYTES)
     if (read.kind !== 'bytes') return false
     if (!read.whole) return true
     // A checkout may have turned line ends into those of the platform.
     const text = read.bytes.toString('latin1')
-    return [text, text.replaceAll('\r\n', '\n')].some((body) => objectName(body, hashBytes) === tracked)
+    return [text, text.replaceAll('\r\n', '\n')].some((body) => objectName(body, hashBytes) === tracked.object)
   } catch {
     return false
   }
@@ -51,9 +51,44 @@ function findGitFolder(top: string): string | undefined {
   return target === undefined ? undefined : path.resolve(top, target.trim())
 }
 
-function readIndex(file: string): Buffer | undefined {
-  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-  return stats?.isFile() && stats.size <= INDEX_MAX_BYTES ? fs.readFileSync(file) : undefined
+/**
+ * True when git itself would not look into the file, because size and time are those of its checkout. A repository may
+ * have content changed on checkout (`ident`, `working-tree-encoding`), and then no hash of the file is git's.
+ */
+function isUntouched(file: string, { modified: [seconds, nanoseconds], size }: IndexEntry): boolean {
+  if (nanoseconds === 0) return false
+  const stats = fs.lstatSync(file, { bigint: true })
+  return (
+    stats.isFile() &&
+    BigInt.asUintN(32, stats.size) === BigInt(size) &&
+    BigInt.asUintN(32, stats.mtimeNs / 1_000_000_000n) === BigInt(seconds) &&
+    stats.mtimeNs % 1_000_000_000n === BigInt(nanoseconds)
+  )
+}
+
+/** What we need of an index. */
+interface TrackedMarkers {
+  readonly entries: ReadonlyMap<string, IndexEntry>
+  readonly hashBytes: HashBytes
+}
+
+const NOTHING_TRACKED: TrackedMarkers = { entries: new Map(), hashBytes: 20 }
+
+/** Read once, not once per marker: a hostile repository has many of both. */
+const known = new Map<string, { readonly stamp: string; readonly tracked: TrackedMarkers }>()
+
+function readIndex(gitFolder: string): TrackedMarkers {
+  const file = path.join(gitFolder, 'index')
+  const stats = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false })
+  if (!stats?.isFile() || stats.size > INDEX_MAX_BYTES) return NOTHING_TRACKED
+  const stamp = `${stats.ino} ${stats.size} ${stats.mtimeNs}`
+  const before = known.get(file)
+  if (before?.stamp === stamp) return before.tracked
+  const hashBytes = hashBytesOf(gitFolder)
+  const entries = findIndexEntries(fs.readFileSync(file), [MARKER_FILE, ABANDONED_FILE], hashBytes)
+  const tracked = { entries, hashBytes }
+  known.set(file, { stamp, tracked })
+  return tracked
 }
 
 /** SHA-256 repositories say so in their configuration, which a worktree shares with the main one. */
