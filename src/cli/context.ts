@@ -2,7 +2,6 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
-import { parseTaskReference } from '../core/task-folder.ts'
 import { kindAt } from '../io/file-access.ts'
 import { appendJournal } from '../io/journal.ts'
 import { findRoots, startFolders } from '../io/root.ts'
@@ -70,7 +69,7 @@ export function requireRoot(context: CommandContext): string {
 
 /** The folder of a task as a person names it. @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`. */
 export function requireTaskFolder(root: string, task: string): TaskFolder {
-  const folder = findTaskFolder(root, parseTaskReference(task))
+  const folder = findTaskFolder(root, task)
   if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs') })
   return folder
 }

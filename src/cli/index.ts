@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { CommandContext } from './context.ts'
+import { standardError, standardOutput } from './output.ts'
 import { asUsageError, buildProgram } from './program.ts'
 import { asPostflightError, painterFor, printError, printResult } from './report.ts'
 
@@ -10,23 +11,21 @@ import { asPostflightError, painterFor, printError, printResult } from './report
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
 async function main(): Promise<void> {
-  // A reader that goes away (`| head`) is no error.
-  process.stdout.on('error', () => process.exit(0))
   const program = buildProgram({
     version: JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: standardOutput,
+    stderr: standardError,
     run: async (action) => {
       const { json, quiet } = program.opts()
-      const result = await action(contextOf(program.opts().root), painterFor(process.stdout, process.env.NO_COLOR))
-      printResult(result, { json: json === true, quiet: quiet === true }, process.stdout)
+      const result = await action(contextOf(program.opts().root), painterFor(standardOutput, process.env.NO_COLOR))
+      printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
       process.exitCode = result.exitCode
     },
     follow: async (json) => {
       const { followLogs } = await import('./commands/logs.ts')
       const stopped = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()))
       const print = (line: string, entry: object): void => {
-        process.stdout.write(`${json ? JSON.stringify(entry) : line}\n`)
+        standardOutput.write(`${json ? JSON.stringify(entry) : line}\n`)
       }
       await followLogs(contextOf(program.opts().root), print, stopped)
     },
@@ -37,7 +36,7 @@ async function main(): Promise<void> {
     const usage = asUsageError(error)
     if (usage === 'done') return
     const json = process.argv.includes('--json')
-    process.exitCode = printError(usage ?? asPostflightError(error), json, process.stdout, process.stderr)
+    process.exitCode = printError(usage ?? asPostflightError(error), json, standardOutput, standardError)
   }
 }
 
@@ -50,7 +49,7 @@ function contextOf(rootOption: string | undefined): CommandContext {
     packageFolder,
     findHome: () => process.getBuiltinModule('node:os').homedir(),
     platform: process.platform,
-    note: (text) => process.stderr.write(`${text}\n`),
+    note: (text) => standardError.write(`${text}\n`),
   }
 }
 

@@ -16,10 +16,12 @@ export interface ReportOptions {
 /** Something with `write`: a stream, or a test's ear. */
 export interface Output {
   write(text: string): unknown
+  /** True for a terminal. */
+  readonly isTTY?: boolean
 }
 
 /** Colours on a terminal and without NO_COLOR; none elsewhere. */
-export function painterFor(output: { readonly isTTY?: boolean }, noColor: string | undefined): Painter {
+export function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Painter {
   return picocolors.createColors(output.isTTY === true && !noColor)
 }
 

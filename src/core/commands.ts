@@ -13,7 +13,7 @@ export interface CommandForm {
  * folder.
  */
 export function commandLine(words: readonly string[], root: string | undefined): string {
-  return ['postflight', ...words, ...rootWords(root)].map(shellWord).join(' ')
+  return ['postflight', ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
 /** The same through Node and the CLI's own file; undefined where `postflight` is on the PATH. */
@@ -22,9 +22,13 @@ export function fallbackLine(
   words: readonly string[],
   root: string | undefined,
 ): string | undefined {
-  return form.onPath ? undefined : ['node', form.script, ...words, ...rootWords(root)].map(shellWord).join(' ')
+  return form.onPath ? undefined : ['node', form.script, ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-function rootWords(root: string | undefined): string[] {
-  return root === undefined ? [] : ['--root', root]
+function withRoot([command = '', ...words]: readonly string[], root: string | undefined): string[] {
+  const option = root === undefined ? [] : ['--root', root]
+  // A folder may be called -rf.
+  return words.some((word) => word.startsWith('-'))
+    ? [command, ...option, '--', ...words]
+    : [command, ...words, ...option]
 }

@@ -1,4 +1,13 @@
-import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import {
+  applyEdits,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import * as z from 'zod/mini'
 import { PostflightError } from './errors.ts'
 
@@ -47,7 +56,7 @@ export function isOurCommand(command: unknown): command is string {
   return (
     typeof command === 'string' &&
     (/(?:^|[\s"'/\\])postflight-hook(?:["'\s]|$)/.test(command) ||
-      /postflight[^"']*[/\\]dist[/\\]hook\.js/.test(command) ||
+      /postflight[^"'/\\]*[/\\]dist[/\\]hook\.js/.test(command) ||
       /(?:^|[\s"'/\\])postflight(?:\.js)?["']?\s+hook\b/.test(command))
   )
 }
@@ -58,7 +67,8 @@ const SETTINGS = z.looseObject({ hooks: z.optional(z.record(z.string(), z.array(
 /** The settings, understood as far as hooks go. */
 interface SettingsDocument {
   readonly hooks: Readonly<Record<string, readonly unknown[]>>
-  readonly hasHooks: boolean
+  /** The names in `hooks`, also such as the schema passes over ("__proto__"); undefined where there is no `hooks`. */
+  readonly names: readonly string[] | undefined
 }
 
 /** Where a settings file is not what a host could read. */
@@ -82,11 +92,11 @@ export function addEntries(text: string, entries: readonly SettingsEntry[], path
   const empty = body.trim() === ''
   if (empty) body = '{}'
   for (const { event, group } of entries) {
-    const { hooks, hasHooks } = readSettings(body, path)
+    const { hooks, names } = readSettings(body, path)
     const present = hooks[event]
     body =
       present === undefined
-        ? insert(body, ['hooks', event], [group], hasHooks ? 2 : 1)
+        ? insert(body, ['hooks', event], [group], names === undefined ? 1 : 2)
         : insert(body, ['hooks', event, present.length], group, 3)
   }
   return mark + body + (empty ? '\n' : '')
@@ -132,8 +142,27 @@ export function removeEntries(text: string, path: string): string {
   for (;;) {
     const target = findOurs(readSettings(body, path))
     if (target === undefined) return mark + body
-    body = applyEdits(body, modify(body, target, undefined, {}))
+    body = takeOut(body, target)
   }
+}
+
+/**
+ * Takes one thing out, with the comma and the blank space before it (of the first one: after it). The library's own
+ * edit for the last item of a list takes it for granted that a blank stands before the bracket, and breaks the file
+ * where none does.
+ */
+function takeOut(body: string, path: (string | number)[]): string {
+  // The path was found in the values a moment ago, so it is in the tree.
+  const value = findNodeAtLocation(parseTree(body) as Node, path) as Node
+  const node = value.parent?.type === 'property' ? value.parent : value
+  const siblings = node.parent?.children ?? []
+  const at = siblings.indexOf(node)
+  const previous = siblings[at - 1]
+  const next = siblings[at + 1]
+  const end = node.offset + node.length
+  if (previous !== undefined) return body.slice(0, previous.offset + previous.length) + body.slice(end)
+  if (next !== undefined) return body.slice(0, node.offset) + body.slice(next.offset)
+  return body.slice(0, (node.parent as Node).offset + 1) + body.slice(end)
 }
 
 /** Our commands in the settings, by event. */
@@ -166,7 +195,7 @@ function findOurs(document: SettingsDocument): (string | number)[] | undefined {
       if (at === -1) continue
       if (commands.length > 1) return ['hooks', event, index, 'hooks', at]
       if (groups.length > 1) return ['hooks', event, index]
-      return Object.keys(document.hooks).length > 1 ? ['hooks', event] : ['hooks']
+      return document.names?.length === 1 ? ['hooks'] : ['hooks', event]
     }
   }
   return undefined
@@ -180,13 +209,15 @@ function commandsOf(group: unknown): unknown[] {
 
 function readSettings(text: string, path: string): SettingsDocument {
   const { body } = splitMark(text)
-  if (body.trim() === '') return { hooks: {}, hasHooks: false }
+  if (body.trim() === '') return { hooks: {}, names: undefined }
   const errors: ParseError[] = []
-  const value: unknown = parse(body, errors, { allowTrailingComma: false, disallowComments: true })
+  parse(body, errors, { allowTrailingComma: false, disallowComments: true })
   const [error] = errors
   if (error !== undefined) {
     throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
   }
+  // Not what the lenient parser gives: it takes a key "__proto__" for the object's prototype.
+  const value: unknown = JSON.parse(body)
   const read = SETTINGS.safeParse(value)
   if (!read.success) {
     const [issue] = read.error.issues
@@ -195,25 +226,35 @@ function readSettings(text: string, path: string): SettingsDocument {
     throw new PostflightError('settings-wrong-shape', { path, where, expected })
   }
   refuseTwins(body, path)
-  return { hooks: read.data.hooks ?? {}, hasHooks: read.data.hooks !== undefined }
+  const { hooks } = value as { hooks?: object }
+  return { hooks: read.data.hooks ?? {}, names: hooks && Object.keys(hooks) }
 }
 
-/** Of two keys of one name a host reads the last and an edit finds the first: nobody could tell what we changed. */
+/**
+ * Of two keys of one name a host reads the last and an edit finds the first: nobody could tell what we changed, and
+ * what the first holds could be lost.
+ */
 function refuseTwins(body: string, path: string): void {
-  const count = body.match(/^\s*\{/) === null ? 0 : countTopLevel(body, 'hooks')
-  if (count > 1)
-    throw new PostflightError('settings-wrong-shape', { path, where: '"hooks"', expected: 'there only once' })
+  const hooks = (parseTree(body)?.children ?? []).filter((property) => property.children?.[0]?.value === 'hooks')
+  const twin = hooks.length > 1 ? 'hooks' : findTwin(hooks[0])
+  if (twin !== undefined) {
+    throw new PostflightError('settings-wrong-shape', { path, where: `"${twin}"`, expected: 'there only once' })
+  }
 }
 
-function countTopLevel(body: string, key: string): number {
-  let depth = 0
-  let count = 0
-  for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]]/g)) {
-    if (token === '{' || token === '[') depth += 1
-    else if (token === '}' || token === ']') depth -= 1
-    else if (depth === 1 && token.endsWith(':') && JSON.parse(token.replace(/\s*:$/, '')) === key) count += 1
+/** A key that stands twice in an object at or below the node. */
+function findTwin(node: Node | undefined): string | undefined {
+  const seen = new Set<string>()
+  for (const child of node?.children ?? []) {
+    if (child.type === 'property') {
+      const name = String(child.children?.[0]?.value)
+      if (seen.has(name)) return name
+      seen.add(name)
+    }
+    const twin = findTwin(child)
+    if (twin !== undefined) return twin
   }
-  return count
+  return undefined
 }
 
 function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {

@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { ALLOW, type Answer, formatAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
@@ -7,6 +6,7 @@ import { errorMessage } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { findCommandForm } from '../io/command-form.ts'
 import { appendJournal } from '../io/journal.ts'
+import { writeAll } from '../io/output.ts'
 import { findRoot, findRoots, startFolders } from '../io/root.ts'
 import { readStdin } from '../io/stdin.ts'
 import type { HookContext, HookResult, Recorded } from './context.ts'
@@ -30,7 +30,7 @@ export async function runHook(): Promise<void> {
   } catch (error) {
     complain(`postflight-guard: the stop was allowed: ${describe(error)}`)
   }
-  print(formatAnswer(answer, payload !== undefined && showsNotice(payload, process.env)))
+  writeAll(1, formatAnswer(answer, payload !== undefined && showsNotice(payload, process.env)))
 }
 
 async function readPayload(): Promise<Payload | undefined> {
@@ -95,24 +95,6 @@ function describe(error: unknown): string {
     : errorMessage('internal', { detail: String(error) })
 }
 
-/** A reader that went away, or a pipe that is full, must not turn into an exit code. */
-function print(line: string): void {
-  const bytes = Buffer.from(line)
-  let written = 0
-  for (let attempt = 0; written < bytes.length && attempt < 100; attempt++) {
-    try {
-      written += fs.writeSync(1, bytes, written)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
-    }
-  }
-}
-
 function complain(text: string): void {
-  try {
-    fs.writeSync(2, `${text}\n`)
-  } catch {
-    // Nobody listens.
-  }
+  writeAll(2, `${text}\n`)
 }

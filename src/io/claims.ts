@@ -46,6 +46,10 @@ export type ClaimResult =
 
 const GUARD_MAX_BYTES = 64
 const CLAIM_MAX_BYTES = 200
+/** Beside a claim: its process has seen to everything, and the marker may be given up. */
+const CONFIRMED = '.confirmed'
+/** A claim that is not confirmed after this long (ms) belongs to a process that was killed: the hook answers sooner. */
+const UNDERWAY_MS = 5_000
 /** Every retry means that another process got on; more of them than this is no contention any more. */
 const MAX_ATTEMPTS = 20
 
@@ -73,7 +77,7 @@ function tryClaim(folder: string, marker: MarkerIdentity): ClaimResult {
     const { spent, stale } = readCount(folder, marker)
     if (spent >= CONTINUATION_LIMIT) return { kind: 'spent' }
     // Left by a marker that was removed together with its loop guard: they count for nobody any more.
-    for (const claim of stale) tryRemoveFile(claimPath(folder, claim))
+    for (const claim of stale) removeClaim(folder, claim)
     const claim = { key: claimKey(marker), slot: spent + 1 }
     if (!createClaim(folder, claim, marker)) continue
     return confirm(folder, marker, claim)
@@ -92,11 +96,33 @@ function confirm(folder: string, marker: MarkerIdentity, claim: Claim): ClaimRes
   }
   const rivals = claims.filter((other) => other.key !== claim.key && other.slot >= claim.slot)
   if (fileIdentity(path.join(folder, MARKER_FILE)) === marker.file && rivals.length === 0) {
+    confirmClaim(folder, claim)
     return { kind: 'claimed', count: claim.slot }
   }
   tryRemoveFile(claimPath(folder, claim))
   settleLoopGuard(folder)
   return { kind: 'changed' }
+}
+
+function confirmClaim(folder: string, claim: Claim): void {
+  try {
+    createFile(claimPath(folder, claim) + CONFIRMED, '', false)
+  } catch {
+    // Then it counts as underway for a while, which delays nothing but giving the marker up.
+  }
+}
+
+/**
+ * True while another process may be between its claim and its block. Giving the marker up now would take it from
+ * under that process: its continuation would be spent without a block, and it could leave a loop guard behind.
+ */
+export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
+  return readClaims(folder).some((claim) => {
+    const file = claimPath(folder, claim)
+    if (kindAt(file + CONFIRMED) !== undefined) return false
+    const madeMs = fs.lstatSync(file, { throwIfNoEntry: false })?.mtimeMs
+    return madeMs !== undefined && Math.abs(nowMs - madeMs) < UNDERWAY_MS
+  })
 }
 
 /** Removes the loop guard and every claim: a full reset. The marker must be gone, or be about to be replaced. */
@@ -114,6 +140,7 @@ export function removeClaims(folder: string): void {
       parseClaimName(name) !== undefined ||
       name === '.gitignore' ||
       name.endsWith('.tmp') ||
+      name.endsWith(CONFIRMED) ||
       name.endsWith('.expired')
     ) {
       tryRemoveFile(path.join(claims, name))
@@ -208,6 +235,11 @@ function claimPath(folder: string, claim: Claim): string {
   return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
 }
 
+function removeClaim(folder: string, claim: Claim): void {
+  tryRemoveFile(claimPath(folder, claim))
+  tryRemoveFile(claimPath(folder, claim) + CONFIRMED)
+}
+
 /** True when the slot is ours now, false when another process has it. */
 function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
   prepareClaims(folder)
@@ -243,12 +275,15 @@ function showCount(folder: string, count: number): Claim[] {
   }
 }
 
-/** After a claim was given back: the loop guard shows what the remaining claims say, or goes with the last of them. */
+/**
+ * After a claim was given back: the loop guard shows what the remaining claims say, or goes with the last of them, and
+ * in any case with the marker: one that stayed would count for the next promise here.
+ */
 function settleLoopGuard(folder: string): void {
   const count = Math.max(0, ...readClaims(folder).map((claim) => claim.slot))
-  if (count > 0) showCount(folder, count)
-  else {
-    tryRemoveFile(path.join(folder, LOOP_GUARD_FILE))
-    if (kindAt(path.join(folder, MARKER_FILE)) === undefined) removeClaims(folder)
-  }
+  const isPending = (): boolean => kindAt(path.join(folder, MARKER_FILE)) !== undefined
+  if (count > 0 && isPending()) showCount(folder, count)
+  if (count > 0 && isPending()) return
+  tryRemoveFile(path.join(folder, LOOP_GUARD_FILE))
+  if (count === 0 && !isPending()) removeClaims(folder)
 }

@@ -11,7 +11,14 @@ import {
 } from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
-import { claimAllSlots, readSpent, removeClaims, resetContinuations, restoreLoopGuard } from './claims.ts'
+import {
+  claimAllSlots,
+  hasClaimsUnderway,
+  readSpent,
+  removeClaims,
+  resetContinuations,
+  restoreLoopGuard,
+} from './claims.ts'
 import {
   createFile,
   errorCode,
@@ -187,6 +194,7 @@ export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, 
     const present = readMarker(folder)
     if (present?.kind !== 'marker') return false
     if (!still(present, readSpent(folder.path, present.identity))) return false
+    if (hasClaimsUnderway(folder.path, Date.now())) return false
     // In this order a kill between any two steps leaves either a marker that is still spent, or no marker and no count.
     claimAllSlots(folder.path, present.identity)
     removeLoopGuard(folder)

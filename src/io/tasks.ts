@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
-import { SPECS_ITSELF, type TaskReference, taskNumberOf } from '../core/task-folder.ts'
+import { parseTaskReference, SPECS_ITSELF, type TaskReference, taskNumberOf } from '../core/task-folder.ts'
+import { stripControl } from '../core/text.ts'
 import { hasContinuations } from './claims.ts'
 import { kindAt } from './file-access.ts'
 import { listTaskFolders, type TaskFolder } from './search.ts'
@@ -29,18 +30,41 @@ function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
 }
 
 /**
- * The one folder that `reference` means; undefined where there is none. Of several, the one that has something of ours.
- * @throws {PostflightError} `task-ambiguous`.
+ * The one folder that a person means by `task`; undefined where there is none. Of several, the one that has something
+ * of ours. A folder that is there may be named as it is, or as it was printed, also where nobody could give a new one
+ * such a name: its marker must be clearable.
+ * @throws {PostflightError} `task-invalid`, `task-ambiguous`.
  */
-export function findTaskFolder(root: string, reference: TaskReference): TaskFolder | undefined {
-  const matching = matchingFolders(root, reference)
+export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
+  const { folders } = listTaskFolders(root)
+  const named = folders.filter((folder) => isNamed(folder, task))
+  const [inUse, second] = named.filter(holdsOurs)
+  if (inUse !== undefined && second === undefined) return inUse
+  if (named.length > 0 && parsesNot(task)) return onlyOne(named, task)
+  const reference = parseTaskReference(task)
+  return onlyOne([...new Set([...named, ...folders.filter((folder) => isMeant(folder, reference))])], task)
+}
+
+function onlyOne(matching: readonly TaskFolder[], task: string): TaskFolder | undefined {
   if (matching.length <= 1) return matching[0]
   const inUse = matching.filter(holdsOurs)
   if (inUse.length === 1) return inUse[0]
-  throw new PostflightError('task-ambiguous', {
-    task: reference.kind === 'number' ? reference.number : reference.kind === 'name' ? reference.name : SPECS_ITSELF,
-    folders: matching.map((folder) => folder.relative).join(', '),
-  })
+  throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
+}
+
+/** By its name, or by its path below `specs/` where several have the name; both as they are printed, too. */
+function isNamed({ task, relative }: TaskFolder, name: string): boolean {
+  const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
+  return names.some((one) => one === name || stripControl(one) === name)
+}
+
+function parsesNot(task: string): boolean {
+  try {
+    parseTaskReference(task)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** True for a folder with a marker, an abandoned one, or what is left of continuations. */

@@ -26,14 +26,14 @@ export interface ClearOptions {
 
 export function clear(context: CommandContext, task: string | undefined, options: ClearOptions): CommandResult {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })
-  // Before the root is looked for: a slip in the task's name is wrong use wherever one stands.
-  const reference = task === undefined ? undefined : parseTaskReference(task)
   const root = findCommandRoot(context)
-  const folders = root === undefined ? [] : foldersToClear(context, root, reference, options)
+  // A slip in the task's name is wrong use wherever one stands.
+  if (root === undefined && task !== undefined) parseTaskReference(task)
+  const folders = root === undefined ? [] : foldersToClear(context, root, task, options)
   const done = forEveryOne(folders, (folder) => {
     const files = clearableFiles(folder, options.returnMeta)
     // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
-    if (!files.some((name) => reference !== undefined || name !== RETURN_META_FILE)) return undefined
+    if (!files.some((name) => task !== undefined || name !== RETURN_META_FILE)) return undefined
     const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
     const id = result.marker?.marker.id
     if (!options.dryRun && root !== undefined) {
@@ -66,11 +66,11 @@ export function clear(context: CommandContext, task: string | undefined, options
 function foldersToClear(
   context: CommandContext,
   root: string,
-  reference: ReturnType<typeof parseTaskReference> | undefined,
+  task: string | undefined,
   options: ClearOptions,
 ): TaskFolder[] {
-  if (reference !== undefined) {
-    const folder = findTaskFolder(root, reference)
+  if (task !== undefined) {
+    const folder = findTaskFolder(root, task)
     return folder === undefined ? [] : [folder]
   }
   const session = shellIdentity(context.environment)?.session

@@ -1,0 +1,13 @@
+import { isTerminal, writeAll } from '../io/output.ts'
+import type { Output } from './report.ts'
+
+/** The process's own stdout and stderr. */
+
+export const standardOutput: Output = {
+  write: (text) => writeAll(1, text),
+  get isTTY() {
+    return isTerminal(1)
+  },
+}
+
+export const standardError: Output = { write: (text) => writeAll(2, text) }
