@@ -18,7 +18,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug, as in \`create ${a.task} my_slug\`.`,
-  'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give the folder's name.`,
+  'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
   'task-unknown': (a) => `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists what is there.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: leave the slug out, or take another number.`,

@@ -38,17 +38,15 @@ function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
 export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
   const { folders } = listTaskFolders(root)
   const named = folders.filter((folder) => isNamed(folder, task))
-  const [inUse, second] = named.filter(holdsOurs)
-  if (inUse !== undefined && second === undefined) return inUse
-  if (named.length > 0 && parsesNot(task)) return onlyOne(named, task)
-  const reference = parseTaskReference(task)
-  return onlyOne([...new Set([...named, ...folders.filter((folder) => isMeant(folder, reference))])], task)
-}
-
-function onlyOne(matching: readonly TaskFolder[], task: string): TaskFolder | undefined {
+  const reference = readReference(task, named.length > 0)
+  const matching = folders.filter(
+    (folder) => named.includes(folder) || (reference !== undefined && isMeant(folder, reference)),
+  )
+  for (const candidates of [named, matching]) {
+    const [inUse, another] = candidates.filter(holdsOurs)
+    if (inUse !== undefined && another === undefined) return inUse
+  }
   if (matching.length <= 1) return matching[0]
-  const inUse = matching.filter(holdsOurs)
-  if (inUse.length === 1) return inUse[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
 }
 
@@ -58,12 +56,13 @@ function isNamed({ task, relative }: TaskFolder, name: string): boolean {
   return names.some((one) => one === name || stripControl(one) === name)
 }
 
-function parsesNot(task: string): boolean {
+/** What `task` refers to; undefined for what is no reference, but the name of a folder that is there. */
+function readReference(task: string, isThere: boolean): TaskReference | undefined {
   try {
-    parseTaskReference(task)
-    return false
-  } catch {
-    return true
+    return parseTaskReference(task)
+  } catch (error) {
+    if (isThere) return undefined
+    throw error
   }
 }
 
