@@ -1,0 +1,257 @@
+/**
+ * One of several programs that run at once, each in a worker thread of its own: the hook or a CLI command, from the
+ * sources, its file-system calls made one by one as the scheduler lets it. A thread that is killed makes no call any
+ * more, which is all that a killed process leaves behind.
+ */
+
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { halfOf, instrument, original, systemError } from './instrument.ts'
+
+/** What a program is started with. */
+export interface Job {
+  /** The hook with a payload, the CLI with words, or files moved about as a skill's bash stages do. */
+  readonly program: 'hook' | 'cli' | 'shell'
+  readonly payload?: string
+  readonly words?: readonly string[]
+  readonly shell?: readonly ShellCall[]
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  /** Whether each call waits for the scheduler. */
+  readonly scheduled: boolean
+  /** What happens at this call (from 1), or 0. */
+  readonly at: number
+  readonly fault: Fault
+  /** Virtual ms by which this job starts later than the real time. */
+  readonly clockMs?: number
+}
+
+export type Fault = 'none' | 'kill' | 'kill-half' | 'kill-after' | 'short' | `error:${string}`
+
+/** `write`: as `cat >`; `replace`: as `mv`; `remove`: as `rm -f`. Paths are relative to the job's folder. */
+export type ShellCall =
+  | { readonly call: 'write' | 'replace'; readonly file: string; readonly text: string }
+  | { readonly call: 'remove'; readonly file: string }
+  | { readonly call: 'move'; readonly file: string; readonly to: string }
+
+/** What came of it. */
+export interface Outcome {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number
+  readonly killed: boolean
+  /** The calls it made, in order. */
+  readonly calls: readonly string[]
+  readonly faulted: string | undefined
+}
+
+/** Shared with the scheduler: one word per actor and kind. */
+export interface Shared {
+  readonly index: number
+  /** Calls about files below it can be made to fail. */
+  readonly folder: string
+  /** Calls about files below it are turns: only there can actors be in each other's way. */
+  readonly arena: string
+  readonly results: MessagePort
+  /** 0 idle, 1 at a call, 2 running, 3 done. */
+  readonly states: Int32Array
+  readonly permits: Int32Array
+  /** Counts state changes, for the scheduler to wait on. */
+  readonly changes: Int32Array
+  /** Set while the actor waits for another one: a lock's poll. */
+  readonly polling: Int32Array
+  /** Virtual ms that all actors have waited. */
+  readonly clock: Int32Array
+}
+
+export const STATE = { idle: 0, waiting: 1, running: 2, done: 3 } as const
+
+/** Thrown at every call of a killed actor. */
+class Killed extends Error {}
+
+const port = parentPort
+if (port !== null) {
+  const shared = workerData as Shared
+  const actor = createActor(shared)
+  port.on('message', (job: Job) => {
+    void actor(job).then((outcome) => {
+      shared.results.postMessage(outcome)
+      setState(shared, STATE.done)
+    })
+  })
+}
+
+function setState(shared: Shared, state: number): void {
+  Atomics.store(shared.states, shared.index, state)
+  Atomics.add(shared.changes, 0, 1)
+  Atomics.notify(shared.changes, 0)
+}
+
+function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
+  const realNow = Date.now.bind(Date)
+  const realPerformanceNow = performance.now.bind(performance)
+  const realWait = Atomics.wait.bind(Atomics)
+  let job: Job | undefined
+  let calls: string[] = []
+  let dead = false
+  let faulted: string | undefined
+  let stdout = ''
+  let stderr = ''
+
+  const pause = (): void => {
+    if (job?.scheduled !== true) return
+    setState(shared, STATE.waiting)
+    while (Atomics.exchange(shared.permits, shared.index, 0) === 0) realWait(shared.permits, shared.index, 0)
+    Atomics.store(shared.states, shared.index, STATE.running)
+  }
+  const clockMs = (): number => Atomics.load(shared.clock, 0) + (job?.clockMs ?? 0)
+  Date.now = () => realNow() + clockMs()
+  performance.now = () => realPerformanceNow() + clockMs()
+  // What the lock's poll sleeps by: other actors go on meanwhile, and time passes only here.
+  Atomics.wait = ((array: Int32Array, index: number, value: number, timeout?: number) => {
+    if (dead) throw new Killed()
+    Atomics.add(shared.clock, 0, Math.ceil(timeout ?? 1))
+    Atomics.store(shared.polling, shared.index, 1)
+    pause()
+    Atomics.store(shared.polling, shared.index, 0)
+    void array
+    void index
+    void value
+    return 'timed-out'
+  }) as typeof Atomics.wait
+
+  // What nobody else can see, or change, needs no turn of its own.
+  const isTurn = (name: string, file: string): boolean =>
+    file === '<stdout>' ||
+    (file.startsWith(shared.arena) && !['fsyncSync', 'closeSync', 'fstatSync', 'realpathSync'].includes(name))
+
+  instrument([shared.folder], (call, run) => {
+    if (dead) throw new Killed()
+    const isSync = call.name === 'fsyncSync'
+    if (isTurn(call.name, call.file)) pause()
+    if (call.file === '<stderr>') {
+      stderr += String(call.args[1])
+      return String(call.args[1]).length
+    }
+    calls.push(`${call.name} ${call.file}`)
+    const fault = job !== undefined && calls.length === job.at ? job.fault : 'none'
+    if (fault !== 'none') faulted = calls.at(-1)
+    const perform = (args?: readonly unknown[]): unknown => {
+      // To wait for the disk costs milliseconds, and changes nothing that anybody sees.
+      if (call.file !== '<stdout>') return isSync && job?.scheduled === true ? undefined : run(args)
+      const bytes = Buffer.from(call.args[1] as Uint8Array)
+      const [, , offset, length] = args ?? call.args
+      const start = typeof offset === 'number' ? offset : 0
+      const written = bytes.subarray(start, typeof length === 'number' ? start + length : undefined)
+      stdout += written.toString('utf8')
+      return written.length
+    }
+    if (fault.startsWith('error:')) throw systemError(fault.slice('error:'.length), call)
+    if (fault === 'short') return perform(halfOf(call)?.args)
+    if (fault.startsWith('kill')) {
+      if (fault === 'kill-after') perform()
+      const half = fault === 'kill-half' ? halfOf(call) : undefined
+      if (half !== undefined) perform(half.args)
+      dead = true
+      throw new Killed()
+    }
+    return perform()
+  })
+
+  return async (next) => {
+    job = next
+    calls = []
+    dead = false
+    faulted = undefined
+    stdout = ''
+    stderr = ''
+    process.env = { ...next.env }
+    process.cwd = () => next.folder
+    let exitCode = 0
+    const say = {
+      out: (text: string) => {
+        if (!dead) stdout += text
+      },
+      error: (text: string) => {
+        if (!dead) stderr += text
+      },
+    }
+    try {
+      if (next.program === 'hook') await runHookProgram(next)
+      else if (next.program === 'cli') exitCode = await runCliProgram(next, say)
+      else runShell(next)
+    } catch (error) {
+      if (!dead) {
+        stderr += `UNCAUGHT ${(error as Error).stack}\n`
+        exitCode = 70
+      }
+    }
+    job = undefined
+    return { stdout, stderr, exitCode, killed: dead, calls, faulted }
+  }
+}
+
+async function runHookProgram(job: Job): Promise<void> {
+  const { runHook } = await import('../../../src/hook/run.ts')
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(job.payload ?? '')]), configurable: true })
+  await runHook()
+}
+
+/** What src/cli/index.ts does, without a process of its own. */
+async function runCliProgram(
+  job: Job,
+  say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
+): Promise<number> {
+  const { asUsageError, buildProgram } = await import('../../../src/cli/program.ts')
+  const { asPostflightError, painterFor, printError, printResult } = await import('../../../src/cli/report.ts')
+  const stdout = { write: say.out }
+  const stderr = { write: say.error }
+  let exitCode = 0
+  const program = buildProgram({
+    version: '0.0.0',
+    stdout,
+    stderr,
+    run: async (action) => {
+      const { json, quiet, root } = program.opts()
+      const context = {
+        environment: process.env,
+        cwd: process.cwd(),
+        nowMs: Date.now(),
+        rootOption: root,
+        packageFolder: job.folder,
+        findHome: () => job.folder,
+        platform: process.platform,
+        note: (text: string) => stderr.write(`${text}\n`),
+      }
+      const result = await action(context, painterFor({}, '1'))
+      printResult(result, { json: json === true, quiet: quiet === true }, stdout)
+      exitCode = result.exitCode
+    },
+    follow: () => Promise.resolve(),
+  })
+  try {
+    await program.parseAsync(['node', 'postflight', ...(job.words ?? [])])
+  } catch (error) {
+    const usage = asUsageError(error)
+    if (usage === 'done') return 0
+    return printError(usage ?? asPostflightError(error), job.words?.includes('--json') ?? false, stdout, stderr)
+  }
+  return exitCode
+}
+
+function runShell(job: Job): void {
+  // The patched methods: each call is a turn.
+  const fs = process.getBuiltinModule('node:fs')
+  for (const one of job.shell ?? []) {
+    const file = path.join(job.folder, one.file)
+    if (one.call === 'remove') fs.rmSync(file, { force: true })
+    else if (one.call === 'write') fs.writeFileSync(file, one.text)
+    else if (one.call === 'move') fs.renameSync(file, path.join(job.folder, one.to))
+    else {
+      const beside = `${file}.new`
+      original.writeFileSync?.(beside, one.text)
+      fs.renameSync(beside, file)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Sources as files that plain Node runs. Worker threads and preloads are started without the test runner's loader, and
+ * Node 20 reads no TypeScript, so `src/` and this folder are translated, file by file, into a temporary folder.
+ */
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+import { PACKAGE } from '../../support/process.ts'
+
+/** The translated files. */
+export interface Compiled {
+  readonly folder: string
+  /** The translated form of a file of this folder. */
+  support(name: string): string
+  remove(): void
+}
+
+const FOLDERS = ['src', 'test/stress/support', 'test/support']
+
+/** Translates everything once. */
+export function compileSources(): Compiled {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-compiled-')))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }\n')
+  symlinkSync(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'))
+  for (const base of FOLDERS) {
+    for (const name of readdirSync(join(PACKAGE, base), { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue
+      const target = join(folder, base, name.replace(/\.ts$/, '.js'))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, translate(readFileSync(join(PACKAGE, base, name), 'utf8')))
+    }
+  }
+  return {
+    folder,
+    support: (name) => join(folder, 'test/stress/support', name),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+function translate(text: string): string {
+  return ts.transpileModule(text, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  }).outputText
+}

@@ -1,0 +1,167 @@
+/** Several programs on one marker, in any order of their calls: what they are, and what must be true afterwards. */
+
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { OTHER_SESSION, SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
+import type { Job, Outcome, ShellCall } from './actor.ts'
+import { compileSources } from './compile.ts'
+import { randomOf, Scheduler } from './scheduler.ts'
+
+export const TASK = '259_prove_completeness'
+export const MARKER = '.postflight-pending'
+export const GUARD = '.postflight-loop-guard'
+export const ABANDONED = '.postflight-abandoned'
+export const CLAIMS = '.postflight-claims'
+export const LOCK = '.postflight-lock'
+export const OLD_ID = 'pf_0ld0ld0ld0ld'
+export const OLD_REASON = 'OLD promise'
+export const NEW_REASON = 'NEW promise'
+
+/** The marker that the programs meet, as `postflight create` writes it. */
+export const OLD_MARKER = {
+  id: OLD_ID,
+  session_id: 'sess_1_abcdef',
+  skill: 'skill-lean-research',
+  task_number: 259,
+  operation: 'research',
+  reason: OLD_REASON,
+  created: '2026-11-21T00:00:00Z',
+  stop_hook_active: false,
+  cc_session_id: SESSION,
+  steps: [
+    { name: 'first', done: false },
+    { name: 'second', done: false },
+    { name: 'third', done: false },
+  ],
+}
+
+/** A program among others. */
+export type Program = Pick<Job, 'program' | 'payload' | 'words' | 'shell'>
+
+/** A folder with one task, made anew for each run. */
+export interface Arena {
+  readonly root: string
+  readonly folder: string
+  readonly scheduler: Scheduler
+  hook(more?: Readonly<Record<string, unknown>>): Program
+  claimsOwner(): Program
+  cli(...words: string[]): Program
+  shell(...calls: ShellCall[]): Program
+  prepare(files: Readonly<Record<string, string>>): void
+  /** The folder's own files by name, claims by `claims/name`. */
+  files(): Record<string, string>
+  journal(event: string): Record<string, unknown>[]
+  run(programs: readonly Program[], seed: number, faults?: readonly Pick<Job, 'at' | 'fault'>[]): Outcome[]
+  alone(program: Program): Outcome
+  close(): Promise<void>
+}
+
+/** What somebody saw who looked while the others worked. */
+export class HalfWritten extends Error {}
+
+export function createArena(actors: number): Arena {
+  const compiled = compileSources()
+  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'postflight-arena-')))
+  const folder = path.join(root, 'specs', TASK)
+  const scheduler = new Scheduler(compiled.support('actor.js'), actors, root, folder)
+  const env = { POSTFLIGHT_ROOT: root, POSTFLIGHT_HOST_SESSION: SESSION }
+  const job = (program: Program): Job => ({ ...program, folder: root, env, scheduled: true, at: 0, fault: 'none' })
+  let held: number | undefined
+
+  const look = (): void => {
+    for (const name of [MARKER, ABANDONED]) {
+      const text = readIfThere(path.join(folder, name))
+      if (text !== undefined && !isJsonObject(text)) throw new HalfWritten(`${name}: ${JSON.stringify(text)}`)
+    }
+    const guard = readIfThere(path.join(folder, GUARD))
+    if (guard !== undefined && !/^\d+\n$/.test(guard)) throw new HalfWritten(`${GUARD}: ${JSON.stringify(guard)}`)
+  }
+
+  return {
+    root,
+    folder,
+    scheduler,
+    hook: (more = {}) => ({ program: 'hook', payload: JSON.stringify(subagentStop({ cwd: root, ...more })) }),
+    claimsOwner: () => ({
+      program: 'hook',
+      payload: JSON.stringify(shellRan('postflight create 259', OLD_ID, { cwd: root, agent_id: 'agent-a' })),
+    }),
+    cli: (...words) => ({ program: 'cli', words }),
+    shell: (...calls) => ({
+      program: 'shell',
+      shell: calls.map((call) => ({ ...call, file: path.join('specs', TASK, call.file) })),
+    }),
+    prepare(files) {
+      if (held !== undefined) fs.closeSync(held)
+      held = undefined
+      fs.rmSync(path.join(root, 'specs'), { recursive: true, force: true })
+      fs.mkdirSync(folder, { recursive: true })
+      for (const [name, text] of Object.entries(files)) {
+        fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+        fs.writeFileSync(path.join(folder, name), text)
+      }
+      // While it is open its inode is not given to another file, which at this speed would look like the same one.
+      if (files[MARKER] !== undefined) held = fs.openSync(path.join(folder, MARKER), 'r')
+    },
+    files: () => filesIn(folder),
+    journal(event) {
+      const text = readIfThere(path.join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
+      const lines = text.split('\n').filter((line) => line !== '')
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((entry) => entry.event === event)
+    },
+    run(programs, seed, faults = []) {
+      const random = randomOf(seed)
+      // Every second order is a random walk, the others change priorities one to four times.
+      const changes = random() < 0.4 ? undefined : 1 + Math.floor(random() * 4)
+      const jobs = programs.map((program, index) => ({ ...job(program), ...faults[index] }))
+      return scheduler.run(jobs, { seed, changes, afterTurn: look })
+    },
+    alone: (program) => scheduler.runAlone(job(program)),
+    async close() {
+      await scheduler.stop()
+      if (held !== undefined) fs.closeSync(held)
+      fs.rmSync(root, { recursive: true, force: true })
+      compiled.remove()
+    },
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+export function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+function filesIn(folder: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const file = path.join(entry.parentPath, entry.name)
+    if (entry.isFile()) found[path.relative(folder, file)] = fs.readFileSync(file, 'utf8')
+    else found[`${path.relative(folder, file)}/`] = ''
+  }
+  return found
+}
+
+/** The reasons of those outcomes that blocked. A killed one blocked if its whole answer was out. */
+export function blocksOf(outcomes: readonly Outcome[]): string[] {
+  return outcomes.flatMap(({ stdout }) => {
+    if (!stdout.endsWith('\n')) return []
+    const answer = JSON.parse(stdout) as { decision?: string; reason?: string }
+    return answer.decision === 'block' ? [answer.reason ?? ''] : []
+  })
+}
+
+export { OTHER_SESSION, SESSION }

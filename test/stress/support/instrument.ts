@@ -1,0 +1,120 @@
+/**
+ * Every file-system call of a program passes through one function. What is replaced are the methods of the one object
+ * that `import fs from 'node:fs'` and `require('fs')` give, so the code under test needs no seam for it.
+ */
+
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import path from 'node:path'
+
+/** A call that is about to be made. */
+export interface Call {
+  readonly name: string
+  /** The file it is about: its path, or that of its descriptor; `<stdout>` and `<stderr>`. */
+  readonly file: string
+  readonly args: readonly unknown[]
+}
+
+/** Stands around a call: makes it by `run`, or does not. `run` can be given other arguments. */
+export type Around = (call: Call, run: (args?: readonly unknown[]) => unknown) => unknown
+
+const METHODS = [
+  'accessSync',
+  'appendFileSync',
+  'chmodSync',
+  'chownSync',
+  'closeSync',
+  'copyFileSync',
+  'existsSync',
+  'fchmodSync',
+  'fchownSync',
+  'fdatasyncSync',
+  'fstatSync',
+  'fsyncSync',
+  'ftruncateSync',
+  'futimesSync',
+  'lchownSync',
+  'linkSync',
+  'lstatSync',
+  'mkdirSync',
+  'mkdtempSync',
+  'opendirSync',
+  'openSync',
+  'readdirSync',
+  'readFileSync',
+  'readlinkSync',
+  'readSync',
+  'realpathSync',
+  'renameSync',
+  'rmdirSync',
+  'rmSync',
+  'statSync',
+  'symlinkSync',
+  'truncateSync',
+  'unlinkSync',
+  'utimesSync',
+  'writeFileSync',
+  'writeSync',
+  'writevSync',
+] as const
+
+type Method = (...args: unknown[]) => unknown
+
+/** The methods as they were. */
+export const original: Readonly<Record<string, Method>> = Object.fromEntries(
+  METHODS.map((name) => [name, fs[name] as unknown as Method]),
+)
+
+/** Puts `around` around every call that is about a file below `folders`, and around writes to stdout and stderr. */
+export function instrument(folders: readonly string[], around: Around): void {
+  const files = new Map<number, string>([
+    [1, '<stdout>'],
+    [2, '<stderr>'],
+  ])
+  const isOurs = (file: string): boolean =>
+    file.startsWith('<') || folders.some((folder) => file === folder || file.startsWith(folder + path.sep))
+  const fileOf = (first: unknown): string | undefined =>
+    typeof first === 'number' ? files.get(first) : typeof first === 'string' ? path.resolve(first) : undefined
+
+  const wrap = (name: string, method: Method): Method =>
+    function wrapped(this: unknown, ...args: unknown[]): unknown {
+      const file = fileOf(args[0])
+      const run = (other: readonly unknown[] = args): unknown => method.apply(this, [...other])
+      if (file === undefined || !isOurs(file)) return run()
+      const result = around({ name, file, args }, run)
+      if (name === 'openSync') files.set(result as number, file)
+      if (name === 'closeSync') files.delete(args[0] as number)
+      return result
+    }
+
+  const methods = fs as unknown as Record<string, Method>
+  for (const name of METHODS) methods[name] = wrap(name, original[name] as Method)
+  const realpath = methods.realpathSync as Method & { native?: Method }
+  const native = (original.realpathSync as unknown as { native: Method }).native
+  realpath.native = wrap('realpathSync', native)
+  syncBuiltinESMExports()
+}
+
+/** An error as Node makes it: calls on a descriptor name no file. */
+export function systemError(code: string, call: Call): NodeJS.ErrnoException {
+  const syscall = call.name.replace(/Sync$/, '').toLowerCase()
+  const named = typeof call.args[0] === 'string'
+  const error: NodeJS.ErrnoException = new Error(
+    `${code}: injected, ${syscall}${named ? ` '${call.args[0] as string}'` : ''}`,
+  )
+  error.code = code
+  error.syscall = syscall
+  error.errno = -1
+  if (named) error.path = call.args[0] as string
+  return error
+}
+
+/** The first half of what a `writeSync` would write, as arguments for it; undefined where there is no half. */
+export function halfOf(call: Call): { args: readonly unknown[]; length: number } | undefined {
+  if (call.name !== 'writeSync') return undefined
+  const [descriptor, data, offset] = call.args
+  const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array)
+  const start = typeof data === 'string' ? 0 : typeof offset === 'number' ? offset : 0
+  const length = Math.floor((bytes.length - start) / 2)
+  return length === 0 ? undefined : { args: [descriptor, bytes, start, length], length }
+}

@@ -1,0 +1,76 @@
+/**
+ * Loaded into a hook or CLI process by `node --import`: ends it, or lets a call fail, at one file-system call. What to
+ * do stands in the environment, so that the program's words stay its own.
+ */
+
+import { execPath } from 'node:process'
+import { halfOf, instrument, original, systemError } from './instrument.ts'
+
+/** What happens at which call; calls are counted from 1. */
+export interface Plan {
+  /** Only calls about files below these folders count. */
+  readonly folders: readonly string[]
+  /** The call at which it happens; 0 for none. */
+  readonly at: number
+  readonly what:
+    | { readonly kind: 'kill'; readonly when: 'before' | 'half' | 'after' }
+    /** `all`: the call and every later one of its name. */
+    | { readonly kind: 'error'; readonly code: string; readonly all?: boolean }
+    /** The write takes only half of what it is given, as on a disk that is nearly full. */
+    | { readonly kind: 'short' }
+    | { readonly kind: 'nothing' }
+  /** A file that gets a line for each call. */
+  readonly log?: string
+  /** A descriptor that gets a byte when the program begins to read stdin. */
+  readonly ready?: number
+}
+
+export const PLAN_VARIABLE = 'POSTFLIGHT_TEST_PLAN'
+
+const planText = process.env[PLAN_VARIABLE]
+if (planText !== undefined && execPath !== '') {
+  delete process.env[PLAN_VARIABLE]
+  follow(JSON.parse(planText) as Plan)
+}
+
+function follow({ folders, at, what, log, ready }: Plan): void {
+  const logDescriptor = log === undefined ? undefined : (original.openSync?.(log, 'a') as number)
+  let count = 0
+  let failing: string | undefined
+  instrument(folders, (call, run) => {
+    count += 1
+    if (logDescriptor !== undefined) original.writeSync?.(logDescriptor, `${call.name} ${call.file}\n`)
+    if (what.kind === 'error' && failing === call.name) throw systemError(what.code, call)
+    if (count !== at) return run()
+    switch (what.kind) {
+      case 'kill': {
+        if (what.when === 'after') run()
+        const half = what.when === 'half' ? halfOf(call) : undefined
+        if (half !== undefined) run(half.args)
+        return die()
+      }
+      case 'error':
+        if (what.all === true) failing = call.name
+        throw systemError(what.code, call)
+      case 'short': {
+        const half = halfOf(call)
+        return half === undefined ? run() : run(half.args)
+      }
+      case 'nothing':
+        return run()
+    }
+  })
+  if (ready !== undefined) announce(ready)
+}
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL')
+  // The signal is on its way; nothing else may happen before it arrives.
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+}
+
+function announce(descriptor: number): void {
+  process.stdin.on('newListener', (event: string) => {
+    if (event === 'end') original.writeSync?.(descriptor, '.')
+  })
+}

@@ -1,0 +1,134 @@
+/**
+ * Runs several actors, one call at a time, in an order that is drawn from a seed: the same seed, the same order. Two
+ * ways to draw: a random walk, and priorities that change at a few random calls, which finds what needs one actor to
+ * stand still for long.
+ */
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { type Job, type Outcome, type Shared, STATE } from './actor.ts'
+
+/** A source of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** How to draw the order. */
+export interface Policy {
+  readonly seed: number
+  /** How many times the order of priorities changes; undefined: a random walk. */
+  readonly changes?: number | undefined
+  /** Called after each turn, when no actor runs. */
+  readonly afterTurn?: (turn: number) => void
+}
+
+/** More turns than this mean that nobody gets on. */
+const MAX_TURNS = 50_000
+/** Within how many turns the changes of priority fall. */
+const HORIZON = 160
+/** How often who polls a lock may go before the others. */
+const POLL_SHARE = 0.05
+
+export class Scheduler {
+  readonly #workers: Worker[] = []
+  readonly #ports: MessagePort[] = []
+  readonly #states: Int32Array
+  readonly #permits: Int32Array
+  readonly #changes: Int32Array
+  readonly #polling: Int32Array
+  readonly #clock: Int32Array
+  /** The actors of the last run in the order of their turns. */
+  order: number[] = []
+
+  constructor(actorFile: string, count: number, folder: string, arena: string) {
+    const words = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length))
+    this.#states = words(count)
+    this.#permits = words(count)
+    this.#polling = words(count)
+    this.#changes = words(1)
+    this.#clock = words(1)
+    for (let index = 0; index < count; index++) {
+      const { port1, port2 } = new MessageChannel()
+      const shared: Shared = {
+        index,
+        folder,
+        arena,
+        results: port2,
+        states: this.#states,
+        permits: this.#permits,
+        changes: this.#changes,
+        polling: this.#polling,
+        clock: this.#clock,
+      }
+      this.#ports.push(port1)
+      this.#workers.push(new Worker(actorFile, { workerData: shared, transferList: [port2] }))
+    }
+  }
+
+  /** Runs the jobs at once, one per actor. */
+  run(jobs: readonly Job[], policy: Policy): Outcome[] {
+    const random = randomOf(policy.seed)
+    Atomics.store(this.#clock, 0, 0)
+    jobs.forEach((job, index) => {
+      Atomics.store(this.#states, index, STATE.running)
+      this.#workers[index]?.postMessage(job)
+    })
+    jobs.forEach((_, index) => {
+      this.#settled(index)
+    })
+    const priorities = jobs.map(() => random())
+    const changeAt = new Set(Array.from({ length: policy.changes ?? 0 }, () => Math.floor(random() * HORIZON)))
+    this.order = []
+    for (let turn = 0; ; turn++) {
+      if (turn > MAX_TURNS) throw new Error(`nobody gets on: seed ${policy.seed}`)
+      const waiting = jobs.flatMap((_, index) => (Atomics.load(this.#states, index) === STATE.waiting ? [index] : []))
+      if (waiting.length === 0) break
+      // Who polls a lock seldom goes first, or most turns would be polls.
+      const eager = waiting.filter((index) => Atomics.load(this.#polling, index) === 0)
+      const candidates = eager.length > 0 && random() > POLL_SHARE ? eager : waiting
+      let chosen = candidates[Math.floor(random() * candidates.length)] as number
+      if (policy.changes !== undefined && candidates === eager) {
+        chosen = candidates.reduce((best, index) =>
+          (priorities[index] as number) > (priorities[best] as number) ? index : best,
+        )
+        if (changeAt.has(turn)) priorities[chosen] = -turn
+      }
+      this.order.push(chosen)
+      Atomics.store(this.#states, chosen, STATE.running)
+      Atomics.store(this.#permits, chosen, 1)
+      Atomics.notify(this.#permits, chosen)
+      this.#settled(chosen)
+      policy.afterTurn?.(turn)
+    }
+    return jobs.map((_, index) => {
+      const received = receiveMessageOnPort(this.#ports[index] as MessagePort)
+      if (received === undefined) throw new Error('an actor ended without a word')
+      return received.message as Outcome
+    })
+  }
+
+  /** Runs one job by itself on the first actor. */
+  runAlone(job: Omit<Job, 'scheduled'>): Outcome {
+    const [outcome] = this.run([{ ...job, scheduled: false }], { seed: 0 })
+    return outcome as Outcome
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+  }
+
+  #settled(index: number): void {
+    for (;;) {
+      const changes = Atomics.load(this.#changes, 0)
+      if (Atomics.load(this.#states, index) !== STATE.running) return
+      if (Atomics.wait(this.#changes, 0, changes, 20_000) === 'timed-out') {
+        throw new Error(`actor ${index} does not come back`)
+      }
+    }
+  }
+}
