@@ -11,9 +11,6 @@ import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { type RunningClient, type RunOptions, type RunResult, startClaude } from './run-client.ts'
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
-/** What of this package is published and is needed to run. */
-const PUBLISHED = ['package.json', 'bin', 'dist', 'hooks']
-
 const SETTINGS = '.claude/settings.json'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
@@ -83,7 +80,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     options.packageIn === 'project'
       ? join(project.dir, 'node_modules', 'postflight-guard')
       : join(project.base, `package for ${basename(project.dir)}`)
-  for (const name of PUBLISHED) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
   const script = join(packageFolder, 'bin', 'postflight.js')
   project.link('postflight', script)
 
@@ -156,6 +153,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     expect(installed, installed.stderr).toMatchObject({ status: 0 })
   }
   return guarded
+}
+
+/** What of this package npm would publish. */
+function publishedFiles(): string[] {
+  const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
+  return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
 }
 
 /** The client ended by itself and well, and the scripts covered every turn. */
