@@ -1,0 +1,291 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PostflightError } from '../../src/core/errors.ts'
+import {
+  addEntries,
+  claudeEntries,
+  findCommands,
+  isInstalled,
+  removeEntries,
+  type SettingsEntry,
+} from '../../src/core/settings.ts'
+import { anyUnits, hostileText } from './arbitraries.ts'
+
+const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
+const ENTRIES = claudeEntries(COMMAND)
+const EVENTS = ENTRIES.map(({ event }) => event)
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Rebuilds through text, so that keys such as "__proto__" are keys. */
+const fromPairs = (pairs: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
+  JSON.parse(`{${pairs.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`)
+
+const anyKey = fc.oneof(
+  fc.string({ maxLength: 8 }),
+  fc.constantFrom('model', 'permissions', '__proto__', 'constructor', 'Hooks', '{', '"'),
+)
+const anyValue = fc.jsonValue({ depthSize: 'small' })
+
+function anyObject(
+  value: fc.Arbitrary<unknown>,
+  key: fc.Arbitrary<string> = anyKey,
+): fc.Arbitrary<Record<string, unknown>> {
+  return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
+}
+
+const foreignCommand = fc.record({
+  type: fc.constant('command'),
+  command: fc.oneof(
+    hostileText.map((text) => `x ${text}`),
+    fc.constantFrom('echo postflight', 'other-hook "$1"'),
+  ),
+})
+const foreignGroup = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
+      { requiredKeys: ['hooks'] },
+    ),
+  },
+  anyValue,
+)
+const oldCommand = fc
+  .constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook')
+  .map((command) => ({ type: 'command', command }))
+/** A group in which old ones of ours may stand beside foreign ones. */
+const mixedGroup = fc
+  .array(fc.oneof(foreignCommand, oldCommand), { minLength: 1, maxLength: 4 })
+  .map((hooks) => ({ hooks }))
+
+const anyEvent = fc.oneof(fc.constantFrom(...EVENTS), anyKey)
+const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> =>
+  fc
+    .tuple(
+      anyObject(
+        anyValue,
+        anyKey.filter((key) => key !== 'hooks'),
+      ),
+      fc.option(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent), { nil: undefined }),
+      anyObject(
+        anyValue,
+        anyKey.map((key) => `z${key}`),
+      ),
+    )
+    .map(([before, hooks, after]) =>
+      fromPairs([
+        ...Object.entries(before),
+        // Empty, `hooks` would go with our entries: see the unit tests.
+        ...(hooks === undefined || Object.keys(hooks).length === 0 ? [] : [['hooks', hooks] as const]),
+        ...Object.entries(after),
+      ]),
+    )
+
+/** Any layout that JSON allows: blank space of any kind wherever it may stand. */
+function layOutOddly(value: Json, blanks: readonly string[]): string {
+  let at = 0
+  const gap = (): string => blanks[at++ % blanks.length] ?? ''
+  const write = (part: Json): string => {
+    if (Array.isArray(part)) return `[${gap()}${part.map((item) => write(item) + gap()).join(`,${gap()}`)}]`
+    if (typeof part === 'object' && part !== null) {
+      const members = Object.entries(part).map(
+        ([key, item]) => `${JSON.stringify(key)}${gap()}:${gap()}${write(item)}${gap()}`,
+      )
+      return `{${gap()}${members.join(`,${gap()}`)}}`
+    }
+    return JSON.stringify(part)
+  }
+  return gap() + write(value) + gap()
+}
+
+const layout: fc.Arbitrary<(value: Record<string, unknown>) => string> = fc.oneof(
+  fc
+    .record({
+      indent: fc.constantFrom('', ' ', '  ', '    ', '\t'),
+      eol: fc.constantFrom('\n', '\r\n'),
+      end: fc.constantFrom('', '\n', '\n\n'),
+      mark: fc.constantFrom('', '', '\ufeff'),
+    })
+    .map(
+      ({ indent, eol, end, mark }) =>
+        (value: Record<string, unknown>) =>
+          mark + (JSON.stringify(value, null, indent) + end).replaceAll('\n', eol),
+    ),
+  fc
+    .array(fc.constantFrom('', '', ' ', '\n', '\t', '\r\n', '\n    ', '  \n\n'), { minLength: 1, maxLength: 17 })
+    .map((blanks) => (value: Record<string, unknown>) => layOutOddly(value as Json, blanks)),
+)
+
+const textOf = (group: fc.Arbitrary<unknown>): fc.Arbitrary<{ value: Record<string, unknown>; text: string }> =>
+  fc.tuple(settingsWith(group), layout).map(([value, write]) => ({ value, text: write(value) }))
+
+const read = (text: string): Record<string, unknown> => JSON.parse(text.replace(/^\ufeff/, ''))
+/** Deep equality that sees the order of keys, and "__proto__" as a key. */
+const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one)).toBe(JSON.stringify(other))
+const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
+  (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
+
+/** `after` is `before` with one piece put in, and not a byte else. */
+function isOneInsertion(before: string, after: string): boolean {
+  let start = 0
+  while (start < before.length && before[start] === after[start]) start += 1
+  return after.length > before.length && after.endsWith(before.slice(start))
+}
+
+describe('adding to any settings', () => {
+  it('adds each entry once, and keeps every other value and its place', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ value, text }) => {
+        const after = read(addEntries(text, ENTRIES, 's'))
+        const { hooks: had, ...others } = value
+        const { hooks, ...kept } = after
+        same(kept, others)
+        const present = hooksOf(value)
+        for (const event of new Set([...Object.keys(present), ...EVENTS])) {
+          const ours = ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)
+          const expected = [...(Object.hasOwn(present, event) ? (present[event] ?? []) : []), ...ours]
+          same(Object.getOwnPropertyDescriptor(hooks, event)?.value, expected)
+        }
+      }),
+    )
+  })
+
+  it('is idempotent, to the byte', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        const once = addEntries(text, ENTRIES, 's')
+        expect(addEntries(once, ENTRIES, 's')).toBe(once)
+        expect(isInstalled(once, ENTRIES, 's')).toBe(true)
+        expect(findCommands(once, 's')).toHaveLength(ENTRIES.length)
+      }),
+    )
+  })
+
+  it('leaves every other byte in its place: each entry is one insertion', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
+        const body = read(text)
+        fc.pre(Object.keys(body).length > 0)
+        const after = addEntries(text, [entry], 's')
+        expect(isOneInsertion(text, after)).toBe(true)
+      }),
+    )
+  })
+
+  it('all four are four insertions: the text before is what is left without them', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        fc.pre(Object.keys(read(text)).length > 0)
+        const after = addEntries(text, ENTRIES, 's')
+        let at = 0
+        for (const character of after) if (text.startsWith(character, at)) at += character.length
+        expect(at).toBe(text.length)
+        expect(after.startsWith('\ufeff')).toBe(text.startsWith('\ufeff'))
+        // A file that is one line stays one; one of CRLF has no bare LF put in.
+        if (!text.trim().includes('\n') && text.trim() !== '{}') expect(after.trim()).not.toContain('\n')
+        if (!/(?:^|[^\r])\n/.test(text) && text.includes('\n')) expect(after).not.toMatch(/(?:^|[^\r])\n/)
+      }),
+    )
+  })
+
+  it('replaces ours of an old path, and keeps foreign hooks of the same group', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ value, text }) => {
+        const foreignOf = (groups: Record<string, unknown[]>): string[] =>
+          Object.entries(groups).flatMap(([event, list]) =>
+            list.flatMap((group) => {
+              const hooks = (group as { hooks?: unknown } | null)?.hooks
+              const commands = Array.isArray(hooks) ? hooks : []
+              return commands
+                .filter((hook) => !/postflight-hook|postflight hook/.test(String(hook?.command)))
+                .map((hook) => `${event} ${JSON.stringify(hook)}`)
+            }),
+          )
+        const after = addEntries(text, ENTRIES, 's')
+        expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
+        expect(findCommands(after, 's').every(({ command }) => command.startsWith(COMMAND))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('removing from any settings', () => {
+  it('gives back what was there before adding', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ value, text }) => {
+        same(read(removeEntries(addEntries(text, ENTRIES, 's'), 's')), value)
+      }),
+    )
+  })
+
+  it('leaves none of ours, and is idempotent', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        const removed = removeEntries(text, 's')
+        expect(findCommands(removed, 's')).toEqual([])
+        expect(removeEntries(removed, 's')).toBe(removed)
+      }),
+    )
+  })
+
+  it('touches nothing where there is nothing of ours', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        expect(removeEntries(text, 's')).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('any text at all', () => {
+  const attempt = (text: string, entries: readonly SettingsEntry[]): string | PostflightError => {
+    try {
+      return addEntries(text, entries, 's')
+    } catch (error) {
+      if (!(error instanceof PostflightError)) throw error
+      return error
+    }
+  }
+
+  it('is refused as no JSON exactly when it is none, with a place inside it', () => {
+    const damaged = fc
+      .tuple(
+        textOf(foreignGroup),
+        fc.nat(),
+        fc.nat(3),
+        fc.constantFrom('', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' '),
+      )
+      .map(([{ text }, at, length, put]) => {
+        const place = at % (text.length + 1)
+        return text.slice(0, place) + put + text.slice(place + length)
+      })
+    fc.assert(
+      fc.property(fc.oneof(damaged, anyUnits, hostileText, fc.json()), (text) => {
+        const body = text.replace(/^\ufeff/, '')
+        const isJson = body.trim() === '' || parses(body)
+        const result = attempt(text, ENTRIES)
+        if (result instanceof PostflightError && result.code === 'settings-not-json') {
+          expect(isJson).toBe(false)
+          const { line, column } = result.args as { line: number; column: number }
+          expect(line).toBeLessThanOrEqual(body.split('\n').length)
+          expect(column).toBeLessThanOrEqual((body.split('\n')[line - 1] ?? '').length + 1)
+        } else {
+          expect(isJson).toBe(true)
+          if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
+          else expect(isInstalled(result, ENTRIES, 's')).toBe(true)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,339 @@
+import { describe, expect, it } from 'vitest'
+import {
+  addEntries,
+  claudeEntries,
+  findCommands,
+  isInstalled,
+  isOurCommand,
+  removeEntries,
+} from '../../src/core/settings.ts'
+import { thrownBy } from './builders.ts'
+
+const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
+const ENTRIES = claudeEntries(COMMAND)
+const PATH = '/home/me/.claude/settings.json'
+const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse']
+
+const FOREIGN = { type: 'command', command: 'echo foreign', timeout: 5 }
+const OURS = { type: 'command', command: COMMAND, timeout: 10 }
+const OURS_OF_OLD = { type: 'command', command: '"/old/place/hooks/postflight-hook"', timeout: 60 }
+
+const add = (text: string): string => addEntries(text, ENTRIES, PATH)
+const remove = (text: string): string => removeEntries(text, PATH)
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
+
+describe('what install writes for Claude Code', () => {
+  it('one entry per event, ours first in none of them by name', () => {
+    expect(ENTRIES.map(({ event }) => event)).toEqual(EVENTS)
+  })
+
+  it('stops ask the hook itself, whoever stops', () => {
+    for (const event of ['SubagentStop', 'Stop']) {
+      expect(ENTRIES.find((entry) => entry.event === event)?.group).toEqual({ hooks: [OURS] })
+    }
+  })
+
+  it('a start of a session is told to the launcher as a word', () => {
+    expect(ENTRIES[2]?.group.hooks[0]?.command).toBe(`${COMMAND} SessionStart`)
+  })
+
+  it('tool calls start a process only for shell commands that name us', () => {
+    expect(ENTRIES[3]?.group).toEqual({ matcher: 'Bash', hooks: [{ ...OURS, if: 'Bash(*postflight*)' }] })
+  })
+
+  it('timeouts are seconds, and longer than the 5 s in which the hook answers', () => {
+    for (const { group } of ENTRIES) expect(group.hooks.map((hook) => hook.timeout)).toEqual([10])
+  })
+})
+
+describe('which commands are ours', () => {
+  it.each([
+    COMMAND,
+    `${COMMAND} SessionStart`,
+    'postflight-hook',
+    '/usr/bin/postflight-hook',
+    "'/with space/postflight-hook' --root /x",
+    '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"',
+    'node "C:/Users/me/node_modules/postflight-guard/dist/hook.js"',
+    'node "C:\\Users\\me\\postflight-guard\\dist\\hook.js"',
+    'node /x/postflight-guard/dist/hook.js SessionStart',
+    'postflight hook',
+    '/usr/local/bin/postflight hook',
+    'node "/x/bin/postflight.js" hook',
+    'npx postflight hook --root .',
+  ])('%s', (command) => {
+    expect(isOurCommand(command)).toBe(true)
+  })
+
+  it.each([
+    'echo done',
+    'postflight-hook-of-mine',
+    '/bin/my-postflight-hook',
+    'postflight hooks',
+    'postflight inspect',
+    'my-postflight hook',
+    'node /x/other-tool/dist/hook.js',
+    'node "/home/me/postflight-lab/node_modules/other-tool/dist/hook.js"',
+    'node /x/postflight-guard/dist/cli.js',
+    '',
+    undefined,
+    null,
+    5,
+    ['postflight-hook'],
+  ])('%j is not', (command) => {
+    expect(isOurCommand(command)).toBe(false)
+  })
+})
+
+describe('adding', () => {
+  it.each([
+    ['an empty file', '', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['a blank one', ' \n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['an empty object', '{}', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['an empty object, spread', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    [
+      'two spaces',
+      '{\n  "a": 1\n}\n',
+      '{\n  "a": 1,\n  "hooks": {\n    "SubagentStop": [\n      {\n        "hooks": [',
+    ],
+    ['four spaces', '{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "hooks": {\n        "SubagentStop": ['],
+    ['tabs', '{\n\t"a": 1\n}\n', '{\n\t"a": 1,\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{\n\t\t\t\t"hooks": ['],
+    ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
+    ['no final newline', '{\n  "a": 1\n}', '{\n  "a": 1,\n  "hooks": {\n'],
+    ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
+    ['one line', '{"a":1}', '{"a":1,"hooks": {"SubagentStop":'],
+  ])('is laid out as the file is: %s', (_, text, beginning) => {
+    const added = add(text)
+    expect(added.slice(0, beginning.length)).toBe(beginning)
+    expect(added.includes('\r')).toBe(text.includes('\r'))
+    if (text.includes('\r')) expect(added).not.toMatch(/[^\r]\n/)
+    expect(/\s*$/.exec(added)?.[0]).toBe(text.trim() === '' ? '\n' : /\s*$/.exec(text)?.[0])
+    expect(Object.keys(hooksOf(added))).toEqual(EVENTS)
+  })
+
+  it('a file that is one line stays one', () => {
+    expect(add('{"a":1,"hooks":{"Stop":[]}}')).not.toContain('\n')
+  })
+
+  it('a new file is what a person would write', () => {
+    const hooks = Object.fromEntries(ENTRIES.map(({ event, group }) => [event, [group]]))
+    expect(add('')).toBe(json({ hooks }))
+  })
+
+  it('goes behind what others have there', () => {
+    const before = { model: 'opus', hooks: { PreToolUse: [1], Stop: [{ hooks: [FOREIGN] }] }, last: true }
+    const after = JSON.parse(add(json(before)))
+    expect(after).toEqual({
+      ...before,
+      hooks: {
+        PreToolUse: [1],
+        Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS] }],
+        ...Object.fromEntries(
+          ENTRIES.filter(({ event }) => event !== 'Stop').map(({ event, group }) => [event, [group]]),
+        ),
+      },
+    })
+    expect(Object.keys(after)).toEqual(['model', 'hooks', 'last'])
+  })
+
+  it('leaves groups alone that are none: they are the host’s affair', () => {
+    const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]
+    expect(hooksOf(add(json({ hooks: { Stop: odd } }))).Stop).toEqual([...odd, { hooks: [OURS] }])
+  })
+
+  it('is idempotent, to the byte', () => {
+    for (const text of ['', '{}', '{"a":1}', '{\r\n\t"a": 1\r\n}', json({ hooks: { Stop: [{ hooks: [FOREIGN] }] } })]) {
+      const once = add(text)
+      expect(add(once)).toBe(once)
+      expect(isInstalled(once, ENTRIES, PATH)).toBe(true)
+      expect(isInstalled(text, ENTRIES, PATH)).toBe(false)
+    }
+  })
+
+  it('mends what is there in part, doubled, or changed', () => {
+    const whole = JSON.parse(add('')) as { hooks: Record<string, unknown[]> }
+    const variants = [
+      { hooks: { ...whole.hooks, Stop: undefined } },
+      { hooks: { ...whole.hooks, Stop: [{ hooks: [OURS] }, { hooks: [OURS] }] } },
+      { hooks: { ...whole.hooks, Stop: [{ hooks: [{ ...OURS, timeout: 1 }] }] } },
+      { hooks: { ...whole.hooks, Stop: [{ matcher: 'x', hooks: [OURS] }] } },
+      { hooks: { ...whole.hooks, PreToolUse: [{ hooks: [OURS] }] } },
+    ]
+    for (const variant of variants) {
+      const text = json(variant)
+      expect(isInstalled(text, ENTRIES, PATH)).toBe(false)
+      expect(JSON.parse(add(text))).toEqual(whole)
+    }
+  })
+
+  it('ours of an old path are replaced, foreign hooks in the same group stay', () => {
+    const before = {
+      hooks: {
+        Stop: [{ matcher: 'm', hooks: [FOREIGN, OURS_OF_OLD] }, { hooks: [OURS_OF_OLD] }],
+        PreToolUse: [{ hooks: [OURS_OF_OLD] }],
+      },
+    }
+    const hooks = hooksOf(add(json(before)))
+    expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS] }])
+    expect(hooks.PreToolUse).toBeUndefined()
+    expect(
+      findCommands(add(json(before)), PATH)
+        .map(({ event }) => event)
+        .sort(),
+    ).toEqual([...EVENTS].sort())
+  })
+})
+
+describe('removing', () => {
+  it('a file without us is left as it is, to the byte', () => {
+    for (const text of [
+      '',
+      ' \n',
+      '{}',
+      '{ "hooks" : { "Stop" : [ ] } }',
+      json({ hooks: { Stop: [{ hooks: [FOREIGN] }] } }),
+    ]) {
+      expect(remove(text)).toBe(text)
+    }
+  })
+
+  it.each([
+    [
+      'the list of an event that held nothing else',
+      { hooks: { Stop: [{ hooks: [OURS] }], Other: [1] } },
+      { hooks: { Other: [1] } },
+    ],
+    ['hooks that held nothing else', { a: 1, hooks: { Stop: [{ hooks: [OURS] }] } }, { a: 1 }],
+    ['the group, where others stay', { hooks: { Stop: [1, { hooks: [OURS] }, 2] } }, { hooks: { Stop: [1, 2] } }],
+    [
+      'the command, where others stay',
+      { hooks: { Stop: [{ hooks: [OURS, FOREIGN] }] } },
+      { hooks: { Stop: [{ hooks: [FOREIGN] }] } },
+    ],
+    [
+      'a command between others',
+      { hooks: { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] } },
+      { hooks: { Stop: [{ hooks: [5, FOREIGN] }] } },
+    ],
+    [
+      'all of them, wherever they are',
+      { hooks: { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] } },
+      {},
+    ],
+    [
+      'an event of a prototype’s name',
+      { hooks: { constructor: [{ hooks: [OURS] }], Stop: [1] } },
+      { hooks: { Stop: [1] } },
+    ],
+  ])('takes out %s', (_, before, after) => {
+    expect(JSON.parse(remove(json(before)))).toEqual(after)
+    expect(JSON.parse(remove(JSON.stringify(before)))).toEqual(after)
+  })
+
+  it('after adding gives back what was there', () => {
+    for (const value of [{}, { a: 1 }, { hooks: { Stop: [{ hooks: [FOREIGN] }] }, z: [1, { b: null }] }]) {
+      expect(JSON.parse(remove(add(json(value))))).toEqual(value)
+    }
+  })
+
+  it('keeps a byte-order mark', () => {
+    expect(remove(add('\ufeff{"a":1}'))).toMatch(/^\ufeff\{"a":1\s*\}$/)
+  })
+})
+
+describe('finding', () => {
+  it('our commands by event, and no others', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [FOREIGN, OURS] }, null], Other: [{ hooks: [OURS_OF_OLD] }] } })
+    expect(findCommands(text, PATH)).toEqual([
+      { event: 'Stop', command: OURS.command },
+      { event: 'Other', command: OURS_OF_OLD.command },
+    ])
+    expect(findCommands('', PATH)).toEqual([])
+    expect(findCommands('{"a":1}', PATH)).toEqual([])
+  })
+})
+
+describe('a file that is no JSON is refused, by line and column', () => {
+  it.each([
+    ['{\n  "a": 1,\n}', 3, 1],
+    ['{\n  "a" 1\n}', 2, 7],
+    ['{\n  // why\n  "a": 1\n}', 2, 3],
+    ['{"a": 1 "b": 2}', 1, 9],
+    ['{\r\n  "a": nul\r\n}', 2, 8],
+    ['{"a": "x\n"}', 1, 7],
+    ['{', 1, 2],
+    ['{}}', 1, 3],
+    ['\ufeff{,}', 1, 2],
+    ['hello', 1, 1],
+  ])('%j at %i:%i', (text, line, column) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-not-json',
+        args: { path: PATH, line, column, detail: expect.stringMatching(/^[a-z ]+$/) },
+      })
+    }
+    expect(thrownBy(() => findCommands(text, PATH))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => isInstalled(text, ENTRIES, PATH))).toMatchObject({ code: 'settings-not-json' })
+  })
+})
+
+describe('a file of another shape is refused', () => {
+  it.each([
+    ['[]', 'the whole file', 'an object'],
+    ['null', 'the whole file', 'an object'],
+    ['5', 'the whole file', 'an object'],
+    ['"x"', 'the whole file', 'an object'],
+    ['{"hooks": []}', '"hooks"', 'an object'],
+    ['{"hooks": null}', '"hooks"', 'an object'],
+    ['{"hooks": "x"}', '"hooks"', 'an object'],
+    ['{"hooks": {"Stop": {}}}', '"hooks.Stop"', 'a list'],
+    ['{"hooks": {"Stop": null}}', '"hooks.Stop"', 'a list'],
+    ['{"hooks": {"Other": "x"}}', '"hooks.Other"', 'a list'],
+  ])('%s: %s must be %s', (text, where, expected) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { path: PATH, where, expected },
+      })
+    }
+  })
+
+  // Of two keys of one name a host reads the last, and an edit finds the first.
+  it.each([
+    ['{"hooks": {}, "hooks": {}}', '"hooks"'],
+    ['{"hooks": {"Stop": [1]}, "a": 1, "\\u0068ooks": {}}', '"hooks"'],
+    ['{"hooks": {"Stop": [1, 2], "Stop": []}}', '"Stop"'],
+    [`{"hooks": {"Stop": [1, 2], "Stop": [{"hooks": [${JSON.stringify(OURS)}]}]}}`, '"Stop"'],
+    ['{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', '"hooks"'],
+    ['{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}', '"command"'],
+  ])('twins in %s', (text, where) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { where, expected: 'there only once' },
+      })
+    }
+  })
+
+  it('twins elsewhere are the host’s affair', () => {
+    const text = '{"a": {"hooks": 1, "hooks": 2}, "b": 1, "b": 2, "c": "{\\"hooks\\": 1, \\"hooks\\": 2}"}'
+    expect(add(text).startsWith(text.slice(0, -1))).toBe(true)
+    expect(hooksOf(add(text)).Stop).toEqual([{ hooks: [OURS] }])
+  })
+})
+
+describe('keys that a prototype would answer for', () => {
+  it.each([
+    '{"__proto__":{"hooks":5}}',
+    '{"__proto__":{"hooks":{"Stop":[1]}}}',
+    '{"hooks":{"__proto__":[1]}}',
+    '{"hooks":{"__proto__":{"Stop":[{"hooks":[]}]}}}',
+    `{"hooks":{"Stop":[{"__proto__":{"hooks":[${JSON.stringify(OURS)}]}}]}}`,
+  ])('%s: stay, and are not mixed in', (text) => {
+    expect(remove(text)).toBe(text)
+    const added = add(text)
+    expect(add(added)).toBe(added)
+    expect(JSON.stringify(JSON.parse(remove(added)))).toBe(text)
+  })
+})
