@@ -11,6 +11,7 @@ import {
 } from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
+import { inLine } from '../core/text.ts'
 import {
   claimAllSlots,
   hasClaimsUnderway,
@@ -60,15 +61,19 @@ export interface UnreadableMarker {
 
 /** A marker's path for people: relative to its root. */
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
-  return `${folder.relative}/${fileName}`
+  return inLine(`${folder.relative}/${fileName}`)
 }
 
-/** Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. */
+/**
+ * Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. `likely`:
+ * the caller has just seen that something is there.
+ */
 export function readMarker(
   folder: TaskFolder,
   fileName: string = MARKER_FILE,
+  likely = false,
 ): StoredMarker | UnreadableMarker | undefined {
-  const read = readSmallFile(path.join(folder.path, fileName), MARKER_MAX_BYTES)
+  const read = readSmallFile(`${folder.path}${path.sep}${fileName}`, MARKER_MAX_BYTES, likely)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })

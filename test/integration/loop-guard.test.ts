@@ -1,0 +1,399 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SESSION, shellRan, subagentStop } from '../support/payloads.ts'
+import { LAUNCHER } from '../support/process.ts'
+import { createProject, type HookRun, makeOld, type Project } from '../support/project.ts'
+
+const FOLDER = 'specs/259_x'
+const MARKER = `${FOLDER}/.postflight-pending`
+const GUARD = `${FOLDER}/.postflight-loop-guard`
+const CLAIMS = `${FOLDER}/.postflight-claims`
+const LOCK = `${FOLDER}/.postflight-lock`
+
+/** A marker as `create` writes it, and one as plain bash does. */
+const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
+const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation: 'research', stop_hook_active: false }
+
+function withMarker(fields: object): Project {
+  const project = createProject()
+  project.marker('259_x', { ...fields })
+  return project
+}
+
+function isBlock(run: HookRun): boolean {
+  return run.answer.decision === 'block'
+}
+
+/** So many stops, one after the other; gives how many were blocked. */
+async function stopTimes(project: Project, times: number): Promise<number> {
+  let blocks = 0
+  for (let index = 0; index < times; index++) if (isBlock(await project.hook(subagentStop()))) blocks += 1
+  return blocks
+}
+
+describe('at most three stops are blocked', () => {
+  it.each([
+    ['with an id', WITH_ID],
+    ['without an id', SEED],
+  ])('with 16 hooks at once on one marker %s: exactly three', async (_what, fields) => {
+    const project = withMarker(fields)
+
+    const runs = await Promise.all(Array.from({ length: 16 }, () => project.hook(subagentStop())))
+
+    const counts = runs.filter(isBlock).map((run) => /continuation (\d) of 3/.exec(run.answer.reason ?? '')?.[1])
+    expect(counts.sort()).toEqual(['1', '2', '3'])
+    expect(await stopTimes(project, 1)).toBe(0)
+    expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
+    // Who records first is a matter of chance.
+    const recorded = project.journal().map((entry) => `${entry.event} ${entry.count}`)
+    expect(recorded.sort()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
+  })
+
+  it('with waves of hooks, whoever comes first', async () => {
+    const project = withMarker(SEED)
+    let blocks = 0
+    for (const size of [2, 5, 2, 5]) {
+      const runs = await Promise.all(Array.from({ length: size }, () => project.hook(subagentStop())))
+      blocks += runs.filter(isBlock).length
+    }
+
+    expect(blocks).toBe(3)
+  })
+
+  it.each([
+    ['deleted', 'rm -f "$GUARD"'],
+    ['emptied', ': > "$GUARD"'],
+    ['garbled', 'echo "not a number" > "$GUARD"'],
+    ['an empty object', 'printf "{}" > "$GUARD"'],
+    ['set back to 0', 'echo 0 > "$GUARD"'],
+    ['negative', 'echo -5 > "$GUARD"'],
+    ['half a number', 'echo 1e > "$GUARD"'],
+    ['binary', 'printf "\\000\\377\\001" > "$GUARD"'],
+    ['a million characters', 'head -c 1000000 /dev/zero > "$GUARD"'],
+    ['replaced by a rename', 'echo 1 > other && mv other "$GUARD"'],
+  ])('when the loop guard is %s between stops', async (_how, command) => {
+    for (const fields of [WITH_ID, SEED]) {
+      const project = withMarker(fields)
+      let blocks = 0
+      for (let index = 0; index < 5; index++) {
+        const run = await project.hook(subagentStop())
+        if (isBlock(run)) {
+          blocks += 1
+          expect(project.read(GUARD)).toBe(`${blocks}\n`)
+        }
+        if (project.has(MARKER)) await project.shell(command, { env: { GUARD: project.at(GUARD) } })
+      }
+
+      expect(blocks).toBe(3)
+    }
+  })
+
+  it.each(['2222222', '3', '99999999999999999999999'])('when the loop guard says %s: none at all', async (text) => {
+    const project = withMarker(SEED)
+    project.write(GUARD, `${text}\n`)
+
+    expect(await stopTimes(project, 2)).toBe(0)
+    expect(project.has(MARKER)).toBe(false)
+    expect(project.has(`${FOLDER}/.postflight-abandoned`)).toBe(true)
+  })
+
+  it.each([' 2 \n', '2', '\ufeff2\r\n', '002'])('counting on from a loop guard that says %j', async (text) => {
+    const project = withMarker(SEED)
+    project.write(GUARD, text)
+
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 3 of 3')
+    expect(await stopTimes(project, 2)).toBe(0)
+  })
+
+  it.each([
+    ['in place', 'cat copy > "$MARKER"'],
+    ['in place, with other words', 'echo "{\\"reason\\":\\"$RANDOM$$\\"}" > "$MARKER"'],
+    ['in place, emptied', ': > "$MARKER"'],
+    ['by a rename', 'cp copy next && mv next "$MARKER"'],
+    ['by a rename, with other words', 'echo "{\\"operation\\":\\"plan\\"}" > next && mv next "$MARKER"'],
+    ['by removing and writing it', 'rm -f "$MARKER" && cat copy > "$MARKER"'],
+    ['by an editor', 'sed -i.bak s/research/plan/ "$MARKER"'],
+    ['by touch', 'touch "$MARKER"'],
+  ])('when the marker is rewritten %s between stops', async (_how, command) => {
+    for (const fields of [WITH_ID, SEED]) {
+      const project = withMarker(fields)
+      project.write('copy', project.read(MARKER))
+      let blocks = 0
+      for (let index = 0; index < 5; index++) {
+        const run = await project.hook(subagentStop())
+        if (isBlock(run)) blocks += 1
+        if (project.has(MARKER)) await project.shell(command, { env: { MARKER: project.at(MARKER) } })
+      }
+
+      expect(blocks).toBe(3)
+    }
+  })
+
+  it('when the marker loses its id in place and its loop guard is gone', async () => {
+    const project = withMarker(WITH_ID)
+    expect(await stopTimes(project, 2)).toBe(2)
+
+    await project.shell(`rm -f ${GUARD} && echo '{"cc_session_id":"${SESSION}"}' > ${MARKER}`)
+
+    expect(await stopTimes(project, 3)).toBe(1)
+  })
+
+  it('when the same promise is created again after every stop', async () => {
+    const project = createProject()
+    const create = ['create', '259', 'x', '--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
+    let blocks = 0
+    for (let index = 0; index < 3; index++) {
+      await project.cli(create)
+      if (isBlock(await project.hook(subagentStop()))) blocks += 1
+    }
+    await project.cli(create)
+
+    expect(blocks + (await stopTimes(project, 2))).toBe(3)
+  })
+
+  it('when steps are ticked, the owner is learnt and the promise adopted between stops', async () => {
+    const project = createProject()
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const created = await project.cli(['create', '259', 'x', '--step', 'one', '--step', 'two'], { env })
+    const between = [
+      () => project.hook(shellRan('postflight create 259 x', created.stdout, { agent_id: 'agent-a' })),
+      () => project.cli(['step', '259', 'one']),
+      () => project.cli(['adopt', '259', '--host-session', SESSION, '--agent', 'agent-a']),
+      () => project.cli(['step', '259', 'one', '--undo']),
+    ]
+    let blocks = 0
+    for (const change of between) {
+      blocks += await stopTimes(project, 1)
+      // The last change finds the marker abandoned.
+      await change()
+    }
+
+    expect(blocks).toBe(3)
+    expect(await stopTimes(project, 1)).toBe(0)
+  })
+
+  it('whatever happens to loop guard and marker between stops, in any order', async () => {
+    const change = fc.constantFrom(
+      'stop',
+      'stop',
+      'three stops at once',
+      'rm -f "$GUARD"',
+      ': > "$GUARD"',
+      'echo 0 > "$GUARD"',
+      'printf "{}" > "$GUARD"',
+      'if [ -e "$MARKER" ]; then cat copy > "$MARKER"; fi',
+      'if [ -e "$MARKER" ]; then cp copy next && mv next "$MARKER"; fi',
+      'if [ -e "$MARKER" ]; then rm "$MARKER" && cp copy "$MARKER"; fi',
+      'create',
+      'killed stop',
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 4, maxLength: 9 }), async (changes) => {
+        const project = withMarker(WITH_ID)
+        project.write('copy', project.read(MARKER))
+        const env = { GUARD: project.at(GUARD), MARKER: project.at(MARKER) }
+        let blocks = 0
+        for (const one of [...changes, 'stop', 'stop']) {
+          if (one === 'stop') blocks += await stopTimes(project, 1)
+          else if (one === 'three stops at once') {
+            const runs = await Promise.all([1, 2, 3].map(() => project.hook(subagentStop())))
+            blocks += runs.filter(isBlock).length
+          } else if (one === 'killed stop') blocks += await killedStop(project, 25)
+          else if (one === 'create') {
+            // A new promise is made only where the former one is gone.
+            const same = ['--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
+            if (project.has(MARKER)) await project.cli(['create', '259', ...same])
+          } else await project.shell(one, { env })
+        }
+        expect(blocks).toBeLessThanOrEqual(3)
+      }),
+      { numRuns: 20, endOnFailure: true },
+    )
+  })
+})
+
+/** Starts a stop and kills it after so many ms; gives 1 if it had printed a block by then. */
+function killedStop(project: Project, afterMs: number): Promise<number> {
+  const child = spawn(LAUNCHER, { cwd: project.dir, env: { ...project.env }, stdio: ['pipe', 'pipe', 'ignore'] })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stdin.on('error', () => {})
+  child.stdin.end(JSON.stringify(subagentStop()))
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+  return new Promise((resolve) => {
+    child.once('close', () => {
+      clearTimeout(timer)
+      resolve(stdout.includes('"block"') ? 1 : 0)
+    })
+  })
+}
+
+describe('killed at any instant', () => {
+  it('a hook leaves files that can be read, and never more than three blocks', async () => {
+    for (const fields of [WITH_ID, SEED]) {
+      const project = withMarker(fields)
+      let blocks = 0
+      // An answer takes some 50 ms; most of the kills hit while it is made.
+      for (let ms = 20; ms < 90; ms += 4) {
+        blocks += await killedStop(project, ms)
+        if (project.has(GUARD)) expect(project.read(GUARD)).toMatch(/^[0-3]\n$/)
+        for (const name of ['.postflight-pending', '.postflight-abandoned']) {
+          if (project.has(`${FOLDER}/${name}`)) expect(JSON.parse(project.read(`${FOLDER}/${name}`))).toEqual(fields)
+        }
+      }
+      blocks += await stopTimes(project, 5)
+      // What was killed a moment ago might still be running, for all that the next hook can tell; not after 5 s.
+      for (const name of project.has(CLAIMS) ? readdirSync(project.at(CLAIMS)) : [])
+        makeOld(project.at(CLAIMS, name), 1)
+      blocks += await stopTimes(project, 1)
+
+      expect(blocks).toBeLessThanOrEqual(3)
+      expect(project.has(MARKER)).toBe(false)
+      expect(project.has(`${FOLDER}/.postflight-abandoned`)).toBe(true)
+    }
+  })
+
+  it('between claim and loop guard: the claim counts', async () => {
+    const project = withMarker(WITH_ID)
+    await project.hook(subagentStop())
+    await project.shell(`rm ${GUARD}`)
+
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+    expect(project.read(GUARD)).toBe('2\n')
+  })
+
+  it('an old lock that was left behind is taken over', async () => {
+    const project = withMarker(WITH_ID)
+    await stopTimes(project, 3)
+    makeOld(project.write(LOCK, '12345 999\n'), 24 * 16)
+
+    expect(await stopTimes(project, 1)).toBe(0)
+    expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
+  })
+
+  it('a lock that was left behind a moment ago traps nobody', async () => {
+    const project = withMarker(WITH_ID)
+    project.write(LOCK, '12345 999\n')
+
+    expect(await stopTimes(project, 3)).toBe(3)
+    const run = await project.hook(subagentStop())
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.durationMs).toBeLessThan(5000)
+  })
+
+  it('temporary files that were left behind are nothing, and go with the marker', async () => {
+    const project = withMarker(WITH_ID)
+    project.write(`${FOLDER}/.postflight-claims/loop-guard.1-1-1.tmp`, '7')
+    project.write(`${FOLDER}/.postflight-claims/rubbish.9`, '9')
+
+    expect(await stopTimes(project, 4)).toBe(3)
+    expect(Object.keys(project.snapshot(FOLDER))).toEqual([
+      '.postflight-abandoned',
+      '.postflight-claims',
+      '.postflight-claims/rubbish.9',
+    ])
+  })
+})
+
+describe('the loop guard', () => {
+  it('always reads as an integer, whenever it is looked at', async () => {
+    const project = withMarker(SEED)
+    const seen = new Set<string>()
+    let watching = true
+    const watch = async (): Promise<void> => {
+      while (watching) {
+        try {
+          seen.add(readFileSync(project.at(GUARD), 'utf8'))
+        } catch {
+          // Not there at this moment.
+        }
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+
+    const watcher = watch()
+    for (let round = 0; round < 4; round++) {
+      await Promise.all(Array.from({ length: 5 }, () => project.hook(subagentStop())))
+      project.marker('259_x', SEED)
+    }
+    watching = false
+    await watcher
+
+    expect([...seen].filter((text) => !/^[123]\n$/.test(text))).toEqual([])
+    expect(seen.size).toBeGreaterThan(0)
+  })
+
+  it('removed together with the marker is a full reset, though the same bytes are written again', async () => {
+    const project = withMarker(SEED)
+    project.write('copy', project.read(MARKER))
+    expect(await stopTimes(project, 2)).toBe(2)
+
+    await project.shell(`rm -f ${MARKER}; rm -f ${GUARD}; cat copy > ${MARKER}`)
+
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect(await stopTimes(project, 3)).toBe(2)
+  })
+
+  it('removed together with a marker of the CLI is a full reset for the next one', async () => {
+    const project = createProject()
+    const create = ['create', '259', 'x', '--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
+    await project.cli(create)
+    expect(await stopTimes(project, 2)).toBe(2)
+
+    await project.shell(`rm -f ${MARKER}; rm -f ${GUARD}`)
+    await project.cli(create)
+
+    expect(await stopTimes(project, 4)).toBe(3)
+  })
+
+  it('removed by the emergency commands of the pattern resets every task', async () => {
+    const project = withMarker(SEED)
+    project.marker('001_a', SEED)
+    await stopTimes(project, 3)
+
+    await project.shell(
+      'find specs -maxdepth 3 -name .postflight-pending -delete; find specs -maxdepth 3 -name .postflight-loop-guard -delete',
+    )
+
+    expect(await stopTimes(project, 1)).toBe(0)
+    project.marker('259_x', SEED)
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+  })
+
+  it('and the claims beside it are no matter of the repository', async () => {
+    const project = withMarker(SEED)
+    await project.hook(subagentStop())
+
+    expect(project.read(`${FOLDER}/.postflight-claims/.gitignore`)).toBe('*\n')
+    expect(project.read('specs/.postflight/.gitignore')).toBe('*\n')
+  })
+})
+
+describe('what is removed while hooks are running stays removed', () => {
+  it.each([
+    ['by clear', 'clear'],
+    ['by plain rm', 'rm'],
+  ])('%s', async (_how, how) => {
+    for (let round = 0; round < 6; round++) {
+      const project = withMarker(round % 2 === 0 ? WITH_ID : SEED)
+      const hooks = Array.from({ length: 4 }, () => project.hook(subagentStop()))
+      // Each round hits another moment of the hooks' lives.
+      await new Promise((resolve) => setTimeout(resolve, round * 12))
+      if (how === 'clear') await project.cli(['clear', '259'])
+      else await project.shell(`rm -f ${MARKER} ${GUARD}`)
+      await Promise.all(hooks)
+
+      expect(project.has(MARKER)).toBe(false)
+      expect(project.has(GUARD)).toBe(false)
+      expect(await stopTimes(project, 1)).toBe(0)
+      project.marker('259_x', SEED)
+      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect(readdirSync(project.at(FOLDER)).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    }
+  })
+})
