@@ -2,6 +2,7 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
+import { inLine } from '../core/text.ts'
 import { kindAt } from '../io/file-access.ts'
 import { appendJournal } from '../io/journal.ts'
 import { findRoots, startFolders } from '../io/root.ts'
@@ -106,13 +107,13 @@ export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): 
 /** Records what was done; a journal that cannot be written is a note, not a failure. */
 export function record(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   const problem = appendJournal(root, entries, context.nowMs)
-  if (problem !== undefined) context.note(`postflight: not in the journal: ${problem}`)
+  if (problem !== undefined) context.note(inLine(`postflight: not in the journal: ${problem}`))
 }
 
 /** A path for people: relative to the current folder where it lies below it. */
 export function displayPath(context: CommandContext, target: string): string {
   const relative = path.relative(context.cwd, target)
-  return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? target : relative
+  return inLine(relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? target : relative)
 }
 
 function isFolder(target: string): boolean {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { CommandContext } from './context.ts'
 import { standardError, standardOutput } from './output.ts'
 import { asUsageError, buildProgram } from './program.ts'
-import { asPostflightError, painterFor, printError, printResult } from './report.ts'
+import { asPostflightError, jsonText, painterFor, printError, printResult } from './report.ts'
 
 /** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
 
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
       const { followLogs } = await import('./commands/logs.ts')
       const stopped = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()))
       const print = (line: string, entry: object): void => {
-        standardOutput.write(`${json ? JSON.stringify(entry) : line}\n`)
+        standardOutput.write(`${json ? jsonText(entry) : line}\n`)
       }
       await followLogs(contextOf(program.opts().root), print, stopped)
     },

@@ -28,18 +28,26 @@ export function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | unde
 /** Prints a result: one JSON document, or lines, or with --quiet only what a script cannot do without. */
 export function printResult(result: CommandResult, options: ReportOptions, stdout: Output): void {
   if (options.json) {
-    stdout.write(`${JSON.stringify(result.data, null, 2)}\n`)
+    stdout.write(`${jsonText(result.data, 2)}\n`)
     return
   }
   const lines = options.quiet ? (result.essential ?? []) : result.lines
   if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`)
 }
 
+/** JSON for a pipe or a terminal: JSON leaves DEL and C1 as they are, and some terminals obey them. */
+export function jsonText(value: object, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 /** Prints an error: one line on stderr, with --json also a document on stdout. Gives the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = errorMessage(error.code, error.args)
   stderr.write(`postflight: ${message}\n`)
-  if (json) stdout.write(`${JSON.stringify({ error: { code: error.code, message } }, null, 2)}\n`)
+  if (json) stdout.write(`${jsonText({ error: { code: error.code, message } }, 2)}\n`)
   return error.exitCode
 }
 

@@ -1,3 +1,4 @@
+import { commandLine } from './commands.ts'
 import { CONTINUATION_LIMIT, type Rule } from './decision.ts'
 import type { ErrorArguments, ErrorCode } from './errors.ts'
 import type { MarkerProblem } from './marker.ts'
@@ -29,7 +30,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'root-none': (a) => `no specs/ folder at or above ${a.start}: go into the project, or give --root.`,
   'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
-    `${a.path} is ${a.whose}: finish or clear it there, \`postflight adopt ${a.task}\`, or \`create --force\` to replace it.`,
+    `${a.path} is ${a.whose}: finish or clear it there, \`${commandLine(['adopt', a.task ?? ''], undefined)}\`, or \`create --force\` to replace it.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,

@@ -36,6 +36,11 @@ export function oneLine(text: string, limit: number): string {
   )
 }
 
+/** A path or name as it stands, but on one line and without control characters: for a terminal, which obeys them. */
+export function inLine(text: string): string {
+  return stripControl(text).replace(/[\n\t]/g, ' ')
+}
+
 /**
  * A word for a POSIX shell: as it stands where that is safe, else in single quotes. Control characters cannot
  * reach the output of anything that prints a command, so a path that holds one is not made shorter by this.

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import fastGlob from 'fast-glob'
+import { commandLine } from '../../core/commands.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { errorMessage } from '../../core/messages.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
+import { inLine, shellWord } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
 import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope } from '../../io/settings-file.ts'
@@ -37,8 +39,8 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
     exitCode: wrong.length > 0 ? 1 : 0,
     data: { root: root ?? null, findings },
     lines: findings.flatMap(({ ok, what, fix }) => [
-      `${ok ? paint.green('✓') : paint.red('✗')} ${what}`,
-      ...(fix === null ? [] : [`  → ${fix}`]),
+      `${ok ? paint.green('✓') : paint.red('✗')} ${inLine(what)}`,
+      ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
     ]),
   }
 }
@@ -103,7 +105,7 @@ function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
     try {
       fs.accessSync(launcher, fs.constants.X_OK)
     } catch {
-      findings.push(bad('hook', `${launcher} is not executable`, `chmod +x '${launcher}'`))
+      findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
     }
   }
   const program = platform === 'win32' ? [process.execPath, bundle] : [launcher, '--root', packageFolder]
@@ -140,22 +142,17 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
   const day = 24 * 3_600_000
   return viewMarkers(root, context.nowMs).flatMap((view) => {
     const name = `${view.relative_path}`
-    const clear = `postflight clear ${view.task}`
+    const clear = commandLine(['clear', view.task], undefined)
+    const adopt = commandLine(['adopt', view.task], undefined)
     if (view.state === 'unreadable')
       return [bad('marker', `${name} ${view.problems.join(', ')}`, 'look at it and remove it by hand')]
     if (view.state === 'abandoned')
-      return [bad('marker', `${name}: a postflight that was never done`, `postflight adopt ${view.task}, or ${clear}`)]
+      return [bad('marker', `${name}: a postflight that was never done`, `${adopt}, or ${clear}`)]
     if (view.state === 'expired')
       return [bad('marker', `${name}: unowned and ${formatAge(view.age_ms ?? 0)} old, holds nobody`, clear)]
     if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
     if ((view.age_ms ?? 0) > day)
-      return [
-        bad(
-          'marker',
-          `${name}: pending for ${formatAge(view.age_ms ?? 0)}`,
-          `postflight adopt ${view.task}, or ${clear}`,
-        ),
-      ]
+      return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
     return [good('marker', `${name}: pending`)]
   })
 }

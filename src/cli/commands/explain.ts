@@ -7,6 +7,7 @@ import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
 import { RULE_SENTENCES } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
 import { composeReason } from '../../core/reason.ts'
+import { inLine, stripControl } from '../../core/text.ts'
 import { findCommandForm } from '../../io/command-form.ts'
 import { errorCode } from '../../io/file-access.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
@@ -52,13 +53,13 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       answer: JSON.parse(formatAnswer(answer, showsNotice(payload, environment))),
     },
     lines: [
-      `${paint.bold(payload.event)} of session ${session}, agent ${agent}`,
-      roots.length === 0 ? 'no root: no specs/ folder in sight' : `roots: ${roots.join(', ')}`,
-      ...(why === undefined ? [] : [why]),
+      `${paint.bold(inLine(payload.event))} of session ${inLine(session)}, agent ${inLine(agent)}`,
+      roots.length === 0 ? 'no root: no specs/ folder in sight' : inLine(`roots: ${roots.join(', ')}`),
+      ...(why === undefined ? [] : [inLine(why)]),
       ...judged.map(
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),
-      `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${answer.reason}` : ''}`,
+      `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
     ],
   }
 }
