@@ -107,26 +107,36 @@ function fromFields(fields: Record<string, unknown>): Marker {
   const taskNumber =
     number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'a number')
 
-  return {
+  const marker: Writable<Marker> = {
     fields,
     problems,
     bypassed: flag('stop_hook_active'),
     workflow: flag('workflow'),
     steps: readSteps(own('steps'), wrong),
-    ...known({
-      id: string('id'),
-      sessionId: string('session_id'),
-      skill: string('skill'),
-      taskNumber,
-      operation: string('operation'),
-      reason: string('reason'),
-      createdMs,
-      hostSession: string('cc_session_id'),
-      agent: string('agent_id'),
-      agentType: string('agent_type'),
-    }),
   }
+  // One by one, because the hook may read a hundred markers before anything of this is compiled.
+  const id = string('id')
+  if (id !== undefined) marker.id = id
+  const sessionId = string('session_id')
+  if (sessionId !== undefined) marker.sessionId = sessionId
+  const skill = string('skill')
+  if (skill !== undefined) marker.skill = skill
+  if (taskNumber !== undefined) marker.taskNumber = taskNumber
+  const operation = string('operation')
+  if (operation !== undefined) marker.operation = operation
+  const reason = string('reason')
+  if (reason !== undefined) marker.reason = reason
+  if (createdMs !== undefined) marker.createdMs = createdMs
+  const hostSession = string('cc_session_id')
+  if (hostSession !== undefined) marker.hostSession = hostSession
+  const agent = string('agent_id')
+  if (agent !== undefined) marker.agent = agent
+  const agentType = string('agent_type')
+  if (agentType !== undefined) marker.agentType = agentType
+  return marker
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 function readSteps(value: unknown, wrong: (field: string, expected: string) => undefined): MarkerStep[] {
   if (value === undefined) return []

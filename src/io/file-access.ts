@@ -70,34 +70,35 @@ export function fileIdentity(path: string): FileIdentity | undefined {
 }
 
 /** Reads at most `limit` bytes of a regular file as UTF-8. Never throws, never waits for a pipe, never follows a link. */
-export function readSmallFile(path: string, limit: number): FileRead {
-  const read = readSmallBytes(path, limit)
+export function readSmallFile(path: string, limit: number, likely = false): FileRead {
+  const read = readSmallBytes(path, limit, likely)
   if (read.kind !== 'bytes') return read
   const { bytes, whole, identity, modifiedMs } = read
   return { kind: 'text', text: bytes.toString('utf8'), whole, identity, modifiedMs }
 }
 
-/** The same as bytes. */
-export function readSmallBytes(path: string, limit: number): BytesRead {
+/** The same as bytes. `likely`: the caller has just seen that something is there. */
+export function readSmallBytes(path: string, limit: number, likely = false): BytesRead {
   let descriptor: number | undefined
   try {
     // Asked first, because an error is the slowest way to learn that a file is not there.
-    if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
+    if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
     descriptor = fs.openSync(path, fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
     // One byte more than asked for, to see whether there is more.
     const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
     let length = 0
-    while (length < buffer.length) {
+    // Until the size that it had when it was opened: asking again for the end would double the calls.
+    do {
       const count = fs.readSync(descriptor, buffer, length, buffer.length - length, null)
       if (count === 0) break
       length += count
-    }
+    } while (length < Math.min(limit, Number(stats.size)))
     return {
       kind: 'bytes',
       bytes: buffer.subarray(0, Math.min(length, limit)),
-      whole: length < buffer.length || length <= limit,
+      whole: length <= limit && Number(stats.size) <= limit,
       identity: identityOf(stats),
       modifiedMs: Number(stats.mtimeMs),
     }

@@ -37,7 +37,7 @@ export function findMarkers(roots: readonly string[]): {
     const listed = listTaskFolders(root)
     problems.push(...listed.problems)
     for (const folder of foldersHolding(listed.folders, MARKER_FILE)) {
-      const read = readMarker(folder)
+      const read = readMarker(folder, MARKER_FILE, true)
       if (read !== undefined) markers.push(read)
     }
   }
