@@ -12,6 +12,8 @@ const EXTENDED_FLAG = 0x4000
 const STAGE_MASK = 0x3000
 /** Of the extended flags: `git add -N` names the path, but tracks no content yet. */
 const INTENT_TO_ADD = 0x2000
+/** No file of a longer path was ever checked out; version 4 would let a hostile index grow one without bounds. */
+const MAX_PATH_BYTES = 4096
 
 /** The length of an object's name in bytes: SHA-1, or SHA-256 where the repository says so. */
 export type HashBytes = 20 | 32
@@ -58,7 +60,7 @@ export function findIndexEntries(
       kept = Math.max(0, name.length - removed.value)
     }
     const end = index.indexOf(0, nameAt)
-    if (end === -1) return found
+    if (end === -1 || kept + end - nameAt > MAX_PATH_BYTES) return found
     const rest = index.subarray(nameAt, end)
     name = kept === 0 ? rest : concatenate(name.subarray(0, kept), rest)
     const isContent = (flags & STAGE_MASK) === 0 && !(isExtended && (view.getUint16(flagsAt + 2) & INTENT_TO_ADD) !== 0)

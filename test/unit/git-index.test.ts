@@ -1,182 +1,175 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findIndexEntries, type HashBytes, type IndexEntry } from '../../src/core/git-index.ts'
-import { commitAll, git, initRepository } from '../stress/tables/git.ts'
+import { describe, expect, it } from 'vitest'
+import { findIndexEntries, type HashBytes } from '../../src/core/git-index.ts'
+import { type Entry, indexOf } from './git-index-file.ts'
 
-/** Every index here was made by git itself, and git says what must be found in it. */
+const NAME = '.postflight-pending'
+const find = (index: Uint8Array, names: readonly string[] = [NAME], hashBytes: HashBytes = 20) =>
+  findIndexEntries(index, names, hashBytes)
+const pathsIn = (index: Uint8Array, names?: readonly string[], hashBytes?: HashBytes): string[] => [
+  ...find(index, names, hashBytes).keys(),
+]
 
-const MARKER = '.postflight-pending'
-const ABANDONED = '.postflight-abandoned'
+/** Paths as git sorts them, ours among others; some share much of the one before, some nothing. */
+const PATHS = [
+  '.gitignore',
+  'README.md',
+  'specs/001_a/.postflight-pending',
+  'specs/001_a/report.md',
+  'specs/002_bb/.postflight-pending',
+  'specs/002_bb/.postflight-pending.md',
+  'specs/002_bb/.postflight-pending/inner',
+  'specs/002_bb/my.postflight-pending',
+  'specs/.postflight-pending',
+  `z/${'long/'.repeat(60)}${NAME}`,
+]
+const OURS = [PATHS[2], PATHS[4], PATHS[8], PATHS[9]]
 
-let folder: string
-
-beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-index-')))
-})
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
-
-function write(name: string, text: string): void {
-  mkdirSync(dirname(join(folder, name)), { recursive: true })
-  writeFileSync(join(folder, name), text)
-}
-
-/** A tree whose names share beginnings, have every length from 1 to 24, and lie before and after the markers. */
-function writeTree(): string[] {
-  const markers = ['', 'specs/', 'specs/001_a/', 'specs/001_a/deep/', 'specs/größe/', 'specs/z '].map(
-    (place) => `${place}${place.endsWith(' ') ? '/' : ''}${MARKER}`,
-  )
-  markers.forEach((name, index) => {
-    write(name, `{"n":${index}}\n`)
-  })
-  for (let length = 1; length <= 24; length++) write(`specs/001_a/${'x'.repeat(length)}`, String(length))
-  write(`specs/001_a/${MARKER}.txt`, 'no marker')
-  write(`specs/001_a/my${MARKER}`, 'no marker either')
-  write(`specs/001_a/${ABANDONED}`, 'abandoned')
-  return [...markers, `specs/001_a/${ABANDONED}`]
-}
-
-function read(hashBytes: HashBytes = 20, index = join(folder, '.git/index')): Map<string, IndexEntry> {
-  return findIndexEntries(readFileSync(index), [MARKER, ABANDONED], hashBytes)
-}
-
-const latin1 = (path: string): string => Buffer.from(path).toString('latin1')
-
-/** What git has staged for `name`. */
-function staged(name: string): string {
-  return git(folder, 'rev-parse', `:${name}`).trim()
-}
-
-describe("a marker in git's index", () => {
-  it.each([
-    ['version 2', [], 20, 2],
-    ['version 3', [], 20, 3],
-    ['version 4', [], 20, 4],
-    ['version 2 of a SHA-256 repository', ['--object-format=sha256'], 32, 2],
-    ['version 4 of a SHA-256 repository', ['--object-format=sha256'], 32, 4],
-  ] as const)('is found wherever it lies, and nothing else is: %s', (_, words, hashBytes, version) => {
-    initRepository(folder, ...words)
-    const names = writeTree()
-    commitAll(folder)
-    if (version === 4) git(folder, 'update-index', '--index-version', '4')
-    // Only an extended flag makes git write version 3.
-    if (version === 3) git(folder, 'update-index', '--skip-worktree', 'specs/001_a/xxx')
-    expect(readFileSync(join(folder, '.git/index')).readUInt32BE(4)).toBe(version)
-
-    const found = read(hashBytes)
-
-    expect([...found.keys()].sort()).toEqual(names.map(latin1).sort())
-    for (const name of names) expect(found.get(latin1(name))?.object).toBe(staged(name))
+describe.each([2, 3, 4] as const)('an index of version %i', (version) => {
+  it.each([20, 32] as const)('with names of %i bytes gives the paths that end in the wanted name', (hashBytes) => {
+    const index = indexOf(
+      version,
+      PATHS.map((path) => ({ path })),
+      hashBytes,
+    )
+    expect(pathsIn(index, [NAME], hashBytes)).toEqual(OURS)
   })
 
-  it('has the size and the time that the file had when git looked at it', () => {
-    initRepository(folder)
-    write(MARKER, 'twelve bytes')
-    commitAll(folder)
-
-    const { mtimeNs } = statSync(join(folder, MARKER), { bigint: true })
-
-    expect(read().get(MARKER)).toMatchObject({
-      size: 12,
-      modified: [Number(mtimeNs / 1_000_000_000n), Number(mtimeNs % 1_000_000_000n)],
+  it('gives object, time and size of each', () => {
+    const entries = PATHS.map((path, at) => ({
+      path,
+      byte: at + 1,
+      modified: [at * 7, at * 9] as const,
+      size: at * 11,
+    }))
+    const found = find(indexOf(version, entries))
+    expect(found.get('specs/002_bb/.postflight-pending')).toEqual({
+      object: '05'.repeat(20),
+      modified: [28, 36],
+      size: 44,
     })
   })
 
-  it.each(['--skip-worktree', '--assume-unchanged'])('is found where it is flagged %s', (flag) => {
-    initRepository(folder)
-    const names = writeTree()
-    commitAll(folder)
-    git(folder, 'update-index', flag, `specs/001_a/${MARKER}`)
-
-    expect([...read().keys()].sort()).toEqual(names.map(latin1).sort())
+  it('knows several wanted names, and a wanted name at the top', () => {
+    const index = indexOf(version, [{ path: NAME }, { path: 'a/.postflight-abandoned' }, { path: 'b' }])
+    expect(pathsIn(index, [NAME, '.postflight-abandoned'])).toEqual([NAME, 'a/.postflight-abandoned'])
+    expect(pathsIn(index, ['b'])).toEqual(['b'])
+    expect(pathsIn(index, [])).toEqual([])
   })
 
-  it('is not tracked yet where `git add -N` only announced it', () => {
-    initRepository(folder)
-    write('a', 'a')
-    commitAll(folder)
-    write(MARKER, '')
-    write(`specs/${MARKER}`, '{}')
-    git(folder, 'add', '-N', '-f', MARKER, `specs/${MARKER}`)
-    expect(readFileSync(join(folder, '.git/index')).readUInt32BE(4)).toBe(3)
-
-    expect([...read().keys()]).toEqual([])
+  it('finds an entry whatever the length of its path leaves for padding', () => {
+    for (let length = 1; length <= 20; length++) {
+      const paths = ['a'.repeat(length), `b/${NAME}`, `c${'c'.repeat(length)}`, `d/${NAME}`]
+      expect(
+        pathsIn(
+          indexOf(
+            version,
+            paths.map((path) => ({ path })),
+          ),
+        ),
+      ).toEqual([paths[1], paths[3]])
+    }
   })
 
-  it('is nobody’s content while a merge conflicts over it', () => {
-    initRepository(folder)
-    write(MARKER, 'base\n')
-    commitAll(folder)
-    git(folder, 'checkout', '-q', '-b', 'other')
-    write(MARKER, 'theirs\n')
-    commitAll(folder)
-    git(folder, 'checkout', '-q', 'main')
-    write(MARKER, 'ours\n')
-    commitAll(folder)
-    expect(() => git(folder, 'merge', '-q', 'other')).toThrow()
-    expect(git(folder, 'ls-files', '-u')).toContain(MARKER)
-
-    expect(read().size).toBe(0)
+  it('gives a path that is not UTF-8 byte by byte', () => {
+    const path = `caf\u00c3\u00a9 \u00ff/${NAME}`
+    expect(pathsIn(indexOf(version, [{ path }]))).toEqual([path])
   })
 
-  it('is found in a worktree’s and in a submodule’s own index', () => {
-    const library = join(folder, 'library')
-    initRepository(library)
-    writeFileSync(join(library, MARKER), 'of the library')
-    commitAll(library)
-    const project = join(folder, 'project')
-    initRepository(project)
-    writeFileSync(join(project, MARKER), 'of the project')
-    commitAll(project)
-    git(project, 'submodule', '--quiet', 'add', library, 'sub')
-    git(project, 'worktree', 'add', '-q', join(folder, 'tree'))
-
-    const indexes = ['worktrees/tree/index', 'modules/sub/index'].map((name) => join(project, '.git', name))
-
-    expect(indexes.map((index) => read(20, index).get(MARKER)?.object)).toEqual([
-      git(project, 'rev-parse', `:${MARKER}`).trim(),
-      git(library, 'rev-parse', `:${MARKER}`).trim(),
-    ])
+  it.each([1, 2, 3])('passes over stage %i of a conflict: it is no tracked content', (stage) => {
+    const index = indexOf(version, [{ path: `a/${NAME}`, stage }, { path: `b/${NAME}` }])
+    expect(pathsIn(index)).toEqual([`b/${NAME}`])
   })
 
-  it('is found beside names of hostile lengths and contents', () => {
-    initRepository(folder)
-    write(`specs/${'l'.repeat(250)}/${'o'.repeat(250)}/${MARKER}`, 'long')
-    write(`specs/a\nb\u001b[2J/${MARKER}`, 'control')
-    write(`specs/__proto__/${MARKER}`, 'prototype')
-    commitAll(folder)
+  it('of nothing gives nothing', () => {
+    expect(pathsIn(indexOf(version, []))).toEqual([])
+  })
 
-    expect(read().size).toBe(3)
-    expect(read().get(`specs/__proto__/${MARKER}`)?.object).toBe(staged(`specs/__proto__/${MARKER}`))
+  it('that ends too soon gives what stands before, at any byte', () => {
+    const index = indexOf(
+      version,
+      PATHS.map((path) => ({ path })),
+    )
+    for (let length = 0; length < index.length; length++) {
+      const found = pathsIn(index.subarray(0, length))
+      expect(found).toEqual(OURS.slice(0, found.length))
+    }
+  })
+
+  it('that lies inside a larger buffer is read from its own beginning', () => {
+    const index = indexOf(version, [{ path: NAME }])
+    const larger = new Uint8Array(index.length + 10)
+    larger.set(index, 5)
+    expect(pathsIn(larger.subarray(5, 5 + index.length))).toEqual([NAME])
   })
 })
 
-describe('an index that cannot be read', () => {
+describe.each([3, 4] as const)('extended flags of version %i', (version) => {
+  const SKIP_WORKTREE = 0x4000
+  const INTENT_TO_ADD = 0x2000
+  const entries: Entry[] = [
+    { path: `a/${NAME}`, extended: SKIP_WORKTREE },
+    { path: `b/${NAME}`, extended: INTENT_TO_ADD },
+    { path: `c/${NAME}`, extended: INTENT_TO_ADD | SKIP_WORKTREE },
+    { path: `d/${NAME}` },
+  ]
+
+  it('`git add -N` tracks no content yet; a sparse checkout does', () => {
+    expect(pathsIn(indexOf(version, entries))).toEqual([`a/${NAME}`, `d/${NAME}`])
+  })
+})
+
+describe('version 2 has no extended flags', () => {
+  it('the bit does not move the name', () => {
+    expect(pathsIn(indexOf(2, [{ path: `a/${NAME}`, flagBits: 0x4000 }]))).toEqual([`a/${NAME}`])
+  })
+})
+
+describe('what is no index that we can read', () => {
   it.each([
-    ['empty', Buffer.alloc(0)],
-    ['no index at all', Buffer.from('this is some other file, longer than a header')],
-    ['of a version that nobody knows', Buffer.from('DIRC\0\0\0\x05\0\0\0\x01'.padEnd(200, '\0'), 'latin1')],
-    ['promising more than it holds', Buffer.from('DIRC\0\0\0\x02\xff\xff\xff\xff', 'latin1')],
-  ])('%s tracks nothing', (_, bytes) => {
-    expect(findIndexEntries(bytes, [MARKER], 20).size).toBe(0)
+    ['empty', new Uint8Array()],
+    ['too short for a header', indexOf(2, []).subarray(0, 11)],
+    ['other letters', Uint8Array.from([...new TextEncoder().encode('DIRX'), 0, 0, 0, 2, 0, 0, 0, 1])],
+    ['version 1', indexOf(1 as 2, [{ path: NAME }])],
+    ['version 5', indexOf(5 as 2, [{ path: NAME }])],
+    ['a split index, which has no entries of its own', indexOf(2, [], 20, 7)],
+  ])('%s', (_, index) => {
+    expect(pathsIn(index)).toEqual([])
   })
 
-  it.each([2, 4])('cut at any byte, or with any byte changed, neither throws nor hangs (version %i)', (version) => {
-    initRepository(folder)
-    writeTree()
-    commitAll(folder)
-    if (version === 4) git(folder, 'update-index', '--index-version', '4')
-    const whole = readFileSync(join(folder, '.git/index'))
-    const markers = read().size
+  it('more entries than it holds', () => {
+    expect(pathsIn(indexOf(2, [{ path: NAME }], 20, 0xffff_ffff))).toEqual([NAME])
+    expect(pathsIn(indexOf(4, [{ path: NAME }], 20, 0xffff_ffff))).toEqual([NAME])
+  })
+})
 
-    for (let length = 0; length < whole.length; length += 3) {
-      expect(findIndexEntries(whole.subarray(0, length), [MARKER], 20).size).toBeLessThanOrEqual(markers)
-    }
-    for (let at = 0; at < whole.length; at += 3) {
-      const changed = Buffer.from(whole)
-      changed[at] = (changed[at] ?? 0) ^ 0xff
-      findIndexEntries(changed, [MARKER], 20)
-    }
+describe('version 4 takes over the beginning of the path before', () => {
+  it('also where more than 127 bytes of it go', () => {
+    const paths = ['a'.repeat(4000), `b/${NAME}`, `b/${NAME}x`]
+    expect(
+      pathsIn(
+        indexOf(
+          4,
+          paths.map((path) => ({ path })),
+        ),
+      ),
+    ).toEqual([`b/${NAME}`])
+  })
+
+  it('a path as long as any file system takes is read', () => {
+    const longest = `${'d/'.repeat(2038)}${NAME}x`
+    expect(longest).toHaveLength(4096)
+    expect(pathsIn(indexOf(4, [{ path: longest.slice(0, -1) }, { path: longest }, { path: NAME }]))).toHaveLength(2)
+  })
+
+  it('and a number that is larger than the path takes all of it', () => {
+    const index = indexOf(4, [{ path: 'ab' }, { path: NAME, removes: 5000 }])
+    expect(pathsIn(index)).toEqual([NAME])
+  })
+
+  it('a hostile one whose paths only grow is not followed', () => {
+    const growing = Array.from({ length: 3000 }, () => ({ path: 'x'.repeat(1000), removes: 0 }))
+    const started = performance.now()
+    expect(pathsIn(indexOf(4, [{ path: NAME }, ...growing, { path: NAME, removes: 3_000_000 }]))).toEqual([NAME])
+    expect(performance.now() - started).toBeLessThan(2000)
   })
 })
