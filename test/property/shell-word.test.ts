@@ -26,10 +26,13 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
     expect(readBack(words.map(shellWord).join(' '))).toEqual(words)
   })
 
-  it('a whole command too, with a root', () => {
+  it('a whole command too, with a task of any name and a root', () => {
     fc.assert(
-      fc.property(fc.array(anyWord, { maxLength: 5 }), anyWord, (words, root) => {
-        expect(readBack(commandLine(words, root))).toEqual(['postflight', ...words, '--root', root])
+      fc.property(anyWord, fc.option(anyWord, { nil: undefined }), (task, root) => {
+        const option = root === undefined ? [] : ['--root', root]
+        // A folder may be called -rf: then it stands behind all options.
+        const words = task.startsWith('-') ? [...option, '--', task] : [task, ...option]
+        expect(readBack(commandLine(['clear', task], root))).toEqual(['postflight', 'clear', ...words])
       }),
       { numRuns: 50 },
     )

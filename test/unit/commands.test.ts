@@ -17,6 +17,22 @@ describe('a command to print', () => {
   })
 })
 
+describe('a folder whose name begins like an option', () => {
+  it.each([
+    [undefined, 'postflight clear -- -rf'],
+    ['/work/a b', "postflight clear --root '/work/a b' -- -rf"],
+  ])('stands behind all options (root %s)', (root, expected) => {
+    expect(commandLine(['clear', '-rf'], root)).toBe(expected)
+    expect(fallbackLine({ onPath: false, script: '/p.js' }, ['clear', '-rf'], root)).toBe(
+      expected.replace('postflight', 'node /p.js'),
+    )
+  })
+
+  it('a dash inside a name is none', () => {
+    expect(commandLine(['step', '259-x', 'a-b'], undefined)).toBe('postflight step 259-x a-b')
+  })
+})
+
 describe('the same without `postflight` on the PATH', () => {
   const script = '/opt/my tools/bin/postflight.js'
 

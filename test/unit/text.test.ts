@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cut, oneLine, shellWord, stripControl } from '../../src/core/text.ts'
+import { cut, inLine, oneLine, shellWord, stripControl } from '../../src/core/text.ts'
 
 describe('control characters', () => {
   const everyCode = Array.from({ length: 0x180 }, (_, code) => code)
@@ -80,6 +80,17 @@ describe('one line', () => {
     const started = performance.now()
     expect(oneLine('\u0000 '.repeat(10_000_000), 200)).toBe('')
     expect(performance.now() - started).toBeLessThan(500)
+  })
+})
+
+describe('a path in a line of a terminal', () => {
+  it('stays as it is, however long', () => {
+    const path = `/my  folder/${'x'.repeat(5000)}/😀`
+    expect(inLine(path)).toBe(path)
+  })
+
+  it('has no newline, no tab and nothing that a terminal obeys', () => {
+    expect(inLine('/a\nb\tc\r\u001b[2J\u009b\ud83d/d')).toBe('/a b c[2J/d')
   })
 })
 
