@@ -8,7 +8,7 @@ import { readSpent } from '../io/claims.ts'
 import { errorText } from '../io/file-access.ts'
 import { cameWithClone } from '../io/judge.ts'
 import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
-import { foldersHolding, listTaskFolders, type TaskFolder } from '../io/search.ts'
+import { foldersHolding, listTaskFolders, type SearchProblem, type TaskFolder } from '../io/search.ts'
 
 /** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
 export interface MarkerView {
@@ -39,12 +39,17 @@ export interface MarkerView {
 
 const TEXT_LIMIT = 4000
 
-/** Every marker of a root, pending ones first; `only` narrows to one folder. */
-export function viewMarkers(root: string, nowMs: number, only?: TaskFolder): MarkerView[] {
-  const folders = only === undefined ? listTaskFolders(root).folders : [only]
-  return [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) =>
-    foldersHolding(folders, fileName).flatMap((folder) => viewMarker(folder, fileName, nowMs) ?? []),
+/** Every marker of a root, pending ones first, and what could not be looked into; `only` narrows to one folder. */
+export function viewMarkers(
+  root: string,
+  nowMs: number,
+  only?: TaskFolder,
+): { readonly markers: MarkerView[]; readonly problems: readonly SearchProblem[] } {
+  const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
+  const markers = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) =>
+    foldersHolding(folders, fileName, problems).flatMap((folder) => viewMarker(folder, fileName, nowMs) ?? []),
   )
+  return { markers, problems }
 }
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {

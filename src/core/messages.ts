@@ -104,6 +104,16 @@ export function unreadableNotice(path: string, detail: string): string {
   return `postflight-guard: ${oneLine(path, QUOTE_LIMIT)} could not be used (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed. \`postflight doctor\` says more.`
 }
 
+/** A folder that nobody may look into: a marker in there holds nobody. */
+export function unsearchable(path: string, detail: string): string {
+  return `${path} cannot be looked into (${detail}): a marker in it would hold nobody`
+}
+
+/** How much was left, when there was more than a stop has time for. */
+export function unsettledNotice(count: number): string {
+  return `postflight-guard: ${count} more markers than a stop has time for: they hold nobody this time. \`postflight inspect\` lists them.`
+}
+
 /** Pieces of a block's reason; `reason.ts` puts them together. */
 export const REASON_TEXT = {
   where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>

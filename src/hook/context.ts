@@ -18,6 +18,8 @@ export interface HookContext {
   readonly findForm: () => CommandForm
   /** ms since the epoch. */
   readonly nowMs: number
+  /** When to go on with what there is, on `performance`'s clock. */
+  readonly deadline?: number
 }
 
 /** An entry and the root whose journal it belongs to. */

@@ -18,6 +18,12 @@ import { answerStop } from './stop.ts'
  * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (DESIGN section 5, "Fail open").
  */
 
+/** Of a hostile folder's many markers no more than this are complained of. */
+const MAX_COMPLAINTS = 20
+
+/** The age (ms) of this process after which no further marker is settled: one may take a second, and the answer 5 s. */
+const SETTLED_BY_MS = 3_500
+
 /** The hook from start to end. Never rejects. */
 export async function runHook(): Promise<void> {
   let payload: Payload | undefined
@@ -43,7 +49,7 @@ async function readPayload(): Promise<Payload | undefined> {
 
 function answerPayload(payload: Payload): Answer {
   const { answer, recorded, complaints } = resultFor(payload)
-  for (const complaint of complaints) complain(complaint)
+  for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(complaint)
   for (const complaint of record(recorded)) complain(`postflight-guard: ${complaint}`)
   return answer
 }
@@ -70,6 +76,7 @@ function contextFor(payload: Payload): HookContext {
     agentRoot: findRoot(payload.cwd ?? cwd),
     findForm: () => findCommandForm(environment, path.join(import.meta.dirname, '..', 'bin', 'postflight.js')),
     nowMs: Date.now(),
+    deadline: SETTLED_BY_MS,
   }
 }
 

@@ -3,7 +3,7 @@ import { commandLine } from '../core/commands.ts'
 import { CONTINUATION_LIMIT } from '../core/decision.ts'
 import { ABANDONED_FILE } from '../core/files.ts'
 import { hostThatIgnores } from '../core/hosts/index.ts'
-import { cappedNotice, unreadableNotice } from '../core/messages.ts'
+import { cappedNotice, unreadableNotice, unsettledNotice } from '../core/messages.ts'
 import { type BlockedMarker, composeReason } from '../core/reason.ts'
 import { claimContinuation, noteExpired } from '../io/claims.ts'
 import { errorText } from '../io/file-access.ts'
@@ -28,7 +28,6 @@ const MAX_JUDGEMENTS = 4
 interface Settled {
   readonly blocked?: BlockedMarker
   readonly notice?: string
-  readonly complaint?: string
   readonly recorded?: Recorded
 }
 
@@ -40,22 +39,27 @@ export function answerStop(context: HookContext): HookResult {
   if (ignoredBy !== undefined) return { answer: ALLOW, recorded: [], complaints: [] }
 
   const { markers, problems } = findMarkers(context.roots)
-  const settled = markers.map((marker) => settleSafely(marker, context))
+  const settled: Settled[] = []
+  for (const marker of markers) {
+    if (performance.now() > (context.deadline ?? Number.POSITIVE_INFINITY)) break
+    settled.push(settleSafely(marker, context))
+  }
+  const left = markers.length - settled.length
   const blocked = settled.flatMap((one) => one.blocked ?? [])
-  const notices = settled.flatMap((one) => one.notice ?? [])
-  const complaints = [
+  const notices = [
     ...problems.map((problem) => unreadableNotice(problem.path, problem.detail)),
-    ...settled.flatMap((one) => one.complaint ?? one.notice ?? []),
+    ...settled.flatMap((one) => one.notice ?? []),
+    ...(left > 0 ? [unsettledNotice(left)] : []),
   ]
   const recorded = settled.flatMap((one) => one.recorded ?? [])
   if (blocked.length > 0) {
     const reason = composeReason(blocked, context.findForm(), context.payload.event === 'SubagentStop')
-    return { answer: { kind: 'block', reason }, recorded, complaints }
+    return { answer: { kind: 'block', reason }, recorded, complaints: notices }
   }
   return {
     answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') },
     recorded,
-    complaints,
+    complaints: notices,
   }
 }
 

@@ -35,8 +35,9 @@ export function findMarkers(roots: readonly string[]): {
   const problems: SearchProblem[] = []
   for (const root of roots) {
     const listed = listTaskFolders(root)
+    const holding = foldersHolding(listed.folders, MARKER_FILE, listed.problems)
     problems.push(...listed.problems)
-    for (const folder of foldersHolding(listed.folders, MARKER_FILE)) {
+    for (const folder of holding) {
       const read = readMarker(folder, MARKER_FILE, true)
       if (read !== undefined) markers.push(read)
     }

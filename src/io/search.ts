@@ -57,13 +57,22 @@ function subfolders(folder: string, problems: SearchProblem[]): string[] {
   }
 }
 
-/** The folders among `folders` in which something of that name lies, whatever it is. */
-export function foldersHolding(folders: readonly TaskFolder[], fileName: string): TaskFolder[] {
+/**
+ * The folders among `folders` in which something of that name lies, whatever it is. Those that nobody may look into
+ * are added to `problems`: their markers, if any, cannot be judged.
+ */
+export function foldersHolding(
+  folders: readonly TaskFolder[],
+  fileName: string,
+  problems: SearchProblem[] = [],
+): TaskFolder[] {
   return folders.filter((folder) => {
     try {
       return fs.lstatSync(`${folder.path}${path.sep}${fileName}`, { throwIfNoEntry: false }) !== undefined
-    } catch {
-      // A folder without the right to look into it: its marker, if any, cannot be judged.
+    } catch (error) {
+      if (!isAbsent(error) && problems.every((problem) => problem.path !== folder.path)) {
+        problems.push({ path: folder.path, detail: errorCode(error) })
+      }
       return false
     }
   })

@@ -5,7 +5,7 @@ import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/commands.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
-import { errorMessage } from '../../core/messages.ts'
+import { errorMessage, unsearchable } from '../../core/messages.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
 import { inLine, shellWord } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
@@ -140,7 +140,11 @@ function checkRoot(context: CommandContext, root: string | undefined): Finding {
 
 function checkMarkers(context: CommandContext, root: string): Finding[] {
   const day = 24 * 3_600_000
-  return viewMarkers(root, context.nowMs).flatMap((view) => {
+  const { markers, problems } = viewMarkers(root, context.nowMs)
+  const unsearched = problems.map((problem) =>
+    bad('marker', unsearchable(problem.path, problem.detail), 'mend its rights, or move it away'),
+  )
+  const found = markers.flatMap((view) => {
     const name = `${view.relative_path}`
     const clear = commandLine(['clear', view.task], undefined)
     const adopt = commandLine(['adopt', view.task], undefined)
@@ -155,6 +159,7 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
       return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
     return [good('marker', `${name}: pending`)]
   })
+  return [...unsearched, ...found]
 }
 
 /** Markers where the hook does not look: nobody would ever be held by them. */

@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { SPECS_FOLDER } from '../../core/files.ts'
+import { unsearchable } from '../../core/messages.ts'
+import { inLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
@@ -19,15 +21,18 @@ export function inspect(
 ): CommandResult {
   const root = findCommandRoot(context)
   const only = root === undefined || task === undefined ? undefined : requireTaskFolder(root, task)
-  const markers = root === undefined ? [] : viewMarkers(root, context.nowMs, only)
+  const { markers, problems } =
+    root === undefined ? { markers: [], problems: [] } : viewMarkers(root, context.nowMs, only)
   const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length
   return {
     exitCode: options.exitCode && pending > 0 ? 1 : 0,
-    data: { root: root ?? null, pending, markers },
-    lines:
-      markers.length === 0
-        ? [root === undefined ? 'no specs/ folder here' : `no markers in ${path.join(root, SPECS_FOLDER)}`]
-        : markers.flatMap((view) => describeMarker(view, paint)),
+    data: { root: root ?? null, pending, markers, problems },
+    lines: [
+      ...(markers.length === 0
+        ? [root === undefined ? 'no specs/ folder here' : inLine(`no markers in ${path.join(root, SPECS_FOLDER)}`)]
+        : markers.flatMap((view) => describeMarker(view, paint))),
+      ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
+    ],
   }
 }
 
