@@ -52,6 +52,6 @@ export default defineConfig([
     outDir: 'dist/cli',
     plugins: [lazyChildProcess],
     // Every file costs a third of a millisecond to find and open: what marker commands share is one.
-    outputOptions: { advancedChunks: { groups: [{ name: 'markers', test: MARKER_COMMANDS }] } },
+    outputOptions: { codeSplitting: { groups: [{ name: 'markers', test: MARKER_COMMANDS }] } },
   },
 ])

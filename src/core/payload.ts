@@ -8,8 +8,6 @@ import { MAIN_AGENT } from './marker.ts'
 /** The events that the hook answers; any other is answered with `{}`. */
 export const EVENTS = ['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'] as const
 
-export type EventName = (typeof EVENTS)[number]
-
 /** A longer id is no id of any host, and would be carried into files and sentences. */
 const MAX_ID_LENGTH = 256
 

@@ -71,13 +71,6 @@ interface SettingsDocument {
   readonly names: readonly string[] | undefined
 }
 
-/** Where a settings file is not what a host could read. */
-export interface SettingsFault {
-  readonly line: number
-  readonly column: number
-  readonly detail: string
-}
-
 const BYTE_ORDER_MARK = '\ufeff'
 
 /**

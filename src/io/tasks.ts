@@ -9,11 +9,6 @@ import { listTaskFolders, type TaskFolder } from './search.ts'
 
 /** From what a person calls a task to its folder. */
 
-/** The folder of `specs/` itself. */
-export function specsFolder(root: string): TaskFolder {
-  return { root, path: path.join(root, SPECS_FOLDER), task: SPECS_ITSELF, relative: SPECS_FOLDER }
-}
-
 /** A task folder directly below `specs/`, whether it is there or not. */
 export function taskFolderAt(root: string, name: string): TaskFolder {
   return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
