@@ -10,7 +10,15 @@ export default defineConfig({
       // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
       { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false } },
       // The real published clients, fetched on first use; a run of one takes about a second.
-      { test: { name: 'hosts', include: ['test/hosts/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 300_000 } },
+      {
+        test: {
+          name: 'hosts',
+          globalSetup: ['test/hosts/global-setup.ts'],
+          include: ['test/hosts/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
     coverage: {
       provider: 'v8',
