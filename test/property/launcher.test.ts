@@ -1,0 +1,350 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ABANDONED_FILE, MARKER_FILE } from '../../src/core/files.ts'
+import { PROJECT_VARIABLES } from '../../src/core/hosts/index.ts'
+import { findRoots, startFolders } from '../../src/io/root.ts'
+import { foldersHolding, listTaskFolders } from '../../src/io/search.ts'
+import { LAUNCHER } from '../support/process.ts'
+
+/**
+ * The launcher answers `{}` by itself where nothing is pending. It must look wherever the Node hook looks: the two are
+ * compared on random projects. What it would start is a `node` of our own that prints a word, and is all there is on
+ * its PATH.
+ */
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-launcher-')))
+afterAll(() => rmSync(base, { recursive: true, force: true }), 60_000)
+
+const LAUNCHER_COPY = join(base, 'package', 'hooks', 'postflight-hook')
+const NODE_STARTED = 'node was started\n'
+const BIN = join(base, 'bin')
+
+mkdirSync(dirname(LAUNCHER_COPY), { recursive: true })
+copyFileSync(LAUNCHER, LAUNCHER_COPY)
+chmodSync(LAUNCHER_COPY, 0o755)
+mkdirSync(join(base, 'package', 'dist'))
+writeFileSync(join(base, 'package', 'dist', 'hook.js'), '')
+mkdirSync(BIN)
+writeFileSync(join(BIN, 'node'), `#!/bin/sh\nprintf '%s' '${NODE_STARTED}'\n`, { mode: 0o755 })
+
+const SHELLS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']].filter(
+  ([program = '', ...words]) => spawnSync(program, [...words, '-c', ':']).status === 0,
+)
+
+/** Names that trip shells, and those that the search tells apart. */
+const NAMES = [
+  ...['a', 'archive', '012_x', '9', '0', '259_prove_completeness', 'X1', '٣_digit'],
+  ...['.hidden', '..x', '...', '.-', '..', '.'].filter((name) => name !== '.' && name !== '..'),
+  ...['with space', ' ', ' lead', 'trail ', 'new\nline', '\n', 'end\n', 'tab\t', '\u0007bell', '\u001b[31m'],
+  ...['-dash', '--', '-e', '*', '?', '[a]', '[!0]', '{a,b}', '\\', '\\n', 'back\\slash', '~', '$HOME', '`x`', '$(x)'],
+  ...["it's", '"quoted"', '#x', '!x', '&', ';', '|', '<', '>', '(', ')', '%s', '%', '=', 'a=b', ':', ','],
+  ...['ü', 'u\u0308', '漢字', '🚀', 'é'],
+]
+const name = fc.constantFrom(...NAMES)
+
+/** What may lie in a folder under the marker's name. */
+const entry = fc.constantFrom('file', 'file', 'empty', 'folder', 'link', 'link to nothing')
+
+/** A place inside specs/, and what is put there. */
+const item = fc.record({
+  /** Folders below specs/, each real or a link to a folder elsewhere. */
+  folders: fc.array(fc.record({ name, isLink: fc.constantFrom(false, false, false, true) }), { maxLength: 4 }),
+  file: fc.constantFrom(
+    MARKER_FILE,
+    MARKER_FILE,
+    ABANDONED_FILE,
+    `${ABANDONED_FILE}.1`,
+    'plan.md',
+    '.postflight-loop-guard',
+  ),
+  entry,
+})
+
+/** One folder on the way from the project's top down to where the agent is. */
+const level = fc.record({
+  name,
+  specs: fc.constantFrom('none', 'none', 'folder', 'folder', 'link', 'file'),
+  git: fc.constantFrom('none', 'none', 'none', 'folder', 'file', 'link to nothing'),
+  items: fc.array(item, { maxLength: 3 }),
+})
+
+type Level = typeof level extends fc.Arbitrary<infer T> ? T : never
+type Item = typeof item extends fc.Arbitrary<infer T> ? T : never
+
+/** Where a project variable points to. */
+const target = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('level' as const), at: fc.nat(9) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('link', 'link up', 'relative', 'dots', 'slash', 'file', 'nowhere', 'empty', 'name only'),
+      at: fc.nat(9),
+    }),
+  },
+)
+
+const project = fc.record({
+  levels: fc.array(level, { minLength: 1, maxLength: 4 }),
+  /** A second project, beside it. */
+  other: fc.array(level, { minLength: 1, maxLength: 2 }),
+  cwd: fc.nat(9),
+  /** The shell is told of its folder by a link. */
+  logicalPwd: fc.boolean(),
+  variables: fc.dictionary(fc.constantFrom('POSTFLIGHT_ROOT', ...PROJECT_VARIABLES), target, { maxKeys: 3 }),
+  locale: fc.constantFrom({}, { LC_ALL: 'C.UTF-8' }),
+})
+
+type Plan = typeof project extends fc.Arbitrary<infer T> ? T : never
+
+interface Built {
+  /** Holds all of it. */
+  readonly top: string
+  readonly cwd: string
+  readonly variables: Record<string, string>
+  readonly pwd: string | undefined
+  /** Names that were put anywhere at all. */
+  readonly placed: ReadonlySet<string>
+}
+
+let projectCount = 0
+
+function build(plan: Plan): Built {
+  projectCount += 1
+  const top = join(base, `project-${projectCount}`)
+  const placed = new Set<string>()
+  let linkCount = 0
+
+  /** A folder elsewhere, for links to lead to. */
+  const elsewhere = (): string => {
+    linkCount += 1
+    const folder = join(top, 'elsewhere', String(linkCount))
+    mkdirSync(folder, { recursive: true })
+    return folder
+  }
+  const put = (specs: string, { folders, file, entry: what }: Item): void => {
+    let folder = specs
+    for (const { name: folderName, isLink } of folders) {
+      folder = join(folder, folderName)
+      tryTo(() => (isLink ? symlinkSync(elsewhere(), folder) : mkdirSync(folder)))
+    }
+    const path = join(folder, file)
+    tryTo(() => {
+      if (what === 'folder') mkdirSync(path)
+      else if (what === 'link') symlinkSync(elsewhere(), path)
+      else if (what === 'link to nothing') symlinkSync('nowhere-at-all', path)
+      else writeFileSync(path, what === 'empty' ? '' : '{}')
+      placed.add(file)
+    })
+  }
+  const buildLevels = (start: string, levels: readonly Level[]): string[] => {
+    let folder = start
+    return levels.map(({ name: levelName, specs, git, items }) => {
+      folder = join(folder, levelName)
+      mkdirSync(folder, { recursive: true })
+      if (git === 'folder') mkdirSync(join(folder, '.git'))
+      else if (git === 'file') writeFileSync(join(folder, '.git'), 'gitdir: elsewhere')
+      else if (git !== 'none') symlinkSync('nowhere-at-all', join(folder, '.git'))
+      const specsFolder = join(folder, 'specs')
+      if (specs === 'folder') mkdirSync(specsFolder)
+      else if (specs === 'link') symlinkSync(elsewhere(), specsFolder)
+      else if (specs === 'file') writeFileSync(specsFolder, '')
+      if (specs === 'folder' || specs === 'link') for (const one of items) put(specsFolder, one)
+      return folder
+    })
+  }
+
+  const levels = buildLevels(join(top, 'one'), plan.levels)
+  const all = [...levels, ...buildLevels(join(top, 'two'), plan.other)]
+  const pick = (folders: readonly string[], at: number): string => folders[at % folders.length] as string
+  const cwd = pick(levels, plan.cwd)
+  const linkTo = (folder: string): string => {
+    linkCount += 1
+    const link = join(top, `link-${linkCount}`)
+    symlinkSync(folder, link)
+    return link
+  }
+  const variables = Object.entries(plan.variables).map(([variable, { kind, at }]) => {
+    const folder = pick(all, at)
+    const values: Record<typeof kind, () => string> = {
+      level: () => folder,
+      link: () => linkTo(folder),
+      // Lexically this is the folder of the link, physically the parent of what it leads to.
+      'link up': () => `${linkTo(folder)}/../${folder.slice(top.length + 1)}`,
+      relative: () => `../${folder.split('/').at(-1)}`,
+      dots: () => `${folder}/./../${folder.split('/').at(-1)}`,
+      slash: () => `${folder}///`,
+      file: () => {
+        const file = join(folder, 'a file')
+        writeFileSync(file, '')
+        return file
+      },
+      nowhere: () => join(folder, 'nowhere'),
+      empty: () => '',
+      'name only': () => folder.split('/').at(-1) ?? '',
+    }
+    return [variable, values[kind]()]
+  })
+  return { top, cwd, variables: Object.fromEntries(variables), pwd: plan.logicalPwd ? linkTo(cwd) : undefined, placed }
+}
+
+/** Two names of one plan may be the same, or lie below a file: the second is left out. */
+function tryTo(action: () => void): void {
+  try {
+    action()
+  } catch {
+    // Left out.
+  }
+}
+
+/** Whether the Node hook would find something of one of these names. */
+function nodeFinds({ cwd, variables }: Built, names: readonly string[]): boolean {
+  const roots = findRoots(startFolders({ payloadCwd: cwd, environment: variables, cwd }))
+  return roots.some((root) => {
+    const { folders } = listTaskFolders(root)
+    return names.some((fileName) => foldersHolding(folders, fileName).length > 0)
+  })
+}
+
+function launch(shell: readonly string[], built: Built, locale: Record<string, string>, words: readonly string[] = []) {
+  const [program = '', ...first] = shell
+  const { error, stdout, stderr, status } = spawnSync(program, [...first, LAUNCHER_COPY, ...words], {
+    cwd: built.cwd,
+    env: { PATH: BIN, ...locale, ...built.variables, ...(built.pwd !== undefined && { PWD: built.pwd }) },
+    input: '',
+    encoding: 'utf8',
+  })
+  // bash says so where the machine does not have a locale.
+  const complaints = stderr.split('\n').filter((line) => line !== '' && !line.includes('setlocale'))
+  expect({ error, complaints, status }).toEqual({ error: undefined, complaints: [], status: 0 })
+  return stdout
+}
+
+// The shells are found by the PATH of the test, then see only ours.
+const SHELL_PATHS = SHELLS.map(([program = '', ...words]) => [
+  spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim(),
+  ...words,
+])
+
+describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, numRuns: at === 0 ? 200 : 100 })))(
+  'the launcher in $name',
+  ({ shell, numRuns }) => {
+    it('never answers by itself where the Node hook would find something, nor starts Node where nothing lies', () => {
+      fc.assert(
+        fc.property(project, fc.boolean(), (plan, isSessionStart) => {
+          const built = build(plan)
+          const names = isSessionStart ? [MARKER_FILE, ABANDONED_FILE] : [MARKER_FILE]
+
+          const answer = launch(shell, built, plan.locale, isSessionStart ? ['SessionStart'] : [])
+          const isFound = nodeFinds(built, names)
+          rmSync(built.top, { recursive: true, force: true })
+
+          expect(['{}\n', NODE_STARTED]).toContain(answer)
+          if (isFound) expect(answer).toBe(NODE_STARTED)
+          // Where a variable names a file, its parent is left to the Node hook.
+          const isPlain = Object.values(plan.variables).every(({ kind }) => kind !== 'file')
+          if (isPlain && !names.some((fileName) => built.placed.has(fileName))) expect(answer).toBe('{}\n')
+        }),
+        { numRuns },
+      )
+    })
+  },
+)
+
+describe('the launcher', () => {
+  const shell = SHELL_PATHS[0] as string[]
+
+  function emptyPlan(): Built {
+    projectCount += 1
+    const cwd = join(base, `project-${projectCount}`)
+    mkdirSync(join(cwd, '.git'), { recursive: true })
+    return { top: cwd, cwd, variables: {}, pwd: undefined, placed: new Set() }
+  }
+
+  it('asks the same variables as the Node hook', () => {
+    const text = readFileSync(LAUNCHER, 'utf8')
+    const [line] = /^for start in .*$/m.exec(text) ?? ['']
+
+    const asked = [...line.matchAll(/\$\{(\w+)-\}/g)].map((match) => match[1])
+
+    expect(asked.sort()).toEqual(['POSTFLIGHT_ROOT', ...PROJECT_VARIABLES].sort())
+  })
+
+  it('finds specs/ at the top of the file system', () => {
+    // The same script with another top: a test cannot make /specs.
+    const { cwd } = emptyPlan()
+    const top = join(cwd, 'top')
+    mkdirSync(join(top, 'specs', '001_x'), { recursive: true })
+    writeFileSync(join(top, 'specs', '001_x', MARKER_FILE), '')
+    const script = readFileSync(LAUNCHER, 'utf8').replaceAll('"$folder/specs"', '"$TOP$folder/specs"')
+    expect(script).toContain('"$TOP$folder/specs"')
+    const moved = join(dirname(LAUNCHER_COPY), 'moved')
+    writeFileSync(moved, script)
+    const outside = realpathSync(tmpdir())
+
+    const { stdout } = spawnSync(shell[0] as string, [moved], {
+      cwd: outside,
+      env: { PATH: BIN, TOP: top },
+      encoding: 'utf8',
+    })
+
+    expect(stdout).toBe(NODE_STARTED)
+  })
+
+  it.each(['{}', 'SessionStart x', '--root /nowhere', 'Stop'])('starts Node with the words %j', (words) => {
+    const built = emptyPlan()
+    const given = words.split(' ')
+
+    const answer = launch(shell, built, {}, given)
+
+    expect(answer).toBe(given[0] === 'SessionStart' ? '{}\n' : NODE_STARTED)
+  })
+
+  it.each([
+    ['CDPATH', '/'],
+    ['GLOBIGNORE', '*'],
+    ['SHELLOPTS', 'noglob'],
+    ['POSIXLY_CORRECT', '1'],
+    ['IFS', '/'],
+    ['PWD', '/nowhere'],
+    ['OLDPWD', '/'],
+    ['found', 'x'],
+    ['seen', 'x'],
+    ['event', 'x'],
+    ['folder', 'x'],
+    ['ENV', '/nowhere'],
+    ['BASH_ENV', '/nowhere'],
+    ['LC_ALL', 'en_US.UTF-8'],
+    ['HOME', ''],
+  ])('finds the marker whatever %s is in its environment', (variable, value) => {
+    for (const each of SHELL_PATHS) {
+      const built = emptyPlan()
+      mkdirSync(join(built.cwd, 'specs', 'a b'), { recursive: true })
+      writeFileSync(join(built.cwd, 'specs', 'a b', MARKER_FILE), '')
+
+      expect(launch(each, built, { [variable]: value })).toBe(NODE_STARTED)
+    }
+  })
+
+  it('answers by itself from a folder that holds hundreds of tasks', () => {
+    const built = emptyPlan()
+    for (let task = 0; task < 300; task++) {
+      mkdirSync(join(built.cwd, 'specs', `${String(task).padStart(3, '0')}_task`), { recursive: true })
+    }
+
+    expect(launch(shell, built, {})).toBe('{}\n')
+  })
+})
