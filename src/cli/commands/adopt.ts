@@ -12,7 +12,7 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
-import { identityOf, newId } from './create.ts'
+import { checkOneLine, identityOf, newId } from './create.ts'
 
 /** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
 
@@ -22,6 +22,10 @@ export interface AdoptOptions {
 }
 
 export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult {
+  checkOneLine([
+    ['--host-session', options.hostSession],
+    ['--agent', options.agent],
+  ])
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
   const { session, agent } = identityOf(context, options)

@@ -117,7 +117,7 @@ export function identityOf(
 }
 
 function checkValues(options: CreateOptions): void {
-  const values: [string, string | undefined][] = [
+  checkOneLine([
     ['--skill', options.skill],
     ['--operation', options.operation],
     ['--session-id', options.sessionId],
@@ -125,7 +125,11 @@ function checkValues(options: CreateOptions): void {
     ['--agent', options.agent],
     ['--agent-type', options.agentType],
     ...options.step.map((step): [string, string] => ['--step', step]),
-  ]
+  ])
+}
+
+/** Refuses option values that are empty or no line of text, as an unset variable would give. */
+export function checkOneLine(values: readonly (readonly [string, string | undefined])[]): void {
   for (const [option, value] of values) {
     if (value === undefined) continue
     if (value === '' || value !== oneLine(value, VALUE_LIMIT)) {

@@ -1,0 +1,102 @@
+import { mkdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { createProject } from '../support/project.ts'
+
+const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
+const MARKER = 'specs/259_x/.postflight-pending'
+
+describe('bypass', () => {
+  it('lets the next stop go through, which removes marker, loop guard and claims', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    await project.hook(subagentStop())
+
+    const run = await project.cli(['bypass', '259'])
+
+    expect(run).toMatchObject({ status: 0, stdout: `${MARKER}: the next stop goes through and removes it\n` })
+    expect(JSON.parse(project.read(MARKER))).toEqual({ ...OWNED, stop_hook_active: true })
+    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+    expect(project.snapshot('specs/259_x')).toEqual({})
+    expect(project.journal().map((entry) => entry.event)).toEqual(['block', 'bypass-request', 'bypass'])
+  })
+
+  it('works for whoever stops next, of whatever session', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+
+    await project.cli(['bypass', '259'])
+
+    expect((await project.hook(stop({ session_id: OTHER_SESSION }))).stdout).toBe('{}\n')
+    expect(project.has(MARKER)).toBe(false)
+  })
+
+  it.each(['', 'sess_1', 'a=b\nc=d\n', '[1,2]', '{"half":'])(
+    'works for a marker that does not parse, and keeps its text: %j',
+    async (text) => {
+      const project = createProject()
+      project.marker('259_x', text)
+
+      const run = await project.cli(['bypass', '259'])
+
+      expect(run.status).toBe(0)
+      expect(JSON.parse(project.read(MARKER))).toMatchObject({ stop_hook_active: true })
+      if (text !== '') expect(project.read('specs/259_x/.postflight-unparsed')).toBe(text)
+      expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+      expect(project.has(MARKER)).toBe(false)
+    },
+  )
+
+  it('--all reaches every marker', async () => {
+    const project = createProject()
+    project.marker('.', '')
+    project.marker('001_a', OWNED)
+    project.marker('archive/002_b', { ...OWNED, cc_session_id: OTHER_SESSION })
+
+    const run = await project.cli(['bypass', '--all', '--json'])
+
+    expect(run.json().bypassed.map((one: { path: string }) => one.path)).toEqual([
+      'specs/.postflight-pending',
+      'specs/001_a/.postflight-pending',
+      'specs/archive/002_b/.postflight-pending',
+    ])
+    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+    expect(Object.keys(project.snapshot('specs')).filter((name) => name.endsWith('pending'))).toEqual([])
+  })
+
+  it('--all reaches all the others where one is broken, and says which', async () => {
+    const project = createProject()
+    mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
+    project.marker('002_b', OWNED)
+
+    const run = await project.cli(['bypass', '--all'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('specs/001_a/.postflight-pending')
+    expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
+  })
+
+  it('--all is done where there is nothing', async () => {
+    const project = createProject()
+
+    expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 0, stdout: 'no markers to bypass\n' })
+  })
+
+  it('answers no for a task without a marker', async () => {
+    const project = createProject()
+    mkdirSync(project.at('specs/259_x'))
+
+    const run = await project.cli(['bypass', '259'])
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain('no marker in specs/259_x')
+    expect(project.snapshot('specs/259_x')).toEqual({})
+  })
+
+  it('is wrong use without a task, and with both', async () => {
+    const project = createProject()
+
+    expect((await project.cli(['bypass'])).status).toBe(64)
+    expect((await project.cli(['bypass', '259', '--all'])).status).toBe(64)
+  })
+})

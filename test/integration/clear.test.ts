@@ -1,0 +1,271 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, subagentStop } from '../support/payloads.ts'
+import { createProject, hoursAgo, makeOld, type Project } from '../support/project.ts'
+
+const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+
+/** A task with a marker of which two continuations are spent, an older abandoned one, and files of the task's own. */
+async function usedTask(): Promise<Project> {
+  const project = createProject()
+  project.write('specs/259_x/.postflight-abandoned', '{}')
+  project.write('specs/259_x/.postflight-abandoned.1', '{}')
+  project.write('specs/259_x/plan.md', '# Plan')
+  project.write('specs/259_x/.return-meta.json', '{}')
+  project.marker('259_x', OWNED)
+  await project.hook(subagentStop())
+  await project.hook(subagentStop())
+  return project
+}
+
+describe('clear', () => {
+  it('removes marker, loop guard, claims and abandoned markers, and nothing of the task’s own', async () => {
+    const project = await usedTask()
+
+    const run = await project.cli(['clear', '259'], { env: ENV })
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(project.snapshot('specs/259_x')).toEqual({ 'plan.md': '# Plan', '.return-meta.json': '{}' })
+    expect(project.journal().at(-1)).toMatchObject({
+      event: 'clear',
+      outcome: 'cleared',
+      marker_id: OWNED.id,
+      task: '259_x',
+      host_session: SESSION,
+    })
+  })
+
+  it('removes .return-meta.json too when asked', async () => {
+    const project = await usedTask()
+
+    await project.cli(['clear', '259', '--return-meta'])
+
+    expect(project.snapshot('specs/259_x')).toEqual({ 'plan.md': '# Plan' })
+  })
+
+  it('says with --dry-run what it would remove, and removes nothing', async () => {
+    const project = await usedTask()
+    const before = project.snapshot()
+
+    const run = await project.cli(['clear', '259', '--dry-run', '--return-meta'])
+
+    expect(run.stdout).toBe(
+      'would clear specs/259_x: .postflight-abandoned, .postflight-abandoned.1, .postflight-claims, ' +
+        '.postflight-loop-guard, .postflight-pending, .return-meta.json\n',
+    )
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('tells with --json what was removed', async () => {
+    const project = await usedTask()
+
+    const run = await project.cli(['clear', '259', '--json'])
+
+    expect(run.json()).toMatchObject({
+      root: project.dir,
+      dry_run: false,
+      cleared: [{ task: '259_x', marker_id: OWNED.id, files: expect.arrayContaining(['.postflight-pending']) }],
+    })
+  })
+
+  it.each(['259', '259_x', '7', 'no_such_task'])('is done where nothing is there (%s)', async (task) => {
+    const project = createProject()
+    mkdirSync(project.at('specs/259_x'))
+    const before = project.snapshot()
+
+    const run = await project.cli(['clear', task])
+
+    expect(run).toMatchObject({ status: 0, stdout: 'nothing to clear\n', stderr: '' })
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('is done where there is no specs/ at all', async () => {
+    const project = createProject({ specs: false })
+
+    const runs = [await project.cli(['clear', '259']), await project.cli(['clear', '--all'])]
+
+    expect(runs.map((run) => run.status)).toEqual([0, 0])
+    expect(project.snapshot()).toEqual({})
+  })
+
+  it('is done twice', async () => {
+    const project = await usedTask()
+
+    await project.cli(['clear', '259'])
+    const again = await project.cli(['clear', '259'])
+
+    expect(again.status).toBe(0)
+  })
+
+  it('reaches specs/ itself as "."', async () => {
+    const project = createProject()
+    project.marker('.', OWNED)
+    project.marker('259_x', OWNED)
+
+    await project.cli(['clear', '.'])
+
+    expect(project.has('specs/.postflight-pending')).toBe(false)
+    expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
+  })
+
+  it('keeps the text of a marker that does not parse', async () => {
+    const project = createProject()
+    project.marker('259_x', 'session=abc\ntask=259\n')
+
+    await project.cli(['clear', '259'])
+
+    expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-unparsed': 'session=abc\ntask=259\n' })
+  })
+
+  it('keeps several such texts apart', async () => {
+    const project = createProject()
+    for (const text of ['one', 'two', 'three']) {
+      project.marker('259_x', text)
+      await project.cli(['clear', '259'])
+    }
+
+    expect(Object.values(project.snapshot('specs/259_x')).sort()).toEqual(['one', 'three', 'two'])
+  })
+
+  it.each(['a folder', 'a link'])('refuses a marker that is %s, and removes nothing', async (kind) => {
+    const project = createProject()
+    const target = project.write('precious', 'precious')
+    mkdirSync(project.at('specs/259_x'))
+    if (kind === 'a link') symlinkSync(target, project.at('specs/259_x/.postflight-pending'))
+    else mkdirSync(project.at('specs/259_x/.postflight-pending'))
+    const before = project.snapshot()
+
+    const run = await project.cli(['clear', '259'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain(kind)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    'with space',
+    "it's",
+    '-rf',
+    '--all',
+    '.hidden',
+    '..x',
+    '007',
+    '$HOME',
+    '`x`',
+    '*',
+    'ü',
+    'a:b',
+    'archive/012_x',
+    'archive/-x',
+    '.',
+  ])('is what the reason’s own commands do, for a marker in %j', async (task) => {
+    const project = createProject()
+    project.marker(task, OWNED)
+    project.marker('001_other', { ...OWNED, cc_session_id: OTHER_SESSION })
+    const { answer } = await project.hook(subagentStop())
+    const command = /\(where `postflight` is not on the PATH: (.*)\)/.exec(answer.reason ?? '')?.[1]
+
+    const run = await project.shell(`${command}`)
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(project.has(`specs/${task}/.postflight-pending`)).toBe(false)
+    expect(project.has('specs/001_other/.postflight-pending')).toBe(true)
+  })
+
+  it('finds the one of two folders of the same name that is in use', async () => {
+    const project = createProject()
+    mkdirSync(project.at('specs/012_x'))
+    project.marker('archive/012_x', OWNED)
+
+    await project.cli(['clear', '012_x'])
+
+    expect(project.has('specs/archive/012_x/.postflight-pending')).toBe(false)
+  })
+
+  it('says so where both are in use', async () => {
+    const project = createProject()
+    project.marker('012_x', OWNED)
+    project.marker('archive/012_x', OWNED)
+
+    const run = await project.cli(['clear', '012_x'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain('specs/012_x, specs/archive/012_x')
+  })
+
+  it.each([[[]], [['259', '--all']], [['--all', '--orphaned']]])('is wrong use with %j', async (words) => {
+    const project = await usedTask()
+    const before = project.snapshot()
+
+    const run = await project.cli(['clear', ...words])
+
+    expect(run.status).toBe(64)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each(['../259_x', '/etc', '', '-x'])('is wrong use for the task %j', async (task) => {
+    const project = await usedTask()
+
+    expect((await project.cli(['clear', '--', task])).status).toBe(64)
+  })
+})
+
+describe('clear --all', () => {
+  it('clears every task, whatever its marker holds', async () => {
+    const project = createProject()
+    project.marker('.', '')
+    project.marker('001_a', OWNED)
+    project.marker('archive/002_b', 'garbage')
+    project.marker('003_c', { ...OWNED, cc_session_id: OTHER_SESSION })
+    project.write('specs/004_d/.postflight-loop-guard', '2')
+    project.write('specs/005_e/.return-meta.json', '{}')
+
+    const run = await project.cli(['clear', '--all', '--return-meta'])
+
+    expect(run.status).toBe(0)
+    const left = Object.keys(project.snapshot('specs')).filter((name) => /\.(postflight-|return)/.test(name))
+    expect(left).toEqual(['005_e/.return-meta.json', 'archive/002_b/.postflight-unparsed'])
+  })
+
+  it('clears all the others where one cannot be, and says which', async () => {
+    const project = createProject()
+    project.marker('001_a', OWNED)
+    mkdirSync(project.at('specs/002_b/.postflight-pending'), { recursive: true })
+    project.marker('003_c', OWNED)
+
+    const run = await project.cli(['clear', '--all'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('specs/002_b/.postflight-pending')
+    expect(project.has('specs/001_a/.postflight-pending')).toBe(false)
+    expect(project.has('specs/003_c/.postflight-pending')).toBe(false)
+  })
+})
+
+describe('clear --orphaned', () => {
+  it('clears what nobody will come back for, and leaves every live promise', async () => {
+    const project = createProject()
+    project.marker('001_live', OWNED)
+    project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })
+    project.marker('003_other_live', { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(2) })
+    project.marker('004_other_old', { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(25) })
+    project.marker('005_unowned_live', '')
+    makeOld(project.at(project.marker('006_unowned_old', '')), 25)
+    project.write('specs/007_abandoned/.postflight-abandoned', '{}')
+    project.write('specs/008_left/.postflight-loop-guard', '2')
+    project.write('specs/009_left/.postflight-claims/pf_abcdefghijkl.1', 'f1-1')
+    project.write('specs/010_foreign/.return-meta.json', '{}')
+
+    const run = await project.cli(['clear', '--orphaned', '--json'], { env: ENV })
+
+    expect(run.json().cleared.map((one: { task: string }) => one.task)).toEqual([
+      '004_other_old',
+      '006_unowned_old',
+      '007_abandoned',
+      '008_left',
+      '009_left',
+    ])
+    expect(project.has('specs/010_foreign/.return-meta.json')).toBe(true)
+  })
+})
