@@ -152,7 +152,7 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
     .addHelpText('after', example('logs -n 50', 'logs --follow'))
     .action(async (options: { count: string; follow: boolean }) => {
       const count = Number(options.count)
-      if (!Number.isInteger(count) || count < 0) {
+      if (!/^\d+$/.test(options.count)) {
         throw new PostflightError('value-invalid', {
           option: '-n',
           value: options.count,

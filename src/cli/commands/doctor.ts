@@ -110,7 +110,8 @@ function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
   }
   const program = platform === 'win32' ? [process.execPath, bundle] : [launcher, '--root', packageFolder]
   const run = spawnSync(program[0] as string, program.slice(1), {
-    input: '',
+    // An event of nobody's: a stop would be counted, here and wherever this environment leads the hook.
+    input: '{"hook_event_name":"doctor"}',
     encoding: 'utf8',
     timeout: 10_000,
     cwd: packageFolder,
@@ -154,6 +155,10 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
       return [bad('marker', `${name}: a postflight that was never done`, `${adopt}, or ${clear}`)]
     if (view.state === 'expired')
       return [bad('marker', `${name}: unowned and ${formatAge(view.age_ms ?? 0)} old, holds nobody`, clear)]
+    if (view.state === 'pending' && view.continuations.spent === null)
+      return [
+        bad('marker', `${name} ${view.problems.join(', ')}`, 'mend or remove that by hand: until then it holds nobody'),
+      ]
     if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
     if ((view.age_ms ?? 0) > day)
       return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]

@@ -1,0 +1,226 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION, subagentStop } from '../support/payloads.ts'
+import { type ProcessResult, runProcess } from '../support/process.ts'
+import { copyPackage, createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
+
+interface Finding {
+  readonly check: string
+  readonly ok: boolean
+  readonly what: string
+  readonly fix: string | null
+}
+
+/** A project that has the package in its node_modules. */
+interface Wired {
+  readonly project: Project
+  readonly folder: string
+  /** Runs the package's own CLI. */
+  readonly cli: (...words: string[]) => Promise<ProcessResult>
+}
+
+function withPackage(): Wired {
+  const project = createProject()
+  const folder = copyPackage(project.at('node_modules/postflight-guard'))
+  const script = join(folder, 'bin', 'postflight.js')
+  const cli = (...words: string[]) =>
+    runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+  return { project, folder, cli }
+}
+
+async function findingsOf(cli: Wired['cli']): Promise<{ status: number | null; wrong: Finding[]; all: Finding[] }> {
+  const run = await cli('doctor', '--json')
+  const all = (JSON.parse(run.stdout) as { findings: Finding[] }).findings
+  return { status: run.status, all, wrong: all.filter((finding) => !finding.ok) }
+}
+
+describe('doctor', () => {
+  it('finds nothing wrong where the hook is installed', async () => {
+    const { cli, project } = withPackage()
+    await cli('install')
+
+    const { status, wrong, all } = await findingsOf(cli)
+
+    expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
+    expect(all.map((finding) => [finding.check, finding.what])).toEqual([
+      ['settings', `wired in ${project.at('.claude/settings.json')}`],
+      ['hook', 'the hook answers: {}'],
+      ['root', `root ${project.dir}`],
+    ])
+  })
+
+  it('says what to do where it is not installed', async () => {
+    const { cli } = withPackage()
+
+    const { status, wrong } = await findingsOf(cli)
+
+    expect(status).toBe(1)
+    expect(wrong).toEqual([
+      {
+        check: 'settings',
+        ok: false,
+        what: 'not wired in any settings file of Claude Code',
+        fix: 'postflight install',
+      },
+    ])
+  })
+
+  it('prints each finding with its fix for people', async () => {
+    const { cli } = withPackage()
+
+    const { stdout } = await cli('doctor')
+
+    expect(stdout).toContain('✗ not wired in any settings file of Claude Code\n  → postflight install\n')
+  })
+
+  it.each([
+    [
+      'wired twice',
+      async ({ cli }: Wired) => {
+        await cli('install', '--scope', 'project')
+        await cli('install', '--scope', 'local')
+      },
+      /wired in several settings files/,
+    ],
+    [
+      'wired in part',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
+        delete settings.hooks.Stop
+        project.write('.claude/settings.json', JSON.stringify(settings))
+      },
+      /wired in part only/,
+    ],
+    [
+      'another copy',
+      async ({ project }: Wired) => {
+        const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
+        project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks, SubagentStop: hooks } }))
+      },
+      /starts another copy: \/elsewhere/,
+    ],
+    [
+      'broken settings',
+      async ({ project }: Wired) => {
+        project.write('.claude/settings.json', '{"hooks": {\n  nonsense')
+      },
+      /settings\.json:2:3: no valid JSON/,
+    ],
+    [
+      'a launcher that is not executable',
+      async ({ cli, folder }: Wired) => {
+        await cli('install')
+        chmodSync(join(folder, 'hooks', 'postflight-hook'), 0o644)
+      },
+      /postflight-hook is not executable/,
+    ],
+    [
+      'a bundle that is missing',
+      async ({ cli, folder }: Wired) => {
+        await cli('install')
+        rmSync(join(folder, 'dist', 'hook.js'))
+      },
+      /hook\.js is missing/,
+    ],
+    [
+      'a bundle that is broken',
+      async ({ cli, folder }: Wired) => {
+        await cli('install')
+        writeFileSync(join(folder, 'dist', 'hook.js'), 'not a program(')
+      },
+      /the hook does not answer/,
+    ],
+    [
+      'no root',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        rmSync(project.at('specs'), { recursive: true })
+      },
+      /no specs\/ folder at or above/,
+    ],
+    [
+      'an abandoned marker',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        project.write('specs/259_x/.postflight-abandoned', '{}')
+      },
+      /specs\/259_x\/\.postflight-abandoned: a postflight that was never done/,
+    ],
+    [
+      'an expired marker',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        project.marker('259_x', { created: hoursAgo(30) })
+      },
+      /unowned and 30 h old/,
+    ],
+    [
+      'a marker that has been pending for days',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        project.marker('259_x', { cc_session_id: SESSION, created: hoursAgo(72) })
+      },
+      /pending for 3 days/,
+    ],
+    [
+      'a marker that cannot be read',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        mkdirSync(project.at('specs/259_x/.postflight-pending'), { recursive: true })
+      },
+      /cannot be read: a folder/,
+    ],
+    [
+      'a marker where the hook does not look',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        project.marker('259_x/deeper', {})
+        project.write('docs/.postflight-pending', '')
+      },
+      /lies where the hook does not look/,
+    ],
+  ])('finds %s, with a fix', async (_what, prepare, expected) => {
+    const made = withPackage()
+    await prepare(made)
+
+    const { status, wrong } = await findingsOf(made.cli)
+
+    expect(status).toBe(1)
+    expect(wrong.map((finding) => finding.what).join('\n')).toMatch(expected)
+    expect(wrong.every((finding) => finding.fix !== null && finding.fix !== '')).toBe(true)
+  })
+
+  it('says what is fine about markers, too', async () => {
+    const { cli, project } = withPackage()
+    await cli('install')
+    project.marker('001_a', { cc_session_id: SESSION, created: hoursAgo(1) })
+    project.marker('002_b', { stop_hook_active: true })
+
+    const { status, all } = await findingsOf(cli)
+
+    expect(status).toBe(0)
+    expect(all.filter((finding) => finding.check === 'marker').map((finding) => finding.what)).toEqual([
+      'specs/001_a/.postflight-pending: pending',
+      'specs/002_b/.postflight-pending: goes at the next stop',
+    ])
+  })
+
+  it('looks at the hook without spending a continuation, wherever the hook would look', async () => {
+    const { cli, project } = withPackage()
+    await cli('install')
+    project.marker('001_unowned', { reason: 'pending' })
+    project.marker('002_bypassed', { stop_hook_active: true })
+    project.marker('003_old', { created: hoursAgo(30) })
+    const before = project.snapshot('specs')
+
+    const { all } = await findingsOf(cli)
+    await project.cli(['doctor'], { cwd: project.home, env: { CLAUDE_PROJECT_DIR: project.dir } })
+    await project.cli(['doctor'], { cwd: project.home, env: { POSTFLIGHT_ROOT: project.dir } })
+
+    expect(all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
+    expect(project.snapshot('specs')).toEqual(before)
+    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+  })
+})

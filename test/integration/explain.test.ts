@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
+
+const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending', operation: 'research' }
+
+/** One marker for each row of the table. */
+function everyRow(): Project {
+  const project = createProject()
+  project.marker('001_bypassed', { ...OWNED, stop_hook_active: true })
+  project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
+  project.marker('004_expired', { created: hoursAgo(25) })
+  project.marker('005_main', { ...OWNED, agent_id: 'main' })
+  project.marker('006_unowned', { reason: 'unowned' })
+  project.marker('007_spent', OWNED)
+  project.write('specs/007_spent/.postflight-loop-guard', '3\n')
+  project.marker('008_mine', OWNED)
+  project.marker('009_workflow', { ...OWNED, workflow: true })
+  return project
+}
+
+function explainPayload(project: Project, payload: object, env: Record<string, string> = {}) {
+  return project.cli(['explain', '--payload', '-', '--json'], { input: JSON.stringify(payload), env })
+}
+
+function rowsOf(document: JsonDocument): unknown[] {
+  return document.markers.map((one: JsonDocument) => [one.path.split('/')[1], one.row, one.rule, one.answer])
+}
+
+describe('explain', () => {
+  it('tells for each marker which row of the table decides, at a sub-agent’s stop', async () => {
+    const project = everyRow()
+
+    const run = await explainPayload(project, subagentStop())
+
+    expect(rowsOf(run.json())).toEqual([
+      ['001_bypassed', 1, 'bypassed', 'allow'],
+      ['002_other_session', 2, 'other-session', 'allow'],
+      ['004_expired', 4, 'expired', 'allow'],
+      ['005_main', 5, 'other-agent', 'allow'],
+      ['006_unowned', 8, 'block', 'block'],
+      ['007_spent', 7, 'capped', 'allow'],
+      ['008_mine', 8, 'block', 'block'],
+      ['009_workflow', 0, 'workflow', 'allow'],
+    ])
+    expect(run.json()).toMatchObject({
+      payload: { event: 'SubagentStop', host_session: SESSION, agent: 'agent-a' },
+      roots: [project.dir],
+      answer: { decision: 'block' },
+    })
+  })
+
+  it('and at the main conversation’s', async () => {
+    const project = everyRow()
+    const running = [{ id: 'b', type: 'subagent', status: 'running' }]
+
+    const plain = await explainPayload(project, stop())
+    const waiting = await explainPayload(project, stop({ background_tasks: running }))
+
+    expect(rowsOf(plain.json())).toContainEqual(['005_main', 8, 'block', 'block'])
+    expect(rowsOf(plain.json())).toContainEqual(['006_unowned', 3, 'unowned-stop', 'allow'])
+    expect(rowsOf(waiting.json())).toContainEqual(['005_main', 6, 'background', 'allow'])
+  })
+
+  it('writes nothing', async () => {
+    const project = everyRow()
+    const before = project.snapshot()
+
+    await explainPayload(project, subagentStop())
+    await project.cli(['explain'])
+
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['a sub-agent’s stop', subagentStop()],
+    ['another sub-agent’s', subagentStop({ agent_id: 'agent-b' })],
+    ['main’s stop', stop()],
+    ['another session’s', stop({ session_id: OTHER_SESSION })],
+    ['a stop of which nothing is known', {}],
+    ['Copilot’s first stop of a sub-agent', stop({ parent_agent_id: SESSION })],
+    ['an event that is none of ours', { hook_event_name: 'PreCompact' }],
+  ])('gives the very answer that the hook then gives, for %s', async (_what, payload) => {
+    const project = everyRow()
+    const explained = await explainPayload(project, { cwd: project.dir, ...payload })
+
+    const run = await project.hook(payload)
+
+    expect(explained.json().answer).toEqual(run.answer)
+  })
+
+  it('says which host would ignore the answer', async () => {
+    const project = everyRow()
+
+    const run = await explainPayload(project, subagentStop(), { FACTORY_PROJECT_DIR: project.dir })
+
+    expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
+  })
+
+  it('says it where the event is no stop', async () => {
+    const project = everyRow()
+
+    const run = await explainPayload(project, sessionStart('startup'))
+
+    expect(run.json()).toMatchObject({ why: expect.stringContaining('no stop'), markers: [] })
+  })
+
+  it('shows it to people, without anything that paints the terminal', async () => {
+    const project = createProject()
+    project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
+    const payload = JSON.stringify(subagentStop({ hook_event_name: 'SubagentStop', agent_id: 'agent-a' }))
+
+    const run = await project.cli(['explain', '--payload', '-'], { input: payload })
+
+    expect(run.stdout).toContain(`SubagentStop of session ${SESSION}, agent agent-a`)
+    expect(run.stdout).toContain('row 8, block: held')
+    expect(run.stdout).toContain('answer: block')
+    expect(run.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  })
+
+  it('reads the payload from a file', async () => {
+    const project = everyRow()
+    project.write('payload.json', JSON.stringify(stop()))
+
+    const run = await project.cli(['explain', '--payload', 'payload.json', '--json'])
+
+    expect(run.json().payload.event).toBe('Stop')
+  })
+
+  it.each([
+    ['no JSON', 'garbage', 65],
+    ['a list', '[]', 65],
+    ['half an object', '{"a":', 65],
+  ])('refuses a payload that is %s', async (_what, text, status) => {
+    const project = createProject()
+    project.write('payload.json', text)
+
+    const run = await project.cli(['explain', '--payload', 'payload.json'])
+
+    expect(run.status).toBe(status)
+    expect(run.stderr).toMatch(/^postflight: the payload is [^\n]+\n$/)
+  })
+
+  it('refuses a payload that is not there', async () => {
+    const project = createProject()
+
+    const run = await project.cli(['explain', '--payload', 'nowhere.json'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('nowhere.json')
+  })
+
+  it('says so where there is no root', async () => {
+    const project = createProject({ specs: false })
+
+    expect((await project.cli(['explain'])).stdout).toContain('no specs/ folder in sight')
+  })
+})

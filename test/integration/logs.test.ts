@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION, subagentStop } from '../support/payloads.ts'
+import { CLI } from '../support/process.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+const JOURNAL = 'specs/.postflight/journal.jsonl'
+const OLD_JOURNAL = 'specs/.postflight/journal.old.jsonl'
+const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a' }
+
+function withEntries(count: number): Project {
+  const project = createProject()
+  const lines = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ time: '2026-01-18T10:00:00.000Z', event: 'block', task: '259_x', count: index }),
+  )
+  project.write(JOURNAL, `${lines.join('\n')}\n`)
+  return project
+}
+
+describe('logs', () => {
+  it('shows the journal, readable', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    for (let index = 0; index < 4; index++) await project.hook(subagentStop())
+
+    const run = await project.cli(['logs'])
+
+    const lines = run.stdout.trimEnd().split('\n')
+    expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['block', 'block', 'block', 'cap'])
+    expect(lines[0]).toMatch(
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}block {10}259_x · continuation 1 · session \S+ · agent agent-a · pf_abcdefghijkl$/,
+    )
+    expect(lines[3]).toContain('capped')
+  })
+
+  it('shows the last 20, or as many as asked for', async () => {
+    const project = withEntries(50)
+
+    const counts = async (...words: string[]): Promise<number[]> => {
+      const { entries } = (await project.cli(['logs', '--json', ...words])).json()
+      return entries.map((entry: { count: number }) => entry.count)
+    }
+
+    expect(await counts()).toEqual(Array.from({ length: 20 }, (_, index) => index + 30))
+    expect(await counts('-n', '2')).toEqual([48, 49])
+    expect(await counts('-n', '0')).toEqual([])
+    expect(await counts('-n', '1000')).toHaveLength(50)
+  })
+
+  it.each(['-1', 'x', '1.5', ''])('refuses -n %j', async (value) => {
+    const project = withEntries(1)
+
+    const run = await project.cli(['logs', '-n', value])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain('takes a whole number')
+  })
+
+  it('reads on from the old file after a rotation', async () => {
+    const project = withEntries(3)
+    project.write(OLD_JOURNAL, '{"event":"create","task":"old"}\n')
+
+    const { entries } = (await project.cli(['logs', '--json'])).json()
+
+    expect(entries[0]).toEqual({ event: 'create', task: 'old' })
+    expect(entries).toHaveLength(4)
+  })
+
+  it('leaves out what is none of our lines', async () => {
+    const project = createProject()
+    project.write(JOURNAL, 'garbage\n{"event":"block","task":"a"}\n[]\nnull\n{"event":7}\n{"half":')
+
+    expect((await project.cli(['logs', '--json'])).json().entries).toEqual([{ event: 'block', task: 'a' }])
+  })
+
+  it('lets no line paint the terminal', async () => {
+    const project = createProject()
+    project.write(
+      JOURNAL,
+      `${JSON.stringify({ time: '\u001b[2J', event: '\u009b31m\u001b[1m', task: 'a\u0007\nb' })}\n`,
+    )
+
+    const text = await project.cli(['logs'])
+    const json = await project.cli(['logs', '--json'])
+
+    expect(text.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(json.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  })
+
+  it('says so where the journal is empty, and where there is no root', async () => {
+    const empty = createProject()
+    const none = createProject({ specs: false })
+
+    expect(await empty.cli(['logs'])).toMatchObject({ status: 0, stdout: 'the journal is empty\n' })
+    expect((await none.cli(['logs'])).status).toBe(1)
+  })
+
+  it('does not follow a link for a journal', async () => {
+    const project = createProject()
+    project.write('secret', '{"event":"block","task":"secret"}\n')
+    mkdirSync(project.at('specs/.postflight'))
+    symlinkSync(project.at('secret'), project.at(JOURNAL))
+
+    expect((await project.cli(['logs'])).stdout).not.toContain('secret')
+  })
+
+  it('--follow prints what comes, until it is interrupted', async () => {
+    const project = withEntries(1)
+    const child = spawn(process.execPath, [CLI, 'logs', '--follow', '-n', '0', '--json'], {
+      cwd: project.dir,
+      env: { ...project.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    project.marker('259_x', OWNED)
+    // What it printed first is the empty list: from then on it follows.
+    await expect.poll(() => stdout, { timeout: 10_000 }).toContain('"entries": []')
+
+    // It looks twice a second, from the size that it saw first; so ask until it has seen one.
+    await expect
+      .poll(
+        async () => {
+          await project.hook(subagentStop())
+          return stdout
+        },
+        { timeout: 15_000, interval: 300 },
+      )
+      .toMatch(/"event":"(?:block|cap)"/)
+    child.kill('SIGINT')
+
+    expect(await ended).toBe(0)
+  })
+})
+
+describe('the journal', () => {
+  it('is rotated at 1 MiB, and one old file is kept', async () => {
+    const project = createProject()
+    project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
+    project.write(OLD_JOURNAL, 'older')
+    project.marker('259_x', OWNED)
+
+    await project.hook(subagentStop())
+    await project.hook(subagentStop())
+
+    expect(project.read(OLD_JOURNAL)).toMatch(/^x+\n\{"time":.*"event":"block","/)
+    expect(statSync(project.at(JOURNAL)).size).toBeLessThan(1000)
+    expect(project.journal()).toMatchObject([{ event: 'block', count: 2 }])
+    expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])
+  })
+
+  it('has whole lines, though many processes write at once', async () => {
+    const project = createProject()
+    for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })
+
+    await Promise.all(Array.from({ length: 8 }, () => project.hook(subagentStop())))
+
+    // Reading parses every line.
+    const entries = project.journal()
+    expect(entries.filter((entry) => entry.event === 'block')).toHaveLength(18)
+    expect(entries.every((entry) => typeof entry.time === 'string')).toBe(true)
+  })
+
+  it('holds no line that a hostile marker could stretch or break', async () => {
+    const project = createProject()
+    const hostile = `${'x'.repeat(30_000)}\n{"event":"forged"}\u001b[2J`
+    project.marker('259_x', { ...OWNED, id: hostile, agent_id: hostile, cc_session_id: SESSION, reason: hostile })
+    project.marker('260_x', { id: hostile })
+
+    await project.hook(subagentStop({ agent_id: hostile.slice(0, 200) }))
+
+    const text = project.read(JOURNAL)
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .every((line) => line.length < 3000),
+    ).toBe(true)
+    expect(text).not.toContain('"event":"forged"')
+    expect(text).not.toContain('\u001b')
+  })
+
+  it('is never read for a decision: gone, forged or full, the answers are the same', async () => {
+    for (const journal of [undefined, '{"event":"clear","task":"259_x"}\n', 'x'.repeat(2_000_000)]) {
+      const project = createProject()
+      project.marker('259_x', OWNED)
+      if (journal !== undefined) project.write(JOURNAL, journal)
+
+      const answers: (string | undefined)[] = []
+      for (let index = 0; index < 4; index++) answers.push((await project.hook(subagentStop())).answer.decision)
+
+      expect(answers).toEqual(['block', 'block', 'block', undefined])
+    }
+  })
+
+  it('of a root that is only found by a variable lies in that root', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    mkdirSync(join(project.home, 'specs'))
+
+    await project.hook(subagentStop(), { cwd: project.home, env: { CLAUDE_PROJECT_DIR: project.dir } })
+
+    expect(project.journal()).toMatchObject([{ event: 'block' }])
+    expect(project.snapshot('../home')).toEqual({ specs: 'folder' })
+  })
+})
