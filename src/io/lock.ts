@@ -80,7 +80,10 @@ function takeOverStale(lock: string): boolean {
     if (fs.lstatSync(aside).ino !== stats.ino) fs.linkSync(aside, lock)
     tryRemoveFile(aside)
     return true
-  } catch {
+  } catch (error) {
+    const code = errorCode(error)
+    // No waiting gives the right to write here.
+    if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
     return false
   }
 }

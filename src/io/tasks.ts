@@ -5,7 +5,7 @@ import { parseTaskReference, SPECS_ITSELF, type TaskReference, taskNumberOf } fr
 import { stripControl } from '../core/text.ts'
 import { hasContinuations } from './claims.ts'
 import { kindAt } from './file-access.ts'
-import { listTaskFolders, type TaskFolder } from './search.ts'
+import { listTaskFolders, type SearchProblem, type TaskFolder } from './search.ts'
 
 /** From what a person calls a task to its folder. */
 
@@ -28,10 +28,10 @@ function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
  * The one folder that a person means by `task`; undefined where there is none. Of several, the one that has something
  * of ours. A folder that is there may be named as it is, or as it was printed, also where nobody could give a new one
  * such a name: its marker must be clearable.
- * @throws {PostflightError} `task-invalid`, `task-ambiguous`.
+ * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
  */
 export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
-  const { folders } = listTaskFolders(root)
+  const { folders, problems } = listTaskFolders(root)
   const named = folders.filter((folder) => isNamed(folder, task))
   const reference = readReference(task, named.length > 0)
   const matching = folders.filter(
@@ -41,8 +41,15 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
     const [inUse, another] = candidates.filter(holdsOurs)
     if (inUse !== undefined && another === undefined) return inUse
   }
+  // That it is not there would be a guess.
+  if (matching.length === 0) refuseUnsearched(problems.filter((problem) => problem.path === specsFolder(root).path))
   if (matching.length <= 1) return matching[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
+}
+
+/** @throws {PostflightError} `file-unreadable` for the first folder that could not be looked into. */
+export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
+  if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
 }
 
 /** By its name, or by its path below `specs/` where several have the name; both as they are printed, too. */

@@ -2,6 +2,7 @@ import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
 import { changeMarker, markerDisplayPath } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/search.ts'
+import { refuseUnsearched } from '../../io/tasks.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -21,8 +22,8 @@ export interface BypassOptions {
 export function bypass(context: CommandContext, task: string | undefined, options: BypassOptions): CommandResult {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
-  const folders =
-    task === undefined ? foldersHolding(listTaskFolders(root).folders, MARKER_FILE) : [requireTaskFolder(root, task)]
+  const { folders, problems } =
+    task === undefined ? everyMarker(root) : { folders: [requireTaskFolder(root, task)], problems: [] }
   const done = forEveryOne(folders, (folder) => {
     const marker = changeMarker(
       folder,
@@ -33,6 +34,7 @@ export function bypass(context: CommandContext, task: string | undefined, option
     record(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker?.id ?? null }
   })
+  refuseUnsearched(problems)
   return {
     exitCode: 0,
     data: { bypassed: done },
@@ -41,4 +43,9 @@ export function bypass(context: CommandContext, task: string | undefined, option
         ? ['no markers to bypass']
         : done.map((one) => `${one.path}: the next stop goes through and removes it`),
   }
+}
+
+function everyMarker(root: string) {
+  const { folders, problems } = listTaskFolders(root)
+  return { folders: foldersHolding(folders, MARKER_FILE, problems), problems }
 }

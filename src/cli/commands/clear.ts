@@ -3,8 +3,8 @@ import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { parseTaskReference } from '../../core/task-folder.ts'
 import { clearableFiles, clearFolder, readMarker } from '../../io/marker-store.ts'
-import { listTaskFolders, type TaskFolder } from '../../io/search.ts'
-import { findTaskFolder } from '../../io/tasks.ts'
+import { listTaskFolders, type SearchProblem, type TaskFolder } from '../../io/search.ts'
+import { findTaskFolder, refuseUnsearched } from '../../io/tasks.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -29,7 +29,8 @@ export function clear(context: CommandContext, task: string | undefined, options
   const root = findCommandRoot(context)
   // A slip in the task's name is wrong use wherever one stands.
   if (root === undefined && task !== undefined) parseTaskReference(task)
-  const folders = root === undefined ? [] : foldersToClear(context, root, task, options)
+  const { folders, problems } =
+    root === undefined ? { folders: [], problems: [] } : foldersToClear(context, root, task, options)
   const done = forEveryOne(folders, (folder) => {
     const files = clearableFiles(folder, options.returnMeta)
     // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
@@ -52,6 +53,7 @@ export function clear(context: CommandContext, task: string | undefined, options
     }
     return { task: folder.task, path: folder.path, marker_id: id ?? null, files: result.files }
   }).filter((one) => one !== undefined)
+  refuseUnsearched(problems)
   const verb = options.dryRun ? 'would clear' : 'cleared'
   return {
     exitCode: 0,
@@ -68,15 +70,17 @@ function foldersToClear(
   root: string,
   task: string | undefined,
   options: ClearOptions,
-): TaskFolder[] {
+): { readonly folders: readonly TaskFolder[]; readonly problems: readonly SearchProblem[] } {
   if (task !== undefined) {
     const folder = findTaskFolder(root, task)
-    return folder === undefined ? [] : [folder]
+    return { folders: folder === undefined ? [] : [folder], problems: [] }
   }
   const session = shellIdentity(context.environment)?.session
-  return listTaskFolders(root).folders.filter(
-    (folder) => !options.orphaned || isOrphaned(folder, session, context.nowMs),
-  )
+  const { folders, problems } = listTaskFolders(root)
+  return {
+    folders: folders.filter((folder) => !options.orphaned || isOrphaned(folder, session, context.nowMs)),
+    problems,
+  }
 }
 
 /**

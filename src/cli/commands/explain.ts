@@ -4,7 +4,7 @@ import { ALLOW, type Answer, formatAnswer } from '../../core/answer.ts'
 import { RULES } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
-import { RULE_SENTENCES } from '../../core/messages.ts'
+import { RULE_SENTENCES, unsearchable } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
 import { composeReason } from '../../core/reason.ts'
 import { inLine, stripControl } from '../../core/text.ts'
@@ -29,7 +29,8 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
   const roots = findRoots(startFolders({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }))
   const ignoredBy = hostThatIgnores(payload, environment)
   const isStop = payload.event === 'Stop' || payload.event === 'SubagentStop'
-  const judged = isStop && ignoredBy === undefined ? judge(context, payload, roots) : []
+  const { judged, problems } =
+    isStop && ignoredBy === undefined ? judge(context, payload, roots) : { judged: [], problems: [] }
   const blocked = judged.flatMap((one) => one.blocked ?? [])
   const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
   const answer: Answer =
@@ -50,6 +51,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       roots,
       why: why ?? null,
       markers: judged.map(({ data }) => data),
+      problems,
       answer: JSON.parse(formatAnswer(answer, showsNotice(payload, environment))),
     },
     lines: [
@@ -59,6 +61,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       ...judged.map(
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),
+      ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
     ],
   }
@@ -66,22 +69,23 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
 
 function judge(context: CommandContext, payload: Payload, roots: readonly string[]) {
   const agentRoot = findRoot(payload.cwd ?? context.cwd)
-  return findMarkers(roots).markers.map((found) => {
-    const judged = judgeStored(found, payload, context.nowMs)
+  const { markers, problems } = findMarkers(roots)
+  const judged = markers.map((found) => {
+    const one = judgeStored(found, payload, context.nowMs)
     const { folder } = found
     const location = markerDisplayPath(folder)
-    if (judged.kind === 'unjudged') {
+    if (one.kind === 'unjudged') {
       const data = {
         path: location,
         rule: null,
         row: null,
         answer: 'allow',
-        why: `cannot be read (${judged.detail}): the stop is allowed`,
+        why: `cannot be read (${one.detail}): the stop is allowed`,
         continuations_spent: null,
       }
       return { data, blocked: undefined }
     }
-    const { rule, spent, stored } = judged
+    const { rule, spent, stored } = one
     const blocked =
       rule === 'block'
         ? {
@@ -95,6 +99,7 @@ function judge(context: CommandContext, payload: Payload, roots: readonly string
     const data = { path: location, rule, ...RULES[rule], why: RULE_SENTENCES[rule], continuations_spent: spent }
     return { data, blocked }
   })
+  return { judged, problems }
 }
 
 function readPayloadFile(context: CommandContext, file: string): string {
