@@ -51,12 +51,11 @@ export function parseClaimName(name: string): Claim | undefined {
 
 /** Reads the loop guard's text. A number past the limit means: spent. */
 export function parseLoopGuard(text: string): LoopGuard {
-  const digits = text.replace(/^\ufeff/, '').trim()
-  if (!/^\d+$/.test(digits)) return { kind: 'garbled' }
-  return {
-    kind: 'number',
-    value: digits.length > 3 ? CONTINUATION_LIMIT : Math.min(Number(digits), CONTINUATION_LIMIT),
-  }
+  // A byte-order mark is blank space to `trim`.
+  const digits = text.trim()
+  return /^\d+$/.test(digits)
+    ? { kind: 'number', value: Math.min(Number(digits), CONTINUATION_LIMIT) }
+    : { kind: 'garbled' }
 }
 
 /** True when `claim` counts for the marker. */

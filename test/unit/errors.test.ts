@@ -82,6 +82,17 @@ describe('sentences for errors', () => {
     expect(errorMessage(code, args)).toMatch(code === 'usage' ? /\S$/ : /[.]$/)
   })
 
+  it('a marker of another session: the command that takes it over is ready to paste', () => {
+    const sentence = errorMessage('marker-of-other-session', { path: 'p', whose: 'w', task: "259_it's" })
+    expect(sentence).toContain("`postflight adopt '259_it'\\''s'`")
+  })
+
+  it('a value of some length is whole', () => {
+    expect(errorMessage('file-unreadable', { path: `/${'p'.repeat(900)}`, detail: 'EACCES' })).toContain(
+      'p'.repeat(900),
+    )
+  })
+
   it('a hostile value can neither paint the terminal nor fill it', () => {
     const sentence = errorMessage('task-invalid', { task: `\u001b[2J\n${'x'.repeat(100_000)}` })
     expect(sentence).not.toMatch(/[\u0000-\u001f]/)

@@ -128,12 +128,17 @@ describe('what is no index that we can read', () => {
   it.each([
     ['empty', new Uint8Array()],
     ['too short for a header', indexOf(2, []).subarray(0, 11)],
-    ['other letters', Uint8Array.from([...new TextEncoder().encode('DIRX'), 0, 0, 0, 2, 0, 0, 0, 1])],
+    ['other letters', indexOf(2, [{ path: NAME }]).map((byte, at) => (at === 3 ? 0x58 : byte))],
     ['version 1', indexOf(1 as 2, [{ path: NAME }])],
     ['version 5', indexOf(5 as 2, [{ path: NAME }])],
     ['a split index, which has no entries of its own', indexOf(2, [], 20, 7)],
   ])('%s', (_, index) => {
     expect(pathsIn(index)).toEqual([])
+  })
+
+  it('fewer entries than it holds: the rest are extensions', () => {
+    expect(pathsIn(indexOf(2, [{ path: NAME }, { path: `b/${NAME}` }], 20, 1))).toEqual([NAME])
+    expect(pathsIn(indexOf(2, [{ path: NAME }], 20, 0))).toEqual([])
   })
 
   it('more entries than it holds', () => {
@@ -169,7 +174,9 @@ describe('version 4 takes over the beginning of the path before', () => {
   it('a hostile one whose paths only grow is not followed', () => {
     const growing = Array.from({ length: 3000 }, () => ({ path: 'x'.repeat(1000), removes: 0 }))
     const started = performance.now()
-    expect(pathsIn(indexOf(4, [{ path: NAME }, ...growing, { path: NAME, removes: 3_000_000 }]))).toEqual([NAME])
+    expect(pathsIn(indexOf(4, [{ path: NAME }, ...growing, { path: `late/${NAME}`, removes: 3_000_000 }]))).toEqual([
+      NAME,
+    ])
     expect(performance.now() - started).toBeLessThan(2000)
   })
 })

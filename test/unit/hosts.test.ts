@@ -39,7 +39,7 @@ describe("who the shell's environment says that we are", () => {
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1' }],
     ['droid tells nothing', { FACTORY_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, environment, expected) => {
-    expect(shellIdentity(environment)).toEqual(expected)
+    expect(shellIdentity(environment)).toStrictEqual(expected)
   })
 
   it.each([
@@ -58,7 +58,7 @@ describe("who the shell's environment says that we are", () => {
     [{ CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: '' }],
     [{ QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: '' }],
   ])('an empty agent is unknown: %j', (environment) => {
-    expect(shellIdentity(environment)).toEqual({ session: 's1' })
+    expect(shellIdentity(environment)).toStrictEqual({ session: 's1' })
   })
 
   it('the variables are asked in this order, POSTFLIGHT_HOST_SESSION first', () => {

@@ -34,6 +34,8 @@ describe('the loop guard as text', () => {
     ['\ufeff2\n', 2],
     ['007', 3],
     ['002', 2],
+    ['0000', 0],
+    ['0000000002', 2],
   ])('%j reads as %i', (text, value) => {
     expect(parseLoopGuard(text)).toEqual({ kind: 'number', value })
   })
@@ -45,7 +47,7 @@ describe('the loop guard as text', () => {
     },
   )
 
-  it.each(['', ' \n', '{}', '-1', '1.5', '1e1', 'NaN', 'null', 'three', '1 2', '0x2', '٢', '1\u0000'])(
+  it.each(['', ' \n', '{}', '-1', '1.5', '1e1', 'NaN', 'null', 'three', '1 2', '0x2', '٢', '1\u0000', '1\ufeff2'])(
     '%j is garbled: it says nothing',
     (text) => {
       expect(parseLoopGuard(text)).toEqual({ kind: 'garbled' })

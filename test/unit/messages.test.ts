@@ -8,6 +8,8 @@ import {
   RECOVERY_TEXT,
   RULE_SENTENCES,
   unreadableNotice,
+  unsearchable,
+  unsettledNotice,
 } from '../../src/core/messages.ts'
 
 describe('what is wrong with a marker', () => {
@@ -33,6 +35,7 @@ describe('rules', () => {
   it('every rule has its sentence, and no two the same', () => {
     expect(Object.keys(RULE_SENTENCES).sort()).toEqual(Object.keys(RULES).sort())
     expect(new Set(Object.values(RULE_SENTENCES)).size).toBe(Object.keys(RULES).length)
+    for (const sentence of Object.values(RULE_SENTENCES)) expect(sentence).toMatch(/^\w.{20,}\w$/)
   })
 })
 
@@ -47,6 +50,14 @@ describe('notices to the user', () => {
   it('an unreadable marker: which file, why, and that the stop was allowed', () => {
     const notice = unreadableNotice('specs/259_x/.postflight-pending', 'EACCES')
     for (const part of ['specs/259_x/.postflight-pending', 'EACCES', 'allowed']) expect(notice).toContain(part)
+  })
+
+  it('a folder that nobody may look into: which one, why, and what that means', () => {
+    expect(unsearchable('specs/259_x', 'EACCES')).toMatch(/^specs\/259_x .*EACCES.*nobody$/)
+  })
+
+  it('more markers than a stop has time for: how many, and how to look', () => {
+    expect(unsettledNotice(49_000)).toMatch(/^postflight-guard: 49000 more markers .*`postflight inspect`/)
   })
 
   it('both are one line, whatever a name holds', () => {

@@ -92,6 +92,10 @@ describe('what a payload leaves out is unknown, not wrong', () => {
     },
   )
 
+  it('a byte-order mark inside is part of a name', () => {
+    expect(payload({ cwd: '/a\ufeffb' }).cwd).toBe('/a\ufeffb')
+  })
+
   it('a path may be long', () => {
     expect(payload({ cwd: `/${LONG_ID}` }).cwd).toBe(`/${LONG_ID}`)
   })

@@ -205,6 +205,10 @@ describe('a sub-agent is told to repeat its report (CC#85917, OMC#3203)', () => 
       const reason = composeReason(items.slice(0, count), OFF_PATH, true)
       expect(reason.length).toBeLessThanOrEqual(REASON_LIMIT)
       expect(reason).toMatch(REPORT)
+      // What is wrong is said whole, however many share the answer.
+      const described = reason.split('\nTask ').length - 1
+      const problems = / \(the marker specs\/\d+_t{60}\/\.postflight-pending is (?:empty\)\n|no JSON \()/g
+      expect(reason.match(problems)).toHaveLength(described)
     }
   })
 })
@@ -286,6 +290,28 @@ describe('long paths', () => {
     expect(text).toContain(`clear the marker: postflight clear 259_prove_completeness --root ${root}\n`)
     expect(text).toContain('This is continuation 1 of 3.')
     expect(text).toMatch(REPORT)
+    expect(linesOf(text)).toHaveLength(6)
+  })
+
+  it('what explains goes only when it must, to the character', () => {
+    const lengths = Array.from({ length: 3200 }, (_, length) => {
+      const text = composeReason([blocked({}, { root: `/${'d'.repeat(length)}` })], OFF_PATH, true)
+      expect(text).toContain(
+        `clear the marker: postflight clear 259_prove_completeness --root /${'d'.repeat(length)}\n`,
+      )
+      expect(text).toMatch(REPORT)
+      expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
+      return { whole: text.includes('(where `postflight` is not on the PATH'), length: text.length }
+    })
+    const change = lengths.findIndex(({ whole }) => !whole)
+    // Two commands grow with the root: one character more of it would have been two too many.
+    expect(lengths[change - 1]?.length).toBeGreaterThan(REASON_LIMIT - 2)
+    expect(lengths.slice(change).some(({ whole }) => whole)).toBe(false)
+  })
+
+  it('the path of a marker is shown to 240 characters', () => {
+    const path = `specs/${'p'.repeat(200)}/.postflight-pending`
+    expect(composeReason([blocked({}, { path })], ON_PATH, false)).toContain(`says ${path}.`)
   })
 
   it('a path that leaves room for nothing else still gives a text within the limit', () => {

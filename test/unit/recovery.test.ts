@@ -23,6 +23,11 @@ describe('what a session is told when it starts', () => {
     expect(lines[2]).toContain('postflight clear <task>')
   })
 
+  it('a root of some length is whole', () => {
+    const root = `/${'r'.repeat(150)}`
+    expect(composeRecovery([unfinished({}, { root })], 's1')).toContain(`${root}/specs`)
+  })
+
   it.each([
     [{ cc_session_id: 's1' }, 'of this session'],
     [{ cc_session_id: 's2' }, 'of another session'],

@@ -59,6 +59,7 @@ describe('which commands are ours', () => {
     'node "C:\\Users\\me\\postflight-guard\\dist\\hook.js"',
     'node /x/postflight-guard/dist/hook.js SessionStart',
     'postflight hook',
+    'postflight  hook',
     '/usr/local/bin/postflight hook',
     'node "/x/bin/postflight.js" hook',
     'npx postflight hook --root .',
@@ -102,6 +103,8 @@ describe('adding', () => {
     ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
     ['no final newline', '{\n  "a": 1\n}', '{\n  "a": 1,\n  "hooks": {\n'],
     ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
+    ['a blank behind the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
+    ['an odd one, whose lines tell nothing', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
     ['one line', '{"a":1}', '{"a":1,"hooks": {"SubagentStop":'],
   ])('is laid out as the file is: %s', (_, text, beginning) => {
     const added = add(text)
@@ -276,6 +279,10 @@ describe('a file that is no JSON is refused, by line and column', () => {
     expect(thrownBy(() => findCommands(text, PATH))).toMatchObject({ code: 'settings-not-json' })
     expect(thrownBy(() => isInstalled(text, ENTRIES, PATH))).toMatchObject({ code: 'settings-not-json' })
   })
+})
+
+it('says what is missing in words', () => {
+  expect(thrownBy(() => add('{"a": 1 "b": 2}'))).toMatchObject({ args: { detail: 'comma expected' } })
 })
 
 describe('a file of another shape is refused', () => {

@@ -53,6 +53,7 @@ describe('cut', () => {
     expect(cut('a😀😀', 3)).toBe('a…')
     expect(cut('a😀😀', 4)).toBe('a😀…')
     expect(cut('😀😀', 2)).toBe('…')
+    for (const pair of ['\ud800\udc00', '\udbff\udfff']) expect(cut(`a${pair}b`, 3)).toBe('a…')
   })
 })
 

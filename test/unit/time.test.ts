@@ -53,12 +53,20 @@ describe('ISO 8601 in', () => {
   )
 
   // Date.parse takes them all for some day of 2001 or 2026: an unowned marker would count as expired.
-  it.each(['12', 'task 12', 'sess-1', 'phase 3', '1', 'Jan 1 2026', '1768730400', '2026-01-18T10:00:00Z junk'])(
-    '%j is no ISO 8601 time',
-    (text) => {
-      expect(fromIso(text)).toBeUndefined()
-    },
-  )
+  it.each([
+    '12',
+    'task 12',
+    'sess-1',
+    'phase 3',
+    '1',
+    'Jan 1 2026',
+    '1768730400',
+    'on 2026-01-18',
+    '2026-01-18 (a Sunday)',
+    '2026-01-18T10:00:00Z junk',
+  ])('%j is no ISO 8601 time', (text) => {
+    expect(fromIso(text)).toBeUndefined()
+  })
 
   it('reads back what it wrote', () => {
     expect(fromIso(toIso(AT + 123))).toBe(AT + 123)
