@@ -52,6 +52,10 @@ export default defineConfig([
     outDir: 'dist/cli',
     plugins: [lazyChildProcess],
     // Every file costs a third of a millisecond to find and open: what marker commands share is one.
-    outputOptions: { codeSplitting: { groups: [{ name: 'markers', test: MARKER_COMMANDS }] } },
+    minify: true,
+    outputOptions: {
+      chunkFileNames: '[name].js',
+      codeSplitting: { groups: [{ name: 'markers', test: MARKER_COMMANDS }] },
+    },
   },
 ])

@@ -17,7 +17,10 @@ async function main(): Promise<void> {
     stderr: standardError,
     run: async (action) => {
       const { json, quiet } = program.opts()
-      const result = await action(contextOf(program.opts().root), painterFor(standardOutput, process.env.NO_COLOR))
+      const result = await action(
+        contextOf(program.opts().root),
+        await painterFor(standardOutput, process.env.NO_COLOR),
+      )
       printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
       process.exitCode = result.exitCode
     },

@@ -1,11 +1,19 @@
-import picocolors from 'picocolors'
 import { PostflightError } from '../core/errors.ts'
 import { errorMessage } from '../core/messages.ts'
 import type { CommandResult } from './context.ts'
 
 /** Prints what a command came to. The only place that writes to stdout and stderr. */
 
-export type Painter = ReturnType<typeof picocolors.createColors>
+/** The few ways in which a word can stand out. */
+export interface Painter {
+  readonly bold: (text: string) => string
+  readonly green: (text: string) => string
+  readonly yellow: (text: string) => string
+  readonly red: (text: string) => string
+}
+
+const plain = (text: string): string => text
+const NO_COLOURS: Painter = { bold: plain, green: plain, yellow: plain, red: plain }
 
 /** How to print. */
 export interface ReportOptions {
@@ -20,9 +28,10 @@ export interface Output {
   readonly isTTY?: boolean
 }
 
-/** Colours on a terminal and without NO_COLOR; none elsewhere. */
-export function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Painter {
-  return picocolors.createColors(output.isTTY === true && !noColor)
+/** Colours on a terminal and without NO_COLOR; none elsewhere. The library is loaded only where there are some. */
+export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
+  if (noColor || output.isTTY !== true) return NO_COLOURS
+  return (await import('picocolors')).default.createColors(true)
 }
 
 /** Prints a result: one JSON document, or lines, or with --quiet only what a script cannot do without. */

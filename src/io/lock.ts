@@ -45,7 +45,7 @@ function take(lock: string, token: string, patienceMs: number): void {
   const deadline = performance.now() + patienceMs
   for (;;) {
     try {
-      createFile(lock, token)
+      createFile(lock, token, false)
       return
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error

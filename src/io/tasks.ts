@@ -42,7 +42,8 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
     if (inUse !== undefined && another === undefined) return inUse
   }
   // That it is not there would be a guess.
-  if (matching.length === 0) refuseUnsearched(problems.filter((problem) => problem.path === specsFolder(root).path))
+  if (matching.length === 0)
+    refuseUnsearched(problems.filter((problem) => problem.path === path.join(root, SPECS_FOLDER)))
   if (matching.length <= 1) return matching[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
 }
