@@ -1,0 +1,491 @@
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
+import { LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
+import { claudeHookEnv, copyPackage, createProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const SETTINGS = '.claude/settings.json'
+const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
+
+/** Runs the CLI of the copy that lies in the project's node_modules. */
+function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
+  const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
+  return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+}
+
+function commandsOf(text: string): string[] {
+  const settings = JSON.parse(text) as { hooks?: Record<string, { hooks: { command: string }[] }[]> }
+  return Object.values(settings.hooks ?? {}).flatMap((groups) =>
+    groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
+  )
+}
+
+function ourEventsIn(text: string): string[] {
+  const settings = JSON.parse(text) as { hooks?: Record<string, JsonDocument[]> }
+  return Object.entries(settings.hooks ?? {}).flatMap(([event, groups]) =>
+    groups.flatMap((group) =>
+      (group.hooks as { command: string }[]).flatMap((hook) =>
+        hook.command.includes('postflight-hook') ? [event] : [],
+      ),
+    ),
+  )
+}
+
+/** The settings without our entries, and without what held nothing else. */
+function withoutOurs(text: string): JsonDocument {
+  const settings = JSON.parse(text) as JsonDocument
+  for (const [event, groups] of Object.entries<JsonDocument[]>(settings.hooks ?? {})) {
+    settings.hooks[event] = groups.filter((group) => !JSON.stringify(group).includes('postflight-hook'))
+    if (settings.hooks[event].length === 0) delete settings.hooks[event]
+  }
+  if (settings.hooks !== undefined && Object.keys(settings.hooks).length === 0) delete settings.hooks
+  return settings
+}
+
+const EVENTS = ['PostToolUse', 'SessionStart', 'Stop', 'SubagentStop']
+
+/** Settings that people have, in the layouts that they have. */
+const LAYOUTS: Record<string, string> = {
+  'an empty file': '',
+  'a blank file': '\n\n',
+  'an empty object': '{}',
+  'an empty object over two lines': '{\n}\n',
+  'other hooks and keys that nobody here knows': `${JSON.stringify(
+    {
+      $schema: 'https://example.org/settings.json',
+      permissions: { allow: ['Bash(ls:*)'], deny: [] },
+      hooks: {
+        Stop: [{ matcher: '', hooks: [{ type: 'command', command: 'say done', timeout: 5 }] }],
+        PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'check' }] }],
+      },
+      unknown: { deep: [1, 2.5e3, null, true, 'ü🚀\\u0041'] },
+    },
+    null,
+    2,
+  )}\n`,
+  'four spaces and no end of line': '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}',
+  tabs: '{\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x" } ] }\n\t\t]\n\t}\n}\n',
+  'CRLF line ends': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
+  'a byte-order mark': '\ufeff{\n  "env": {}\n}\n',
+  'one line': '{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"b":[]}',
+  'one spaced line': '{ "a" : 1 , "hooks" : { } }\n',
+  'odd blanks everywhere': '\n {"a" :1 ,\n\n"hooks":\n{ "Stop" : [\n] , "X":[ {"hooks":[]}]\n }  ,   "z":0}\n\n\n',
+  'hooks last, on the bracket': '{"env":{},\n "hooks": {"Stop": [{"hooks": [\n{"type":"command","command":"x"}]}]}}',
+  'text that looks like ours': '{\n  "note": "postflight-hook hooks: [] // , }",\n  "hooks": {}\n}\n',
+}
+
+describe('install', () => {
+  it('writes what settings.example.json shows, where there are no settings and the project has the package', async () => {
+    const project = createProject()
+    const cli = cliIn(project)
+
+    const run = await cli('install')
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toContain('installed the hook in .claude/settings.json')
+    expect(project.read(SETTINGS)).toBe(EXAMPLE)
+    expect(Object.keys(project.snapshot('.claude'))).toEqual(['settings.json'])
+  })
+
+  it('writes commands that a host can start as they are', async () => {
+    const project = createProject({ name: 'a project – mit "Umläuten"' })
+    await cliIn(project)('install')
+    const [subagent, , start] = commandsOf(project.read(SETTINGS))
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
+    const env = claudeHookEnv(project, SESSION)
+    mkdirSync(project.at('src'))
+
+    const held = await project.hook(subagentStop(), {
+      program: ['sh', '-c', subagent as string],
+      cwd: project.at('src'),
+      env,
+    })
+    const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', start as string], env })
+
+    expect(held.answer.decision).toBe('block')
+    expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
+  })
+
+  it('asks to be told of shell commands that have to do with us, and of no others', () => {
+    const { hooks } = JSON.parse(EXAMPLE) as JsonDocument
+
+    expect(hooks.PostToolUse).toMatchObject([{ matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] }])
+    expect(Object.keys(hooks).sort()).toEqual(EVENTS)
+  })
+
+  it('writes the full path where the package lies elsewhere, and says that it is of this machine', async () => {
+    const project = createProject()
+    mkdirSync(project.at('node_modules'))
+    symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
+
+    const run = await project.cli(['install'])
+
+    expect(run.stderr).toContain('a path of this machine')
+    expect(commandsOf(project.read(SETTINGS))).toContain(`"${LAUNCHER}"`)
+  })
+
+  it.each(['with spaces', 'dollar$HOME', "it's", 'back`tick`', 'quo"te', 'back\\slash', 'ü'])(
+    'writes a command that works from a package in a folder called %j',
+    async (name) => {
+      const project = createProject()
+      const folder = copyPackage(join(project.base, name))
+      project.marker('259_x', { reason: 'pending' })
+      const script = join(folder, 'bin', 'postflight.js')
+      await runProcess(process.execPath, [script, 'install', '--scope', 'local'], {
+        cwd: project.dir,
+        env: project.env,
+      })
+      const [command] = commandsOf(project.read('.claude/settings.local.json'))
+
+      const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
+
+      expect(run.answer.decision).toBe('block')
+    },
+  )
+
+  it.each([
+    ['project', '.claude/settings.json'],
+    ['local', '.claude/settings.local.json'],
+    ['user', '../home/.claude/settings.json'],
+  ])('writes into the settings of the scope %s', async (scope, file) => {
+    const project = createProject()
+
+    const run = await project.cli(['install', '--scope', scope, '--json'])
+
+    expect(run.json()).toMatchObject({ changed: true, dry_run: false, backup: null, file: project.at(file) })
+    expect(ourEventsIn(project.read(file)).sort()).toEqual(EVENTS)
+    const others = ['.claude/settings.json', '.claude/settings.local.json', '../home/.claude/settings.json']
+    expect(others.filter((other) => project.has(other))).toEqual([file])
+  })
+
+  it('never writes a path of the project into the user’s settings', async () => {
+    const project = createProject()
+
+    await cliIn(project)('install', '--scope', 'user')
+
+    expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
+  })
+
+  it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
+    const project = createProject()
+
+    await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
+
+    expect(project.has('config/settings.json')).toBe(true)
+    expect(project.snapshot('../home')).toEqual({})
+  })
+
+  it('writes into the project’s settings from a folder below it, and with --root', async () => {
+    const project = createProject({ specs: false })
+    mkdirSync(project.at('src', 'deep'), { recursive: true })
+    const other = createProject()
+
+    await project.cli(['install'], { cwd: project.at('src', 'deep') })
+    await project.cli(['install', '--root', other.dir])
+
+    expect(project.has(SETTINGS)).toBe(true)
+    expect(other.has(SETTINGS)).toBe(true)
+  })
+
+  it('writes nothing with --dry-run, and shows what it would', async () => {
+    const project = createProject()
+    const cli = cliIn(project)
+    const before = project.snapshot()
+
+    const run = await cli('install', '--dry-run')
+
+    expect(run.stdout).toBe(`would install the hook in .claude/settings.json\n${EXAMPLE}`)
+    expect(project.snapshot()).toEqual(before)
+  })
+})
+
+describe.each(Object.entries(LAYOUTS))('with settings that are %s', (_layout, before) => {
+  it('install adds our entries once, however often it runs, and touches nothing else', async () => {
+    const project = createProject()
+    project.write(SETTINGS, before)
+
+    await project.cli(['install'])
+    const after = project.read(SETTINGS)
+    const again = await project.cli(['install'])
+
+    const body = (text: string): string => text.replace(/^\ufeff/, '')
+    expect(ourEventsIn(body(after)).sort()).toEqual(EVENTS)
+    const was = body(before).trim() === '' ? {} : (JSON.parse(body(before)) as JsonDocument)
+    expect(withoutOurs(body(after))).toEqual(withoutOurs(JSON.stringify(was)))
+    expect(again.stdout).toContain('already')
+    expect(project.read(SETTINGS)).toBe(after)
+    // What was there is there still, in its order and with its blanks; ours is put in between.
+    let at = 0
+    for (const line of body(before).split(/(?<=[,{[])|(?=[\]}])/)) {
+      const found = after.indexOf(line.trim(), at)
+      expect(found, `${line} in ${after}`).toBeGreaterThanOrEqual(at)
+      at = found + line.trim().length
+    }
+    expect(after.startsWith('\ufeff')).toBe(before.startsWith('\ufeff'))
+    if (before.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
+  })
+
+  it('uninstall gives the former file back, to the byte', async () => {
+    const project = createProject()
+    project.write(SETTINGS, before)
+    await project.cli(['install'])
+    await project.cli(['install'])
+
+    const run = await project.cli(['uninstall'])
+
+    expect(run.status).toBe(0)
+    expect(project.read(SETTINGS)).toBe(before)
+  })
+
+  it('uninstall takes only our entries out where the file was changed since', async () => {
+    const project = createProject()
+    project.write(SETTINGS, before)
+    await project.cli(['install'])
+    const installed = project.read(SETTINGS)
+    project.write(SETTINGS, installed.replace('{', '{"added": true,'))
+
+    await project.cli(['uninstall'])
+
+    const text = project.read(SETTINGS).replace(/^\ufeff/, '')
+    expect(ourEventsIn(text)).toEqual([])
+    const was = before.trim() === '' ? {} : (JSON.parse(before.replace(/^\ufeff/, '')) as JsonDocument)
+    expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(JSON.stringify(was)) })
+  })
+
+  it('keeps a copy of what was there', async () => {
+    const project = createProject()
+    project.write(SETTINGS, before)
+
+    const run = await project.cli(['install', '--json'])
+
+    expect(readFileSync(run.json().backup, 'utf8')).toBe(before)
+  })
+})
+
+describe('install replaces entries of ours', () => {
+  it('that name another place', async () => {
+    const project = createProject()
+    const cli = cliIn(project)
+    const old = { type: 'command', command: '"/old/place/hooks/postflight-hook"' }
+    const others = { type: 'command', command: 'say done' }
+    project.write(
+      SETTINGS,
+      JSON.stringify({ hooks: { Stop: [{ hooks: [others, old] }], SubagentStop: [{ hooks: [old] }] } }),
+    )
+
+    await cli('install')
+
+    const text = project.read(SETTINGS)
+    expect(text).not.toContain('/old/place')
+    expect(commandsOf(text).filter((command) => command === 'say done')).toHaveLength(1)
+    expect(ourEventsIn(text).sort()).toEqual(EVENTS)
+  })
+
+  it('and by several processes at once still stand there once', async () => {
+    const project = createProject()
+    project.write(SETTINGS, LAYOUTS.tabs as string)
+
+    const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
+
+    expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
+    expect(ourEventsIn(project.read(SETTINGS)).sort()).toEqual(EVENTS)
+  })
+})
+
+describe('install and uninstall refuse, and write nothing', () => {
+  it.each([
+    ['{"a": 1,}', 1, 9],
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
+    ['{"a": 1', 1, 8],
+    ['{\n  // a comment\n  "a": 1\n}', 2, 3],
+    ['nonsense', 1, 1],
+    ["{'a': 1}", 1, 2],
+    ['{"a": 01}', 1, 8],
+    ['{"a": NaN}', 1, 7],
+    ['{"a": "tab\there"}', 1, 7],
+    ['{"a": "\\x"}', 1, 7],
+    ['{} {}', 1, 4],
+  ])('settings that are no JSON: %j, at line %i, column %i', async (text, line, column) => {
+    const project = createProject()
+    project.write(SETTINGS, text)
+
+    for (const command of ['install', 'uninstall']) {
+      const run = await project.cli([command, '--json'])
+
+      expect(run.status).toBe(65)
+      expect(run.stderr).toContain(`${project.at(SETTINGS)}:${line}:${column}: `)
+      expect(run.stderr).toMatch(/^[^\n]+\n$/)
+      expect(run.json().error.code).toBe('settings-not-json')
+    }
+    expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
+  })
+
+  it.each([
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a string', '"hooks"'],
+    ['hooks that are a list', '{"hooks": []}'],
+    ['an event that is no list', '{"hooks": {"Stop": {}}}'],
+    ['hooks twice', '{"hooks": {}, "hooks": {}}'],
+    ['an event twice', '{"hooks": {"Stop": [], "Stop": []}}'],
+  ])('settings of another shape: %s', async (_what, text) => {
+    const project = createProject()
+    project.write(SETTINGS, text)
+
+    const run = await project.cli(['install'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('Nothing was written')
+    expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
+  })
+
+  it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
+    const project = createProject()
+    const outside = join(project.base, 'outside')
+    mkdirSync(outside)
+    if (name === '.claude') symlinkSync(outside, project.at('.claude'))
+    else {
+      project.write('../outside/file.json', '{}')
+      mkdirSync(project.at('.claude'))
+      symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
+    }
+    const before = project.snapshot('../outside')
+
+    const runs = [await project.cli(['install']), await project.cli(['install', '--scope', 'local'])]
+
+    expect(runs[0]).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
+    if (name === '.claude') expect(runs[1]?.status).toBe(65)
+    expect(project.snapshot('../outside')).toEqual(before)
+  })
+
+  it('project settings that are a folder, or a link to nothing', async () => {
+    const folder = createProject()
+    mkdirSync(folder.at(SETTINGS), { recursive: true })
+    const dangling = createProject()
+    mkdirSync(dangling.at('.claude'))
+    symlinkSync('nowhere.json', dangling.at(SETTINGS))
+
+    expect((await folder.cli(['install'])).status).toBe(65)
+    expect((await dangling.cli(['install'])).status).toBe(65)
+    expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
+  })
+
+  it.each([
+    ['--scope', 'everywhere'],
+    ['--host', 'emacs'],
+  ])('an unknown %s', async (option, value) => {
+    const project = createProject()
+
+    const run = await project.cli(['install', option, value])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain(`"${value}"`)
+    expect(project.snapshot()).toEqual({ specs: 'folder' })
+  })
+})
+
+describe('settings that are linked or guarded', () => {
+  it('are written through a link inside the project, which stays a link', async () => {
+    const project = createProject()
+    project.write('config/claude.json', '{}\n')
+    mkdirSync(project.at('.claude'))
+    symlinkSync('../config/claude.json', project.at(SETTINGS))
+
+    await project.cli(['install'])
+
+    expect(readlinkSync(project.at(SETTINGS))).toBe('../config/claude.json')
+    expect(ourEventsIn(project.read('config/claude.json')).sort()).toEqual(EVENTS)
+  })
+
+  it('of the user are written through a link to elsewhere, as people keep their dotfiles', async () => {
+    const project = createProject()
+    project.write('../dotfiles/claude.json', '{}\n')
+    mkdirSync(join(project.home, '.claude'))
+    symlinkSync(join(project.base, 'dotfiles', 'claude.json'), join(project.home, '.claude', 'settings.json'))
+
+    await project.cli(['install', '--scope', 'user'])
+
+    expect(ourEventsIn(project.read('../dotfiles/claude.json')).sort()).toEqual(EVENTS)
+  })
+
+  it('keep their rights, and so does the copy', async () => {
+    const project = createProject()
+    chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
+
+    const run = await project.cli(['install', '--json'])
+
+    const modes = [project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600])
+  })
+})
+
+describe('uninstall', () => {
+  it('removes a settings file that install made', async () => {
+    const project = createProject()
+    await project.cli(['install'])
+
+    const run = await project.cli(['uninstall'])
+
+    expect(run.stdout).toContain('held nothing else')
+    expect(project.has(SETTINGS)).toBe(false)
+  })
+
+  it.each([undefined, '{}', '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}'])(
+    'is done where no hook of ours is (%j)',
+    async (text) => {
+      const project = createProject()
+      if (text !== undefined) project.write(SETTINGS, text)
+      const before = project.snapshot()
+
+      const run = await project.cli(['uninstall'])
+
+      expect(run).toMatchObject({ status: 0, stdout: 'no hook of ours in .claude/settings.json\n' })
+      expect(project.snapshot()).toEqual(before)
+    },
+  )
+
+  it('writes nothing with --dry-run', async () => {
+    const project = createProject()
+    project.write(SETTINGS, LAYOUTS.tabs as string)
+    await project.cli(['install'])
+    const before = project.snapshot()
+
+    const run = await project.cli(['uninstall', '--dry-run'])
+
+    expect(run.stdout).toContain('would be taken out')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('needs no copy: without it our entries alone are taken out', async () => {
+    const project = createProject()
+    project.write(SETTINGS, LAYOUTS.tabs as string)
+    const run = await project.cli(['install', '--json'])
+    rmSync(run.json().backup)
+
+    await project.cli(['uninstall'])
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
+  })
+
+  it('takes out what another copy of the package had put in', async () => {
+    const project = createProject()
+    await cliIn(project)('install')
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
+
+    await project.cli(['uninstall'])
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
+  })
+
+  it('never gives back a copy that somebody made to look like ours, unless it leads to the present file', async () => {
+    const project = createProject()
+    project.write(SETTINGS, '{"a":1}')
+    await project.cli(['install'])
+    project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')
+
+    await project.cli(['uninstall'])
+
+    expect(project.read(SETTINGS)).toBe('{"a":1}')
+  })
+})
