@@ -1,0 +1,368 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION } from '../support/payloads.ts'
+import { CLI, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
+import { createProject, withoutPrivileges } from '../support/project.ts'
+
+const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
+
+describe('wrong use is exit code 64 and one line on stderr', () => {
+  it.each([
+    [[]],
+    [['nonsense']],
+    [['--nonsense']],
+    [['create']],
+    [['create', '7', 'x', 'y']],
+    [['create', '7', 'x', '--nonsense']],
+    [['create', '7', 'x', '--skill']],
+    [['create', 'not a task']],
+    [['create', '7', '../x']],
+    [['clear']],
+    [['clear', '7', '--all']],
+    [['step', '7']],
+    [['bypass']],
+    [['adopt']],
+    [['adopt', '7']],
+    [['explain', '--payload']],
+    [['logs', '-n', 'many']],
+    [['install', '--scope', 'nowhere']],
+    [['install', 'extra']],
+    [['inspect', '7', '8']],
+    [['inspect', '--root']],
+    [['inspect', '--root', 'nowhere']],
+    [['\u001b[31m\u0007']],
+    [['create', '\u001b[31m\nforged line']],
+    [['--x\nforged']],
+  ])('%j', async (words) => {
+    const project = createProject()
+    mkdirSync(project.at('specs/007_x'))
+    const before = project.snapshot()
+
+    const run = await project.cli(words)
+
+    expect(run).toMatchObject({ status: 64, stdout: '' })
+    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
+    expect(run.stderr).not.toMatch(CONTROL)
+    expect(run.stderr.length).toBeLessThan(1500)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('also where the word is very long', async () => {
+    const project = createProject()
+
+    const run = await project.cli(['inspect', 'x'.repeat(100_000)])
+
+    expect([1, 64]).toContain(run.status)
+    expect(run.stderr.length).toBeLessThan(3000)
+  })
+})
+
+describe('the answer no is exit code 1', () => {
+  it.each([
+    [['inspect', '9']],
+    [['step', '9', 'one']],
+    [['bypass', '9']],
+    [['adopt', '9', '--host-session', 's']],
+    [['bypass', '7']],
+  ])('%j', async (words) => {
+    const project = createProject()
+    mkdirSync(project.at('specs/007_x'))
+
+    const run = await project.cli(words)
+
+    expect(run).toMatchObject({ status: 1, stdout: '' })
+    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
+  })
+
+  it.each([[['step', '7', 'one']], [['bypass', '--all']], [['logs']], [['adopt', '7', '--host-session', 's']]])(
+    'where no root is found: %j',
+    async (words) => {
+      const project = createProject({ specs: false })
+
+      const run = await project.cli(words)
+
+      expect(run.status).toBe(1)
+      expect(run.stderr).toContain('no specs/ folder at or above')
+      expect(run.stderr).toContain('--root')
+    },
+  )
+})
+
+describe('what cannot be written is exit code 73 and names the file', () => {
+  it.each([
+    ['create in a read-only specs/', 'specs', ['create', '8', 'y'], 'specs/008_y'],
+    ['create in a read-only task folder', 'specs/007_x', ['create', '7', '--operation', 'plan'], 'specs/007_x'],
+    ['step in a read-only task folder', 'specs/007_x', ['step', '7', 'one'], 'specs/007_x'],
+    ['bypass in a read-only task folder', 'specs/007_x', ['bypass', '7'], 'specs/007_x'],
+    ['adopt in a read-only task folder', 'specs/007_x', ['adopt', '7', '--host-session', 's'], 'specs/007_x'],
+    ['clear in a read-only task folder', 'specs/007_x', ['clear', '7'], 'specs/007_x'],
+    ['install in a read-only project', '.', ['install'], '.claude'],
+    ['install in a read-only .claude', '.claude', ['install'], '.claude'],
+  ])('%s', async (_what, folder, words, named) => {
+    const project = createProject()
+    mkdirSync(project.at('.claude'))
+    if (folder === '.') await project.shell('rmdir .claude')
+    project.marker('007_x', OWNED)
+    const user = withoutPrivileges(project)
+    chmodSync(project.at(folder), 0o555)
+    const before = project.snapshot()
+
+    const run = await runProcess(join(project.base, 'bin', 'node'), [user.cli, ...words], {
+      cwd: project.dir,
+      env: { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION },
+      uid: user.uid,
+    })
+
+    chmodSync(project.at(folder), 0o755)
+    expect(run.status).toBe(73)
+    expect(run.stderr).toMatch(/^postflight: cannot write [^\n]+\n$/)
+    expect(run.stderr).toContain(named)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('a lock that is no file is exit code 65 at once: nobody’s waiting makes it go away', async () => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+    mkdirSync(project.at('specs/007_x/.postflight-lock'))
+
+    const run = await project.cli(['step', '7', 'one'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('.postflight-lock')
+  })
+
+  it('a lock whose process was killed a moment ago is waited for, then taken over', async () => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+    project.write('specs/007_x/.postflight-lock', '12345 999\n')
+
+    const run = await project.cli(['step', '7', 'one'])
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(project.has('specs/007_x/.postflight-lock')).toBe(false)
+  })
+
+  it('a journal that cannot be written is said, and the command is done', async () => {
+    const project = createProject()
+    project.write('specs/.postflight', 'no folder')
+
+    const run = await project.cli(['create', '7', 'x'])
+
+    expect(run.status).toBe(0)
+    expect(run.stderr).toMatch(/^postflight: not in the journal: [^\n]+\n$/)
+    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
+  })
+})
+
+describe('output', () => {
+  const COMMANDS = [
+    ['create', '8', 'y'],
+    ['clear', '7'],
+    ['inspect'],
+    ['step', '7', 'one'],
+    ['bypass', '7'],
+    ['adopt', '7', '--host-session', 's'],
+    ['explain'],
+    ['logs'],
+    ['install'],
+    ['uninstall'],
+    ['doctor'],
+  ]
+
+  it.each(COMMANDS.map((words) => [words]))(
+    'of %j is one JSON document with --json, before or after',
+    async (words) => {
+      const first = createProject()
+      const second = createProject()
+      for (const project of [first, second]) project.marker('007_x', OWNED)
+
+      const before = await first.cli(['--json', ...words])
+      const after = await second.cli([...words, '--json'])
+
+      expect(typeof before.json()).toBe('object')
+      expect(Object.keys(before.json())).toEqual(Object.keys(after.json()))
+      expect(before.stdout.endsWith('}\n')).toBe(true)
+    },
+  )
+
+  it.each(COMMANDS.map((words) => [words]))('of %j with --quiet is nothing but what a script needs', async (words) => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+
+    const run = await project.cli([...words, '--quiet'])
+
+    if (words[0] === 'create' || words[0] === 'adopt') expect(run.stdout).toMatch(/^pf_[a-z0-9]{12}\n$/)
+    else expect(run.stdout).toBe('')
+  })
+
+  it.each([
+    [['nonsense'], 'usage', 64],
+    [['create', '7', '../x'], 'slug-invalid', 64],
+    [['inspect', '9'], 'task-unknown', 1],
+    [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
+  ])('of an error is a document too with --json: %j', async (words, code, status) => {
+    const project = createProject()
+
+    const run = await project.cli([...words, '--json'])
+
+    expect(run.status).toBe(status)
+    const { error } = run.json()
+    expect(error).toEqual({ code, message: expect.any(String) })
+    expect(run.stderr).toBe(`postflight: ${error.message}\n`)
+  })
+
+  it.each([{}, { NO_COLOR: '1' }, { FORCE_COLOR: '1' }, { TERM: 'xterm-256color' }])(
+    'has no colour where it is no terminal (%j)',
+    async (env) => {
+      const project = createProject()
+      project.marker('007_x', OWNED)
+
+      for (const words of [['inspect'], ['doctor'], ['explain'], ['--help'], ['nonsense']]) {
+        const run = await project.cli(words, { env })
+        expect(run.stdout + run.stderr).not.toContain('\u001b')
+      }
+    },
+  )
+
+  const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0
+  it.runIf(hasScript)('has colour on a terminal, and none with NO_COLOR', async () => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+    const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
+
+    const coloured = await project.shell(script, { env: { TERM: 'xterm' } })
+    const plain = await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })
+
+    expect(coloured.stdout).toContain('\u001b[')
+    expect(plain.stdout).not.toContain('\u001b[')
+  })
+
+  it('is no error where the reader goes away', async () => {
+    const project = createProject()
+    for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
+
+    const run = await runProcess(process.execPath, [CLI, 'inspect'], {
+      cwd: project.dir,
+      env: project.env,
+      unread: ['stdout'],
+    })
+    const piped = await project.shell(`{ "${process.execPath}" "${CLI}" inspect; echo $? >&2; } | head -1`)
+
+    expect(run).toMatchObject({ status: 0, signal: null, stderr: '' })
+    expect(piped.stderr).toBe('0\n')
+  })
+
+  it('is whole, however large', async () => {
+    const project = createProject()
+    for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
+
+    const run = await project.cli(['inspect', '--json'])
+
+    expect(run.json().markers).toHaveLength(300)
+  })
+})
+
+describe('help and version', () => {
+  it.each(['--version', '-V'])('%s', async (word) => {
+    const project = createProject()
+    const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
+
+    expect(await project.cli([word])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('lists every command and every exit code', async () => {
+    const project = createProject()
+
+    const { stdout, status } = await project.cli(['--help'])
+
+    expect(status).toBe(0)
+    for (const command of 'create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(
+      ' ',
+    )) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+    }
+    expect(stdout).toContain('Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault, 73')
+  })
+
+  it.each('create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(' '))(
+    '%s --help shows an example',
+    async (command) => {
+      const project = createProject()
+
+      const run = await project.cli([command, '--help'])
+
+      expect(run.status).toBe(0)
+      expect(run.stdout).toContain(`$ postflight ${command}`)
+    },
+  )
+})
+
+describe('--root and POSTFLIGHT_ROOT', () => {
+  it('name the project, from anywhere', async () => {
+    const project = createProject()
+    const other = createProject()
+    project.marker('007_x', OWNED)
+
+    const byOption = await other.cli(['inspect', '--json', '--root', project.dir])
+    const first = await other.cli(['--root', project.dir, 'inspect', '--json'])
+    const byVariable = await other.cli(['inspect', '--json'], { env: { POSTFLIGHT_ROOT: project.dir } })
+
+    for (const run of [byOption, first, byVariable]) expect(run.json().root).toBe(project.dir)
+  })
+
+  it('may be relative, and a link', async () => {
+    const project = createProject()
+    symlinkSync(project.dir, join(project.base, 'link'))
+    mkdirSync(project.at('src'))
+
+    const relative = await project.cli(['inspect', '--json', '--root', '..'], { cwd: project.at('src') })
+    const link = await project.cli(['inspect', '--json', '--root', join(project.base, 'link')])
+
+    expect([relative.json().root, link.json().root]).toEqual([project.dir, project.dir])
+  })
+
+  it('that name no folder are wrong use: another project must not be found instead', async () => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+
+    const byOption = await project.cli(['clear', '--all', '--root', 'nowhere'])
+    const byVariable = await project.cli(['clear', '--all'], { env: { POSTFLIGHT_ROOT: '/nowhere/at/all' } })
+
+    expect([byOption.status, byVariable.status]).toEqual([64, 64])
+    expect(byVariable.stderr).toContain('POSTFLIGHT_ROOT')
+    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
+  })
+})
+
+describe('exit code 2, which hosts read as a block,', () => {
+  it('stands nowhere in what is started', () => {
+    const sources = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(PACKAGE, 'src', name))
+    const started = [...sources, LAUNCHER, CLI]
+
+    const found = started.filter((file) =>
+      /\bexit\s*\(?\s*2\b|exitCode\s*[=:]\s*2\b|\breturn 2\b|:\s*2,?\s*\/\/.*exit/.test(readFileSync(file, 'utf8')),
+    )
+
+    expect(sources.length).toBeGreaterThan(30)
+    expect(found).toEqual([])
+  })
+
+  it('is not what a broken bundle gives: node’s own is 1', async () => {
+    const project = createProject()
+    project.marker('007_x', OWNED)
+
+    // The runtime is given what it refuses, as a bundle for another version would.
+    const run = await runProcess(process.execPath, ['--stack-size=10', HOOK_BUNDLE], {
+      cwd: project.dir,
+      env: project.env,
+      input: '{}',
+    })
+
+    expect(run.status).not.toBe(2)
+  })
+})

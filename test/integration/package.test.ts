@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION, subagentStop } from '../support/payloads.ts'
+import { PACKAGE, runProcess } from '../support/process.ts'
+import { claudeHookEnv, createProject, type Project } from '../support/project.ts'
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[]
+}
+
+/** Runs npm without a registry, and without building: what was built is packed. */
+function pack(home: string, ...words: string[]): Packed {
+  const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--offline', ...words], {
+    cwd: PACKAGE,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      npm_config_cache: join(home, '.npm'),
+      npm_config_update_notifier: 'false',
+    },
+  })
+  const [packed] = JSON.parse(output) as [Packed]
+  return packed
+}
+
+/** A project that has the packed package in node_modules, with links to its binaries as npm makes them. */
+function installPacked(): Project {
+  const project = createProject()
+  const { filename } = pack(project.home, '--pack-destination', project.base)
+  const target = project.at('node_modules', 'postflight-guard')
+  mkdirSync(target, { recursive: true })
+  execFileSync('tar', ['-xzf', join(project.base, filename), '-C', target, '--strip-components=1'])
+  mkdirSync(project.at('node_modules', '.bin'))
+  const { bin } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as { bin: Record<string, string> }
+  for (const [name, file] of Object.entries(bin)) {
+    symlinkSync(join('..', 'postflight-guard', file), project.at('node_modules', '.bin', name))
+  }
+  return project
+}
+
+describe('the package', () => {
+  it('holds what is started, and nothing else that is large', () => {
+    const project = createProject()
+
+    const { files } = pack(project.home, '--dry-run')
+
+    const names = files.map((file) => file.path)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'package.json',
+        'settings.example.json',
+        'bin/postflight.js',
+        'hooks/postflight-hook',
+        'dist/hook.js',
+        'dist/cli/cli.js',
+      ]),
+    )
+    const expected =
+      /^(?:bin|dist|hooks)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
+    expect(names.filter((name) => !expected.test(name))).toEqual([])
+    expect(names.filter((name) => /\.(?:ts|map|tgz|log)$|test|node_modules/.test(name))).toEqual([])
+    expect(files.filter((file) => file.size > 400_000)).toEqual([])
+  })
+
+  it('makes what hosts start executable', () => {
+    const project = createProject()
+
+    const { files } = pack(project.home, '--dry-run')
+
+    for (const name of ['bin/postflight.js', 'hooks/postflight-hook']) {
+      const file = files.find((one) => one.path === name)
+      expect((file?.mode ?? 0) & 0o111, name).not.toBe(0)
+      accessSync(join(PACKAGE, name), constants.X_OK)
+    }
+  })
+
+  it('names files that are there', () => {
+    const { bin, files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+      bin: Record<string, string>
+      files: string[]
+    }
+
+    for (const name of [...Object.values(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
+  })
+
+  it('names nothing of the machine that it was built on', () => {
+    const project = createProject()
+
+    const { files } = pack(project.home, '--dry-run')
+
+    const places = [PACKAGE, process.env.HOME].filter((place) => place !== undefined && place.length > 6)
+    const telling = files.filter((file) => {
+      const text = readFileSync(join(PACKAGE, file.path), 'utf8')
+      return places.some((place) => text.includes(String(place)))
+    })
+    expect(telling.map((file) => file.path)).toEqual([])
+  })
+
+  it('works packed and unpacked, without any dependency beside it: CLI, install, hook', async () => {
+    const project = installPacked()
+    const cli = (...words: string[]) =>
+      runProcess(project.at('node_modules', '.bin', 'postflight'), words, { cwd: project.dir, env: project.env })
+
+    const version = await cli('--version')
+    const created = await cli('create', '259', 'x', '--host-session', SESSION, '--agent', 'agent-a')
+    const installed = await cli('install')
+    const explained = await cli('explain')
+    const doctor = await cli('doctor')
+
+    expect(version).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' })
+    expect(created).toMatchObject({ status: 0, stderr: '' })
+    expect(installed).toMatchObject({ status: 0, stderr: '' })
+    expect(explained.status).toBe(0)
+    expect(doctor, doctor.stdout).toMatchObject({ status: 0 })
+    const { hooks } = JSON.parse(project.read('.claude/settings.json')) as {
+      hooks: { SubagentStop: [{ hooks: [{ command: string }] }] }
+    }
+    const run = await project.hook(subagentStop(), {
+      program: ['sh', '-c', hooks.SubagentStop[0].hooks[0].command],
+      env: claudeHookEnv(project, SESSION),
+    })
+    expect(run.answer.decision).toBe('block')
+  })
+
+  it('starts its hook through the link that npm makes, and a link to that', async () => {
+    const project = installPacked()
+    const linked = project.at('node_modules', '.bin', 'postflight-hook')
+    const again = join(project.base, 'bin', 'again')
+    symlinkSync(linked, again)
+
+    const nothing = await project.hook(subagentStop(), { program: [linked] })
+    project.marker('259_x', { reason: 'pending' })
+    const first = await project.hook(subagentStop(), { program: [linked] })
+    const second = await project.hook(subagentStop(), { program: [again] })
+    const byName = await project.hook(subagentStop(), {
+      program: ['sh', '-c', 'postflight-hook'],
+      env: { PATH: `${project.at('node_modules', '.bin')}:${project.env.PATH}` },
+    })
+
+    expect(nothing.stdout).toBe('{}\n')
+    expect([first, second, byName].map((run) => run.answer.decision)).toEqual(['block', 'block', 'block'])
+  })
+})
