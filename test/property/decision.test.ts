@@ -4,15 +4,35 @@ import { judgeOwnership, type Ownership, UNOWNED_LIFETIME_MS } from '../../src/c
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
 import { type Payload, parsePayload } from '../../src/core/payload.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
-import { hostileText, markerFields, payloadFields } from './arbitraries.ts'
+import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries.ts'
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
+// Any marker and any payload seldom meet in more than one field: every other one is of this session, this agent.
+const MET = { cc_session_id: 's1', agent_id: 'main', agent_type: undefined }
+const MEETING = {
+  hook_event_name: 'Stop',
+  session_id: 's1',
+  agent_id: undefined,
+  background_tasks: [{ type: 'subagent', status: 'running' }],
+}
+const someOf = (fields: Readonly<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.subarray(Object.entries(fields)).map((kept) => Object.fromEntries(kept))
+
 const anyMarker = fc.oneof(
-  { weight: 5, arbitrary: markerFields.map((fields) => parseMarker(JSON.stringify(fields))) },
+  { weight: 3, arbitrary: markerFields.map((fields) => parseMarker(JSON.stringify(fields))) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(markerFields, someOf(MET))
+      .map((parts) => parseMarker(JSON.stringify(Object.assign({}, ...parts)))),
+  },
   hostileText.map(parseMarker),
 )
-const anyPayload = payloadFields.map((fields) => parsePayload(JSON.stringify(fields)))
+const anyPayload = fc.oneof(
+  payloadFields.map((fields) => parsePayload(JSON.stringify(fields))),
+  fc.tuple(payloadFields, someOf(MEETING)).map((parts) => parsePayload(JSON.stringify(Object.assign({}, ...parts)))),
+)
 const anyFileTime = fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS })
 
 /** The table of DESIGN section 5, each row by itself, in its own words. */
@@ -66,13 +86,13 @@ describe('the decision', () => {
 
   it("never depends on the payload's own stop_hook_active, nor on anything else that it does not know", () => {
     fc.assert(
-      fc.property(anyMarker, anyFileTime, payloadFields, fc.anything(), (marker, fileTimeMs, fields, value) => {
+      fc.property(anyMarker, anyFileTime, payloadFields, anyJson, (marker, fileTimeMs, fields, value) => {
         const judge = (more: object): Ownership =>
           judgeOwnership(marker, fileTimeMs, parsePayload(JSON.stringify({ ...fields, ...more })), NOW_MS)
         const plain = judge({ stop_hook_active: undefined })
         expect(judge({ stop_hook_active: true })).toBe(plain)
         expect(judge({ stop_hook_active: false })).toBe(plain)
-        expect(judge({ last_assistant_message: String(value), prompt_id: 'x' })).toBe(plain)
+        expect(judge({ last_assistant_message: value, prompt_id: value })).toBe(plain)
       }),
     )
   })
