@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CORRUPTIONS, type Command, listCells, STOPS, SUBJECTS, type Subject, TABLE } from './tables/corruption.ts'
+import { observe, observeFreshLock } from './tables/corruption-run.ts'
+import { IS_ROOT, makePackageCopy, notesReads, type PackageCopy } from './tables/sandbox.ts'
+
+/** Every file of ours, broken in every way: the whole of the table in `tables/corruption.ts`. */
+
+let pack: PackageCopy
+
+beforeAll(() => {
+  pack = makePackageCopy()
+  if (!notesReads()) console.warn('this file system notes no reads: canaries show changes, and what was printed, alone')
+  if (!IS_ROOT) console.warn('not run by root: the rows about root are left out')
+})
+afterAll(() => pack.remove())
+
+describe('the table', () => {
+  it.each(Object.keys(SUBJECTS) as Subject[])('says something of every way to break: %s', (subject) => {
+    const { rows, senseless } = TABLE[subject]
+    const said = [...rows.flatMap((row) => row.when), ...(senseless?.when ?? [])]
+    expect(said.sort()).toEqual([...CORRUPTIONS].sort())
+    for (const { hook, codes } of rows) {
+      expect(hook).toMatch(/^[c-]- [Bn-]+$/)
+      expect(hook).toHaveLength(STOPS + 3)
+      expect(codes.split(' ')).toHaveLength(SUBJECTS[subject].commands.length)
+    }
+  })
+})
+
+for (const subject of Object.keys(SUBJECTS) as Subject[]) {
+  describe.concurrent(`${subject} (${SUBJECTS[subject].commands.join(', ')})`, () => {
+    for (const cell of listCells().filter((one) => one.subject === subject)) {
+      const isRootsOwn = cell.corruption.endsWith('(root)')
+      it.skipIf(isRootsOwn && !IS_ROOT)(
+        `${cell.corruption}: ${cell.hook} and ${Object.values(cell.codes)}`,
+        async () => {
+          const { hook, codes } = cell
+          const commands = Object.keys(codes) as Command[]
+
+          expect(await observe(pack, subject, cell.corruption, commands)).toEqual({ hook, codes, faults: [] })
+        },
+      )
+    }
+  })
+}
+
+describe.concurrent('a lock that somebody holds, or left a moment ago', () => {
+  it('is waited for by a command until it is stale, and by the hook for a second', async () => {
+    expect(await observeFreshLock(pack)).toEqual({ hook: 'n', hookInTime: true, command: 0, commandInTime: true })
+  })
+})

@@ -1,0 +1,367 @@
+/** Corrupts one file of a healthy project in one way, then asks the hook and every command what they make of it. */
+
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileIdentity } from '../../../src/io/file-access.ts'
+import { SESSION, sessionStart, shellRan, subagentStop } from '../../support/payloads.ts'
+import type { ProcessResult } from '../../support/process.ts'
+import { COMMANDS, type Command, type Corruption, STOPS, SUBJECTS, type Subject } from './corruption.ts'
+import { CANARY, IS_ROOT, liesBelow, makePipe, makeSandbox, type PackageCopy, type Sandbox, walk } from './sandbox.ts'
+
+export const ID = 'pf_aaaabbbbcccc'
+const TASK = 'specs/007_x'
+const TOOK = 'took'
+const HUGE_BYTES = 100 * 1024 * 1024
+
+/** What the hook and the commands answered, in the table's own words, and everything else that was wrong. */
+export interface Observed {
+  readonly hook: string
+  readonly codes: Readonly<Partial<Record<Command, string>>>
+  readonly faults: readonly string[]
+}
+
+/** Bytes that decode to nothing: NULs, halves of UTF-8 sequences, controls. */
+const GARBAGE = Buffer.from(Array.from({ length: 512 }, (_, index) => (index * 167 + 0xc0) % 256))
+
+/** Evidence that does not parse, or may not be read, must not go away. */
+const UNPARSABLE: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge', 'unreadable']
+
+/** Puts the project as it is after one of three continuations, and the subject in its corrupted state. */
+function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corruption: Corruption): void {
+  const { write, at } = sandbox
+  const created = corruption === 'future' ? '2099-01-01T00:00:00Z' : new Date().toISOString()
+  const marker = (id: string): string =>
+    `${JSON.stringify({ id, session_id: 's', skill: 'k', task_number: 7, operation: 'implement', reason: 'Mine.', created, stop_hook_active: false, cc_session_id: SESSION, agent_id: 'agent-a', steps: [{ name: 'git commit', done: false }] }, null, 2)}\n`
+  write(`${TASK}/.postflight-pending`, subject === 'unparsed copy' ? 'no marker, but evidence' : marker(ID))
+  write(`${TASK}/.postflight-claims/.gitignore`, '*\n')
+  const claim = write(`${TASK}/.postflight-claims/${ID}.1`, `${fileIdentity(at(TASK, '.postflight-pending'))}\n`)
+  utimesSync(claim, 1_700_000_000, 1_700_000_000)
+  write(`${TASK}/.postflight-claims/${ID}.1.confirmed`, '')
+  write(`${TASK}/.postflight-loop-guard`, '1\n')
+  write('specs/.postflight/.gitignore', '*\n')
+  write('specs/.postflight/journal.jsonl', '{"time":"2026-01-18T10:00:00.000Z","event":"create"}\n'.repeat(3))
+  const hook = { type: 'command', command: `"${pack.launcher}"`, timeout: 10 }
+  write(
+    '.claude/settings.json',
+    `${JSON.stringify({ model: 'x', hooks: { SubagentStop: [{ hooks: [hook] }], Stop: [{ hooks: [hook] }], SessionStart: [{ hooks: [{ ...hook, command: `${hook.command} SessionStart` }] }], PostToolUse: [{ matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] }] } }, null, 2)}\n`,
+  )
+  if (subject.startsWith('abandoned')) write(`${TASK}/.postflight-abandoned`, marker('pf_ddddeeeeffff'))
+  if (subject === 'abandoned, alone') {
+    for (const name of ['pending', 'loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
+  }
+  if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
+  if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
+  corrupt(sandbox, subject, corruption)
+  // What a lock holds says nothing; only its time does, and rewriting it has made it new.
+  if (subject === 'lock' && corruption !== 'future') leaveBehind(at(TASK, '.postflight-lock'))
+  sandbox.hand()
+  if (corruption === 'unreadable' || corruption === 'unreadable (root)') chmodSync(at(SUBJECTS[subject].path), 0)
+  if (corruption === 'not writable' || corruption === 'not writable (root)') {
+    const target = at(SUBJECTS[subject].path)
+    if (SUBJECTS[subject].kind === 'file') chmodSync(target, 0o444)
+    chmodSync(SUBJECTS[subject].kind === 'file' ? dirname(target) : target, 0o555)
+  }
+  sandbox.seal()
+}
+
+function leaveBehind(lock: string): void {
+  if (lstatSync(lock, { throwIfNoEntry: false })?.isFile()) utimesSync(lock, 1_700_000_000, 1_700_000_000)
+}
+
+function corrupt({ at, outside }: Sandbox, subject: Subject, corruption: Corruption): void {
+  const { path, kind } = SUBJECTS[subject]
+  const target = at(path)
+  const remove = (): void => rmSync(target, { recursive: true, force: true })
+  const text = (): Buffer => readFileSync(target)
+  /** What lies outside is as good as what lay inside, but for the canary. */
+  const moveOut = (): string => {
+    const elsewhere = join(outside, basename(path))
+    mkdirSync(outside, { recursive: true })
+    if (kind === 'file') {
+      writeFileSync(elsewhere, text().toString('utf8').replaceAll('Mine.', CANARY).replace('"x"', `"${CANARY}"`))
+    } else {
+      copyTree(target, elsewhere)
+      writeFileSync(join(elsewhere, 'canary'), CANARY)
+    }
+    remove()
+    return elsewhere
+  }
+  switch (corruption) {
+    case 'missing':
+      remove()
+      break
+    case 'empty':
+      remove()
+      if (kind === 'file') writeFileSync(target, '')
+      else mkdirSync(target)
+      break
+    case 'one byte':
+      remove()
+      writeFileSync(target, Buffer.from([0xa7]))
+      break
+    case 'half':
+      writeFileSync(target, text().subarray(0, Math.max(1, Math.floor(text().length / 2))))
+      break
+    case 'garbage':
+      writeFileSync(target, GARBAGE)
+      break
+    case 'wrong type':
+      writeFileSync(target, '[1, "two", null]\n')
+      break
+    case 'huge':
+      if (kind === 'file') {
+        remove()
+        writeFileSync(target, GARBAGE)
+        truncateSync(target, HUGE_BYTES)
+      } else {
+        for (let number = 0; number < 5000; number++) writeFileSync(join(target, `strange-${number}`), '')
+      }
+      break
+    case 'folder':
+      remove()
+      mkdirSync(target)
+      writeFileSync(join(target, 'keep'), 'kept-evidence')
+      break
+    case 'link out':
+      symlinkSync(moveOut(), target)
+      break
+    case 'dangling link':
+      remove()
+      symlinkSync(join(outside, 'nothing-is-here'), target)
+      break
+    case 'link to itself':
+      remove()
+      symlinkSync(target, target)
+      break
+    case 'pipe':
+      remove()
+      makePipe(target)
+      break
+    case 'future': {
+      const time = Date.now() / 1000 + 10 * 365 * 86_400
+      utimesSync(target, time, time)
+      break
+    }
+    case 'byte-order mark':
+      writeFileSync(target, Buffer.concat([Buffer.from('\ufeff'), text()]))
+      break
+    case 'CRLF':
+      writeFileSync(target, text().toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
+      break
+  }
+}
+
+function copyTree(from: string, to: string): void {
+  mkdirSync(to)
+  walk(from, (target, kind) => {
+    if (target === from) return
+    const copy = join(to, target.slice(from.length + 1))
+    if (kind === 'folder') mkdirSync(copy)
+    else writeFileSync(copy, readFileSync(target, 'utf8').replaceAll('Mine.', CANARY))
+  })
+}
+
+/** Runs the hook's stops one after the other (unless `asksHook` is false), and each command on a project of its own. */
+export async function observe(
+  pack: PackageCopy,
+  subject: Subject,
+  corruption: Corruption,
+  commands: readonly Command[],
+  asksHook = true,
+): Promise<Observed> {
+  const first = await observeOnce(pack, subject, corruption, commands, asksHook)
+  // A hang is there again at once; a machine that was busy for a moment is not.
+  return first.faults.some((fault) => fault.includes(TOOK))
+    ? observeOnce(pack, subject, corruption, commands, asksHook)
+    : first
+}
+
+async function observeOnce(
+  pack: PackageCopy,
+  subject: Subject,
+  corruption: Corruption,
+  commands: readonly Command[],
+  asksHook: boolean,
+): Promise<Observed> {
+  const faults: string[] = []
+  const hook = asksHook ? await observeHook(pack, subject, corruption, faults) : ''
+  const codes: Partial<Record<Command, string>> = {}
+  for (const command of commands) codes[command] = await observeCommand(pack, subject, corruption, command, faults)
+  return { hook, codes, faults }
+}
+
+async function observeHook(
+  pack: PackageCopy,
+  subject: Subject,
+  corruption: Corruption,
+  faults: string[],
+): Promise<string> {
+  const sandbox = makeSandbox()
+  try {
+    prepare(sandbox, pack, subject, corruption)
+    const kept = whatMustStay(sandbox, subject, corruption)
+    const env = { CLAUDE_PROJECT_DIR: sandbox.project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
+    const ask = async (payload: object, words: readonly string[] = []): Promise<string> => {
+      const run = await sandbox.run(pack.launcher, words, {
+        input: JSON.stringify({ cwd: sandbox.project, ...payload }),
+        env,
+        asRoot: corruption.endsWith('(root)'),
+      })
+      faults.push(...commonFaults('hook', run))
+      if (run.status !== 0) faults.push(`hook: exit code ${run.status}`)
+      return letterOf(run.stdout, faults)
+    }
+    let letters = await ask(sessionStart('startup'), ['SessionStart'])
+    letters += await ask(shellRan('postflight create 7', ID))
+    letters += ' '
+    for (let stop = 0; stop < STOPS; stop++) letters += await ask(subagentStop())
+    faults.push(...sandbox.outsideProblems().map((problem) => `hook: outside: ${problem}`))
+    faults.push(...kept().map((problem) => `hook: ${problem}`))
+    return letters
+  } finally {
+    sandbox.remove()
+  }
+}
+
+/** One letter for an answer: B block, n an allow with a notice, c context for a session, - nothing. */
+function letterOf(stdout: string, faults: string[]): string {
+  if (!/^\{.*\}\n$/.test(stdout)) faults.push(`hook: no line of JSON: ${JSON.stringify(stdout.slice(0, 200))}`)
+  try {
+    const answer = JSON.parse(stdout) as Record<string, unknown>
+    const keys = Object.keys(answer).join()
+    const known: Record<string, string> = {
+      '': '-',
+      'decision,reason': 'B',
+      systemMessage: 'n',
+      hookSpecificOutput: 'c',
+    }
+    const letter = known[keys]
+    if (letter === undefined) faults.push(`hook: answered with ${keys}`)
+    return letter ?? '?'
+  } catch {
+    return '?'
+  }
+}
+
+async function observeCommand(
+  pack: PackageCopy,
+  subject: Subject,
+  corruption: Corruption,
+  command: Command,
+  faults: string[],
+): Promise<string> {
+  const sandbox = makeSandbox()
+  try {
+    prepare(sandbox, pack, subject, corruption)
+    const kept = whatMustStay(sandbox, subject, corruption)
+    const payload = join(sandbox.base, 'payload.json')
+    writeFileSync(payload, JSON.stringify(subagentStop({ cwd: sandbox.project })))
+    const run = await sandbox.run(
+      process.execPath,
+      [pack.cli, ...COMMANDS[command].map((word) => (word === 'PAYLOAD' ? payload : word)), '--json'],
+      {
+        env: {
+          POSTFLIGHT_HOST_SESSION: command === 'adopt' ? 'another-session' : SESSION,
+          POSTFLIGHT_AGENT: 'agent-a',
+        },
+        asRoot: corruption.endsWith('(root)'),
+      },
+    )
+    const say = (problem: string): number => faults.push(`${command}: ${problem}`)
+    faults.push(...commonFaults(command, run))
+    if (![0, 1, 64, 65, 73].includes(run.status ?? -1)) say(`exit code ${run.status}: ${run.stderr.slice(0, 300)}`)
+    checkStderr(run, subject, say)
+    try {
+      JSON.parse(run.stdout)
+    } catch {
+      say(`no JSON document: ${run.stdout.slice(0, 200)}`)
+    }
+    for (const problem of sandbox.outsideProblems()) say(`outside: ${problem}`)
+    for (const problem of kept()) say(problem)
+    return String(run.status)
+  } finally {
+    sandbox.remove()
+  }
+}
+
+/** An error is one line that names the file; what is only noted says that it is ours. */
+function checkStderr(run: ProcessResult, subject: Subject, say: (problem: string) => void): void {
+  const lines = run.stderr.split('\n').filter((line) => line !== '')
+  if (lines.some((line) => !line.startsWith('postflight: '))) say(`stderr: ${run.stderr.slice(0, 300)}`)
+  if (run.status === 65 || run.status === 73) {
+    if (lines.length !== 1) say(`${lines.length} lines on stderr`)
+    const names = SUBJECTS[subject].path.split('/')
+    // Also the file that could not be written because of it, which lies in the folder.
+    if (!names.some((name) => name !== 'specs' && run.stderr.includes(name)) && !run.stderr.includes('specs')) {
+      say(`stderr does not say where: ${run.stderr}`)
+    }
+  }
+}
+
+function commonFaults(who: string, run: ProcessResult): string[] {
+  const found: string[] = []
+  if (run.signal !== null) found.push(`${who}: ended by ${run.signal}`)
+  if (run.durationMs > 5000) found.push(`${who}: ${TOOK} ${Math.round(run.durationMs)} ms`)
+  if (run.stdout.includes(CANARY) || run.stderr.includes(CANARY)) found.push(`${who}: read the canary`)
+  return found
+}
+
+/** Remembers what could not be read; later says whether it is still somewhere in the project. */
+function whatMustStay(sandbox: Sandbox, subject: Subject, corruption: Corruption): () => string[] {
+  const { path, isEvidence } = SUBJECTS[subject]
+  const problems: string[] = []
+  const target = sandbox.at(path)
+  let wanted: { size: number; beginning: Buffer } | undefined
+  if (corruption === 'folder') wanted = { size: 13, beginning: Buffer.from('kept-evidence') }
+  else if (isEvidence && UNPARSABLE.includes(corruption)) {
+    const isLocked = corruption === 'unreadable'
+    if (isLocked && !IS_ROOT) chmodSync(target, 0o600)
+    const bytes = readFileSync(target)
+    if (isLocked && !IS_ROOT) chmodSync(target, 0)
+    wanted = { size: bytes.length, beginning: bytes.subarray(0, 64) }
+  }
+  return () => {
+    if (wanted === undefined) return problems
+    walk(sandbox.project, (found, kind) => {
+      if (!IS_ROOT && (kind === 'folder' || kind === 'file')) chmodSync(found, 0o755)
+    })
+    if (!liesBelow(sandbox.project, wanted))
+      problems.push(`what lay in ${path} is gone: ${readdirSync(sandbox.at(TASK))}`)
+    return problems
+  }
+}
+
+/** A lock that is new: nobody can tell whether its holder still lives. */
+export async function observeFreshLock(pack: PackageCopy) {
+  const sandbox = makeSandbox()
+  try {
+    prepare(sandbox, pack, 'lock', 'missing')
+    writeFileSync(sandbox.at(TASK, '.postflight-loop-guard'), '3\n')
+    const lock = sandbox.at(TASK, '.postflight-lock')
+    writeFileSync(lock, '1 1\n')
+    const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
+    const input = JSON.stringify(subagentStop({ cwd: sandbox.project }))
+    const hook = await sandbox.run(pack.launcher, [], { input, env })
+    writeFileSync(lock, '1 1\n')
+    const command = await sandbox.run(process.execPath, [pack.cli, 'clear', '7'])
+    return {
+      hook: letterOf(hook.stdout, []),
+      hookInTime: hook.durationMs < 5000,
+      command: command.status,
+      commandInTime: command.durationMs < 8000,
+    }
+  } finally {
+    sandbox.remove()
+  }
+}

@@ -1,0 +1,314 @@
+/** Every file of ours × every way in which it may be broken, and what the hook and each command answer then. */
+
+/** How often the hook is asked in a row. */
+export const STOPS = 5
+
+/** The commands, as they are given; PAYLOAD stands for a payload's file. */
+export const COMMANDS = {
+  inspect: ['inspect'],
+  explain: ['explain', '--payload', 'PAYLOAD'],
+  doctor: ['doctor'],
+  logs: ['logs'],
+  create: ['create', '7', 'x', '--operation', 'implement'],
+  force: ['create', '7', 'x', '--operation', 'research', '--force'],
+  step: ['step', '7', '1'],
+  adopt: ['adopt', '7'],
+  bypass: ['bypass', '7'],
+  clear: ['clear', '7'],
+  'clear all': ['clear', '--all'],
+  orphaned: ['clear', '--orphaned'],
+  install: ['install'],
+  uninstall: ['uninstall'],
+} as const satisfies Record<string, readonly string[]>
+
+export type Command = keyof typeof COMMANDS
+
+interface SubjectFacts {
+  readonly path: string
+  readonly kind: 'file' | 'folder'
+  /** Whether its bytes must stay somewhere when they cannot be understood. A count and a lock are no evidence. */
+  readonly isEvidence: boolean
+  /** The commands that open it; the others are asked of a healthy project alone. */
+  readonly commands: readonly Command[]
+}
+
+const ON_MARKERS: readonly Command[] = [
+  'inspect',
+  'explain',
+  'doctor',
+  'create',
+  'force',
+  'step',
+  'adopt',
+  'bypass',
+  'clear',
+  'clear all',
+  'orphaned',
+]
+const ON_COUNTS: readonly Command[] = ['inspect', 'explain', 'create', 'force', 'step', 'bypass', 'clear']
+const ON_ABANDONED: readonly Command[] = ['inspect', 'doctor', 'create', 'adopt', 'clear', 'clear all', 'orphaned']
+const ON_SETTINGS: readonly Command[] = ['doctor', 'install', 'uninstall']
+
+const at = (name: string): string => `specs/007_x/.postflight-${name}`
+
+export const SUBJECTS = {
+  marker: { path: at('pending'), kind: 'file', isEvidence: true, commands: ON_MARKERS },
+  'loop guard': { path: at('loop-guard'), kind: 'file', isEvidence: false, commands: ON_COUNTS },
+  'claims folder': { path: at('claims'), kind: 'folder', isEvidence: false, commands: ON_COUNTS },
+  claim: { path: at('claims/pf_aaaabbbbcccc.1'), kind: 'file', isEvidence: false, commands: ON_COUNTS },
+  'abandoned marker': { path: at('abandoned'), kind: 'file', isEvidence: true, commands: ON_ABANDONED },
+  'abandoned, alone': { path: at('abandoned'), kind: 'file', isEvidence: true, commands: ON_ABANDONED },
+  lock: { path: at('lock'), kind: 'file', isEvidence: false, commands: ['create', 'step', 'bypass', 'clear'] },
+  'unparsed copy': {
+    path: at('unparsed'),
+    kind: 'file',
+    isEvidence: true,
+    commands: ['force', 'adopt', 'bypass', 'clear'],
+  },
+  journal: {
+    path: 'specs/.postflight/journal.jsonl',
+    kind: 'file',
+    isEvidence: true,
+    commands: ['logs', 'create', 'clear'],
+  },
+  'journal folder': {
+    path: 'specs/.postflight',
+    kind: 'folder',
+    isEvidence: false,
+    commands: ['logs', 'create', 'clear'],
+  },
+  settings: { path: '.claude/settings.json', kind: 'file', isEvidence: true, commands: ON_SETTINGS },
+  'settings folder': { path: '.claude', kind: 'folder', isEvidence: false, commands: ON_SETTINGS },
+  'task folder': { path: 'specs/007_x', kind: 'folder', isEvidence: false, commands: ON_MARKERS },
+  'specs folder': { path: 'specs', kind: 'folder', isEvidence: false, commands: [...ON_MARKERS, 'logs'] },
+} as const satisfies Record<string, SubjectFacts>
+
+export type Subject = keyof typeof SUBJECTS
+
+export const CORRUPTIONS = [
+  'missing',
+  'empty',
+  'one byte',
+  'half',
+  'garbage',
+  'wrong type',
+  'huge',
+  'folder',
+  'link out',
+  'dangling link',
+  'link to itself',
+  'pipe',
+  'unreadable',
+  'unreadable (root)',
+  'not writable',
+  'not writable (root)',
+  'future',
+  'byte-order mark',
+  'CRLF',
+] as const
+
+export type Corruption = (typeof CORRUPTIONS)[number]
+
+/** One line of the table: what is answered when the file is broken in one of these ways. */
+export interface Row {
+  readonly when: readonly Corruption[]
+  /**
+   * The hook's answers to SessionStart, PostToolUse, and `STOPS` stops in a row, after one continuation that was spent
+   * before: B block, n an allow with a notice for the user, c context for the session, - nothing.
+   */
+  readonly hook: string
+  /** The exit codes of the subject's commands, in their order. */
+  readonly codes: string
+}
+
+interface Section {
+  readonly rows: readonly Row[]
+  /** What cannot be done to this file, and why. */
+  readonly senseless?: { readonly when: readonly Corruption[]; readonly why: string }
+}
+
+/** Root may read and write everything, so nothing is wrong. */
+const ROOTS_OWN: readonly Corruption[] = ['unreadable (root)', 'not writable (root)']
+const UNPARSED: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge']
+const NO_FILE: readonly Corruption[] = ['folder', 'link out', 'dangling link', 'link to itself', 'pipe']
+const NO_FOLDER: readonly Corruption[] = ['one byte', 'link out', 'dangling link', 'link to itself', 'pipe']
+/** A file that is read all the same. */
+const UNDERSTOOD: readonly Corruption[] = [...ROOTS_OWN, 'future', 'byte-order mark', 'CRLF']
+
+const A_FOLDER: Section['senseless'] = {
+  when: ['half', 'garbage', 'wrong type', 'folder', 'byte-order mark', 'CRLF'],
+  why: 'a folder has no text ("one byte" puts a file in its place)',
+}
+
+export const TABLE: Readonly<Record<Subject, Section>> = {
+  // inspect explain doctor create force step adopt bypass clear clear-all orphaned
+  marker: {
+    rows: [
+      { when: ['missing'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0' },
+      // Any file of that name is a marker, an unowned one. Whose it was is not known, so `create` asks for --force.
+      { when: ['empty', ...UNPARSED], hook: 'c- BBn--', codes: '0 0 0 1 0 1 0 0 0 0 0' },
+      { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
+      { when: [...NO_FILE, 'unreadable'], hook: '-- nnnnn', codes: '0 0 1 65 65 65 65 65 65 65 0' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 73 73 73 73 73 73 73 0' },
+    ],
+  },
+  // inspect explain create force step bypass clear
+  'loop guard': {
+    rows: [
+      // The claims beside it know the count.
+      { when: ['missing', 'empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
+      // Nothing can be counted, so nothing is blocked. A new promise or `clear` may remove a link or a pipe.
+      {
+        when: ['link out', 'dangling link', 'link to itself', 'pipe', 'unreadable'],
+        hook: 'c- nnnnn',
+        codes: '0 0 73 0 73 73 0',
+      },
+      { when: ['folder', 'not writable'], hook: 'c- nnnnn', codes: '0 0 73 73 73 73 73' },
+    ],
+  },
+  'claims folder': {
+    rows: [
+      // The loop guard beside it knows the count.
+      { when: ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
+      { when: [...NO_FOLDER, 'not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
+      { when: ['unreadable'], hook: 'c- nnnnn', codes: '0 0 0 73 0 0 73' },
+    ],
+    senseless: A_FOLDER,
+  },
+  claim: {
+    rows: [
+      // A claim is its name: what it holds, or is, makes no difference.
+      {
+        when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
+        hook: 'c- BBn--',
+        codes: '0 0 0 0 0 0 0',
+      },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
+    ],
+  },
+  // inspect doctor create adopt clear clear-all orphaned
+  'abandoned marker': {
+    rows: [
+      { when: ['missing'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
+      { when: ['empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 1 0 0 0 0 0' },
+      { when: [...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '0 1 0 0 65 65 0' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 1 73 73 73 73 0' },
+    ],
+  },
+  'abandoned, alone': {
+    rows: [
+      { when: ['missing'], hook: '-- -----', codes: '0 0 0 1 0 0 0' },
+      { when: ['empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- -----', codes: '0 1 0 0 0 0 0' },
+      { when: [...NO_FILE, 'unreadable'], hook: '-- -----', codes: '0 1 0 65 65 65 65' },
+      { when: ['not writable'], hook: 'c- -----', codes: '0 1 73 73 73 73 73' },
+    ],
+  },
+  // create step bypass clear
+  lock: {
+    rows: [
+      // It was left behind: what it holds says nothing, and no claim needs it.
+      { when: ['missing', 'empty', ...UNPARSED, 'unreadable', ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0' },
+      // Without it no marker is given up: the stop is allowed all the same.
+      { when: NO_FILE, hook: 'c- BBnnn', codes: '65 65 65 65' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '73 73 73 73' },
+    ],
+  },
+  // force adopt bypass clear
+  'unparsed copy': {
+    rows: [
+      // Whatever has the name, the next copy takes another.
+      {
+        when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
+        hook: 'c- BBn--',
+        codes: '0 0 0 0',
+      },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '73 73 73 73' },
+    ],
+  },
+  // logs create clear
+  journal: {
+    rows: [
+      {
+        when: ['missing', 'empty', 'one byte', 'half', 'garbage', 'wrong type', 'not writable', ...UNDERSTOOD],
+        hook: 'c- BBn--',
+        codes: '0 0 0',
+      },
+      // A record, never an input: only who wants to read it is refused.
+      { when: ['huge', ...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
+    ],
+  },
+  'journal folder': {
+    rows: [
+      {
+        when: ['missing', 'empty', 'huge', 'not writable', ...ROOTS_OWN, 'future'],
+        hook: 'c- BBn--',
+        codes: '0 0 0',
+      },
+      { when: [...NO_FOLDER, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
+    ],
+    senseless: A_FOLDER,
+  },
+  // doctor install uninstall
+  settings: {
+    rows: [
+      { when: ['missing', 'empty'], hook: 'c- BBn--', codes: '1 0 0' },
+      { when: [...UNPARSED, ...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '1 65 65' },
+      { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0' },
+      // It is installed already, so there is nothing to write.
+      { when: ['not writable'], hook: 'c- BBn--', codes: '0 0 73' },
+    ],
+  },
+  'settings folder': {
+    rows: [
+      { when: ['missing', 'empty'], hook: 'c- BBn--', codes: '1 0 0' },
+      { when: ['one byte', 'dangling link', 'pipe'], hook: 'c- BBn--', codes: '1 73 0' },
+      { when: ['link out', 'link to itself', 'unreadable'], hook: 'c- BBn--', codes: '1 65 65' },
+      { when: ['huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0' },
+      { when: ['not writable'], hook: 'c- BBn--', codes: '0 0 73' },
+    ],
+    senseless: A_FOLDER,
+  },
+  // inspect explain doctor create force step adopt bypass clear clear-all orphaned
+  'task folder': {
+    rows: [
+      { when: ['missing', 'empty'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0' },
+      { when: NO_FOLDER, hook: '-- -----', codes: '0 0 0 73 73 1 1 1 0 0 0' },
+      { when: ['huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
+      // The one case without a notice: to the launcher's shell such a folder looks empty, and asking for each would
+      // cost every stop of every project. With another marker in sight the Node hook starts, and says so.
+      { when: ['unreadable'], hook: '-- -----', codes: '0 0 1 73 73 73 73 73 73 73 0' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 73 73 73 73 73 73 73 0' },
+    ],
+    senseless: A_FOLDER,
+  },
+  // inspect explain doctor create force step adopt bypass clear clear-all orphaned logs
+  'specs folder': {
+    rows: [
+      // What is no folder makes no root.
+      { when: ['missing', ...NO_FOLDER], hook: '-- -----', codes: '0 0 1 73 73 1 1 1 0 0 0 1' },
+      { when: ['empty'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0 0' },
+      { when: ['huge', 'not writable', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0 0' },
+      { when: ['unreadable'], hook: '-- nnnnn', codes: '0 0 1 73 73 65 65 65 65 73 65 73' },
+    ],
+    senseless: A_FOLDER,
+  },
+}
+
+/** One field of the table. */
+export interface Cell {
+  readonly subject: Subject
+  readonly corruption: Corruption
+  readonly hook: string
+  readonly codes: Readonly<Partial<Record<Command, string>>>
+}
+
+/** Every field that makes sense. */
+export function listCells(): Cell[] {
+  return (Object.keys(TABLE) as Subject[]).flatMap((subject) =>
+    TABLE[subject].rows.flatMap(({ when, hook, codes }) => {
+      const given = codes.split(' ')
+      const byCommand = Object.fromEntries(SUBJECTS[subject].commands.map((command, index) => [command, given[index]]))
+      return when.map((corruption) => ({ subject, corruption, hook, codes: byCommand as Cell['codes'] }))
+    }),
+  )
+}
