@@ -20,7 +20,7 @@ function markerOf(project: Project): Record<string, unknown> {
   return JSON.parse(project.read(MARKER)) as Record<string, unknown>
 }
 
-describe('adopt', () => {
+describe.concurrent('adopt', () => {
   it("makes the current host session the owner of another session's marker", async () => {
     const project = createProject()
     project.marker('259_x', OTHERS)

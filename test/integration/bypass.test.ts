@@ -6,7 +6,7 @@ import { createProject } from '../support/project.ts'
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
 const MARKER = 'specs/259_x/.postflight-pending'
 
-describe('bypass', () => {
+describe.concurrent('bypass', () => {
   it('lets the next stop go through, which removes marker, loop guard and claims', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)

@@ -19,7 +19,7 @@ async function usedTask(): Promise<Project> {
   return project
 }
 
-describe('clear', () => {
+describe.concurrent('clear', () => {
   it('removes marker, loop guard, claims and abandoned markers, and nothing of the task’s own', async () => {
     const project = await usedTask()
 
@@ -211,7 +211,7 @@ describe('clear', () => {
   })
 })
 
-describe('clear --all', () => {
+describe.concurrent('clear --all', () => {
   it('clears every task, whatever its marker holds', async () => {
     const project = createProject()
     project.marker('.', '')
@@ -243,7 +243,7 @@ describe('clear --all', () => {
   })
 })
 
-describe('clear --orphaned', () => {
+describe.concurrent('clear --orphaned', () => {
   it('clears what nobody will come back for, and leaves every live promise', async () => {
     const project = createProject()
     project.marker('001_live', OWNED)

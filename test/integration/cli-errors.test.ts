@@ -9,7 +9,7 @@ import { createProject, withoutPrivileges } from '../support/project.ts'
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
-describe('wrong use is exit code 64 and one line on stderr', () => {
+describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
   it.each([
     [[]],
     [['nonsense']],
@@ -60,7 +60,7 @@ describe('wrong use is exit code 64 and one line on stderr', () => {
   })
 })
 
-describe('the answer no is exit code 1', () => {
+describe.concurrent('the answer no is exit code 1', () => {
   it.each([
     [['inspect', '9']],
     [['step', '9', 'one']],
@@ -91,7 +91,7 @@ describe('the answer no is exit code 1', () => {
   )
 })
 
-describe('what cannot be written is exit code 73 and names the file', () => {
+describe.concurrent('what cannot be written is exit code 73 and names the file', () => {
   it.each([
     ['create in a read-only specs/', 'specs', ['create', '8', 'y'], 'specs/008_y'],
     ['create in a read-only task folder', 'specs/007_x', ['create', '7', '--operation', 'plan'], 'specs/007_x'],
@@ -157,7 +157,7 @@ describe('what cannot be written is exit code 73 and names the file', () => {
   })
 })
 
-describe('output', () => {
+describe.concurrent('output', () => {
   const COMMANDS = [
     ['create', '8', 'y'],
     ['clear', '7'],
@@ -265,7 +265,7 @@ describe('output', () => {
   })
 })
 
-describe('help and version', () => {
+describe.concurrent('help and version', () => {
   it.each(['--version', '-V'])('%s', async (word) => {
     const project = createProject()
     const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
@@ -300,7 +300,7 @@ describe('help and version', () => {
   )
 })
 
-describe('--root and POSTFLIGHT_ROOT', () => {
+describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   it('name the project, from anywhere', async () => {
     const project = createProject()
     const other = createProject()
@@ -337,7 +337,7 @@ describe('--root and POSTFLIGHT_ROOT', () => {
   })
 })
 
-describe('exit code 2, which hosts read as a block,', () => {
+describe.concurrent('exit code 2, which hosts read as a block,', () => {
   it('stands nowhere in what is started', () => {
     const sources = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))

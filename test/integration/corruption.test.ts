@@ -33,7 +33,7 @@ beforeAll(() => {
 })
 afterAll(() => pack.remove())
 
-describe.concurrent('broken state lets the agent go, loses nothing and leads nowhere', () => {
+describe('broken state lets the agent go, loses nothing and leads nowhere', () => {
   it.each(CHOSEN)('%s: %s', async (subject, corruption, commands) => {
     const cell = listCells().find((one) => one.subject === subject && one.corruption === corruption)
     const codes = Object.fromEntries(commands.map((command) => [command, cell?.codes[command]]))

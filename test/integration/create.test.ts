@@ -17,7 +17,7 @@ function createFor(project: Project, session: string, ...more: string[]) {
   return project.cli(['create', ...SEED_WORDS, '--host-session', session, '--json', ...more])
 }
 
-describe('create writes the marker', () => {
+describe.concurrent('create writes the marker', () => {
   it('with every required field of the protocol, in the task folder', async () => {
     const project = createProject({ specs: false })
     const before = Date.now()
@@ -112,7 +112,7 @@ describe('create writes the marker', () => {
   })
 })
 
-describe('create finds or makes the task folder', () => {
+describe.concurrent('create finds or makes the task folder', () => {
   it('pads the number to three digits', async () => {
     const project = createProject()
 
@@ -211,7 +211,7 @@ describe('create finds or makes the task folder', () => {
   })
 })
 
-describe('create refuses what is no task or no slug, and writes nothing', () => {
+describe.concurrent('create refuses what is no task or no slug, and writes nothing', () => {
   const BAD_SLUGS = [
     'a/b',
     '/etc',
@@ -315,7 +315,7 @@ describe('create refuses what is no task or no slug, and writes nothing', () => 
   })
 })
 
-describe('create learns host session and agent from the environment', () => {
+describe.concurrent('create learns host session and agent from the environment', () => {
   it.each([
     ['nothing', {}, undefined, undefined],
     ['POSTFLIGHT_HOST_SESSION', { POSTFLIGHT_HOST_SESSION: 's' }, 's', undefined],
@@ -347,7 +347,7 @@ describe('create learns host session and agent from the environment', () => {
   })
 })
 
-describe('create where a marker is pending', () => {
+describe.concurrent('create where a marker is pending', () => {
   it('of another session: answers no, says whose, and touches nothing', async () => {
     const project = createProject()
     await createFor(project, SESSION)

@@ -35,7 +35,7 @@ async function findingsOf(cli: Wired['cli']): Promise<{ status: number | null; w
   return { status: run.status, all, wrong: all.filter((finding) => !finding.ok) }
 }
 
-describe('doctor', () => {
+describe.concurrent('doctor', () => {
   it('finds nothing wrong where the hook is installed', async () => {
     const { cli, project } = withPackage()
     await cli('install')

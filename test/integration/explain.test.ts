@@ -27,7 +27,7 @@ function rowsOf(document: JsonDocument): unknown[] {
   return document.markers.map((one: JsonDocument) => [one.path.split('/')[1], one.row, one.rule, one.answer])
 }
 
-describe('explain', () => {
+describe.concurrent('explain', () => {
   it('tells for each marker which row of the table decides, at a sub-agent’s stop', async () => {
     const project = everyRow()
 

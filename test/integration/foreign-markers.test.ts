@@ -58,7 +58,7 @@ function bash(project: Project, script: string) {
   return project.shell(script, { shell: 'bash', env: BASH_ENV })
 }
 
-describe("the pattern's own bash lines", () => {
+describe.concurrent("the pattern's own bash lines", () => {
   it.each([
     [
       'with variables filled in',
@@ -146,7 +146,7 @@ describe("the pattern's own bash lines", () => {
   })
 })
 
-describe('a marker of any other form', () => {
+describe.concurrent('a marker of any other form', () => {
   const MANY_KEYS = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`k${at}`, at]))
   const WRONG_TYPES = {
     session_id: 7,
@@ -252,7 +252,7 @@ describe('a marker of any other form', () => {
   })
 })
 
-describe("a skill's `git add -A` in the middle of its postflight", () => {
+describe.concurrent("a skill's `git add -A` in the middle of its postflight", () => {
   it('takes nothing of ours into the repository but marker and loop guard', async () => {
     const project = createProject({ git: false })
     project.marker('259_prove_completeness', { cc_session_id: SESSION, agent_id: 'agent-a' })

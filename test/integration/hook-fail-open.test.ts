@@ -24,7 +24,7 @@ function withMarker(fields: Readonly<Record<string, unknown>> | string): Project
   return project
 }
 
-describe('a stdin that cannot be understood allows the stop, touches nothing, and is said on stderr', () => {
+describe.concurrent('a stdin that cannot be understood allows the stop, touches nothing, and is said on stderr', () => {
   const nested = 20_000
   it.each<[string, string | Uint8Array]>([
     ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
@@ -86,7 +86,7 @@ describe('a stdin that cannot be understood allows the stop, touches nothing, an
   })
 })
 
-describe('a stdin that can be understood is answered as usual', () => {
+describe.concurrent('a stdin that can be understood is answered as usual', () => {
   it.each([
     ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
     ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`],
@@ -119,7 +119,7 @@ describe('a stdin that can be understood is answered as usual', () => {
   })
 })
 
-describe('an empty stdin is a sub-agent’s stop of which nothing is known, as for the shell hook that never reads it', () => {
+describe.concurrent('an empty stdin is a sub-agent’s stop of which nothing is known, as for the shell hook that never reads it', () => {
   it.each([
     ['end of file', '"$HOOK" < /dev/null'],
     ['closed', '"$HOOK" <&-'],
@@ -159,7 +159,7 @@ describe('an empty stdin is a sub-agent’s stop of which nothing is known, as f
   })
 })
 
-describe('nothing pending is answered without a look at stdin', () => {
+describe.concurrent('nothing pending is answered without a look at stdin', () => {
   it.each(['open', 'x'.repeat(1_000_000)])('%.10s', async (input) => {
     const project = createProject()
 
@@ -170,7 +170,7 @@ describe('nothing pending is answered without a look at stdin', () => {
   })
 })
 
-describe('somebody whose rights are limited', () => {
+describe.concurrent('somebody whose rights are limited', () => {
   async function answer(project: Project, env: Record<string, string> = {}) {
     const user = withoutPrivileges(project)
     const run = await project.hook(subagentStop(), { ...user, program: [user.launcher], env })
@@ -264,7 +264,7 @@ describe('somebody whose rights are limited', () => {
   })
 })
 
-describe('something else where a file of ours should be', () => {
+describe.concurrent('something else where a file of ours should be', () => {
   it.each([
     ['a folder for the marker', MARKER, 'mkdir'],
     ['a named pipe for the marker', MARKER, 'mkfifo'],
@@ -340,7 +340,7 @@ describe('something else where a file of ours should be', () => {
   })
 })
 
-describe('a disk that takes nothing more', () => {
+describe.concurrent('a disk that takes nothing more', () => {
   it('allows the stop, counts nothing, and leaves every file as it was', async () => {
     const project = withMarker(OWNED)
     const before = project.snapshot(FOLDER)
@@ -359,7 +359,7 @@ describe('a disk that takes nothing more', () => {
   })
 })
 
-describe('an answer that nobody takes', () => {
+describe.concurrent('an answer that nobody takes', () => {
   it.each([
     ['pending', 'no JSON', ['stdout']],
     ['pending', 'no JSON', ['stdout', 'stderr']],
@@ -410,7 +410,7 @@ describe('an answer that nobody takes', () => {
   })
 })
 
-describe('what is missing or in the way around the hook', () => {
+describe.concurrent('what is missing or in the way around the hook', () => {
   it('node is not on the PATH: allowed, and said', async () => {
     const project = withMarker(UNOWNED)
     mkdirSync(project.at('empty'))
@@ -459,7 +459,7 @@ describe('what is missing or in the way around the hook', () => {
   })
 })
 
-describe('POSTFLIGHT_DISABLE=1', () => {
+describe.concurrent('POSTFLIGHT_DISABLE=1', () => {
   it.each(['launcher', 'bundle'])('allows and touches nothing (%s)', async (what) => {
     const project = withMarker({ ...UNOWNED, stop_hook_active: true })
     project.marker('001_owned', OWNED)

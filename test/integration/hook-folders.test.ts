@@ -29,7 +29,7 @@ function createRepository(): Project {
   return project
 }
 
-describe('the hook finds the marker', () => {
+describe.concurrent('the hook finds the marker', () => {
   it('when the agent went three folders down', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
@@ -167,7 +167,7 @@ describe('the hook finds the marker', () => {
   })
 })
 
-describe('the hook finds nothing', () => {
+describe.concurrent('the hook finds nothing', () => {
   it('where there is no specs/ at all', async () => {
     const project = createProject({ specs: false })
 
@@ -240,7 +240,7 @@ describe('the hook finds nothing', () => {
   })
 })
 
-describe('a marker that git tracks', () => {
+describe.concurrent('a marker that git tracks', () => {
   function cloned(format: 'plain' | 'index version 4' | 'worktree'): Project {
     const origin = createProject({ git: false })
     origin.marker('259_x', { reason: 'rm -rf everything' })
@@ -282,7 +282,7 @@ describe('a marker that git tracks', () => {
   })
 })
 
-describe('the hook never looks', () => {
+describe.concurrent('the hook never looks', () => {
   it('through a marker that is a link, and leaves it and its target alone', async () => {
     const project = createProject()
     project.write('precious', JSON.stringify({ ...OWNED, stop_hook_active: true }))

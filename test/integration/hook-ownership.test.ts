@@ -20,7 +20,7 @@ function ownerOf(project: Project, name = MARKER): [unknown, unknown] {
 
 const IN_AGENT_A = { agent_id: 'agent-a', agent_type: 'general-purpose' }
 
-describe('a marker belongs to whom the host says has created it', () => {
+describe.concurrent('a marker belongs to whom the host says has created it', () => {
   it('a sub-agent', async () => {
     const project = createProject()
     const output = await createInShell(project)
@@ -103,7 +103,7 @@ describe('a marker belongs to whom the host says has created it', () => {
   })
 })
 
-describe('a marker is not taken over', () => {
+describe.concurrent('a marker is not taken over', () => {
   it('by whoever looks at it', async () => {
     const project = createProject()
     await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
@@ -176,7 +176,7 @@ describe('a marker is not taken over', () => {
   })
 })
 
-describe('the owner is noted', () => {
+describe.concurrent('the owner is noted', () => {
   it('in the right one of several markers', async () => {
     const project = createProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }

@@ -10,7 +10,7 @@ function contextOf(run: HookRun): string | undefined {
   return run.answer.hookSpecificOutput?.additionalContext
 }
 
-describe('a session that starts', () => {
+describe.concurrent('a session that starts', () => {
   it.each(['startup', 'resume', 'compact', 'clear', 'fork'])(
     'by %s is told what is pending, and how to adopt or clear it',
     async (source) => {

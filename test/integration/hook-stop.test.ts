@@ -22,7 +22,7 @@ function guardOf(project: Project, task = TASK): string | undefined {
   return project.has(name) ? project.read(name) : undefined
 }
 
-describe('a pending marker', () => {
+describe.concurrent('a pending marker', () => {
   it('blocks three stops of its agent, then lets go and is kept as abandoned', async () => {
     const project = createProject()
     const words = ['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
@@ -172,7 +172,7 @@ describe('a pending marker', () => {
   })
 })
 
-describe('reaching the limit', () => {
+describe.concurrent('reaching the limit', () => {
   it('is told to the user of Claude Code', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
@@ -201,7 +201,7 @@ describe('reaching the limit', () => {
   })
 })
 
-describe('stop_hook_active', () => {
+describe.concurrent('stop_hook_active', () => {
   it.each([
     '{"stop_hook_active":true}',
     '{ "stop_hook_active" : true }',
@@ -259,7 +259,7 @@ describe('stop_hook_active', () => {
   })
 })
 
-describe('several promises in one session', () => {
+describe.concurrent('several promises in one session', () => {
   function twoTasks(): Project {
     const project = createProject()
     project.marker('001_a', { ...OWNED, reason: "A's reason" })
@@ -363,7 +363,7 @@ describe('several promises in one session', () => {
   })
 })
 
-describe('a reason of hostile text', () => {
+describe.concurrent('a reason of hostile text', () => {
   const HOSTILE = [
     'He said "stop" and \\n was \\ typed',
     'one\ntwo\ttabbed\r\nthree',
@@ -409,7 +409,7 @@ describe('a reason of hostile text', () => {
   })
 })
 
-describe('whom a marker holds', () => {
+describe.concurrent('whom a marker holds', () => {
   it('without a session: the stop of any sub-agent, and no main conversation', async () => {
     const project = createProject()
     project.marker(TASK, BASIC)
@@ -504,7 +504,7 @@ describe('whom a marker holds', () => {
   })
 })
 
-describe("hosts' special rows", () => {
+describe.concurrent("hosts' special rows", () => {
   const MAIN = { ...OWNED, agent_id: 'main' }
 
   it("Copilot's Stop for a sub-agent counts nothing, the SubagentStop that follows does", async () => {
@@ -600,7 +600,7 @@ describe("hosts' special rows", () => {
   })
 })
 
-describe('the hook is started', () => {
+describe.concurrent('the hook is started', () => {
   it('by `postflight hook` as well, with or without options before it', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)

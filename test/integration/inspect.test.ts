@@ -18,7 +18,7 @@ const OWNED = {
   ],
 }
 
-describe('inspect', () => {
+describe.concurrent('inspect', () => {
   it('shows state, owner, age, continuations, steps and what is wrong', async () => {
     const project = createProject()
     project.marker('259_x', { ...OWNED, created: hoursAgo(3), task_number: '259' })

@@ -75,7 +75,7 @@ const LAYOUTS: Record<string, string> = {
   'text that looks like ours': '{\n  "note": "postflight-hook hooks: [] // , }",\n  "hooks": {}\n}\n',
 }
 
-describe('install', () => {
+describe.concurrent('install', () => {
   it('writes what settings.example.json shows, where there are no settings and the project has the package', async () => {
     const project = createProject()
     const cli = cliIn(project)
@@ -200,7 +200,7 @@ describe('install', () => {
   })
 })
 
-describe.each(Object.entries(LAYOUTS))('with settings that are %s', (_layout, before) => {
+describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (_layout, before) => {
   it('install adds our entries once, however often it runs, and touches nothing else', async () => {
     const project = createProject()
     project.write(SETTINGS, before)
@@ -263,7 +263,7 @@ describe.each(Object.entries(LAYOUTS))('with settings that are %s', (_layout, be
   })
 })
 
-describe('install replaces entries of ours', () => {
+describe.concurrent('install replaces entries of ours', () => {
   it('that name another place', async () => {
     const project = createProject()
     const cli = cliIn(project)
@@ -293,7 +293,7 @@ describe('install replaces entries of ours', () => {
   })
 })
 
-describe('install and uninstall refuse, and write nothing', () => {
+describe.concurrent('install and uninstall refuse, and write nothing', () => {
   it.each([
     ['{"a": 1,}', 1, 9],
     ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
@@ -385,7 +385,7 @@ describe('install and uninstall refuse, and write nothing', () => {
   })
 })
 
-describe('settings that are linked or guarded', () => {
+describe.concurrent('settings that are linked or guarded', () => {
   it('are written through a link inside the project, which stays a link', async () => {
     const project = createProject()
     project.write('config/claude.json', '{}\n')
@@ -420,7 +420,7 @@ describe('settings that are linked or guarded', () => {
   })
 })
 
-describe('uninstall', () => {
+describe.concurrent('uninstall', () => {
   it('removes a settings file that install made', async () => {
     const project = createProject()
     await project.cli(['install'])

@@ -19,7 +19,7 @@ function withEntries(count: number): Project {
   return project
 }
 
-describe('logs', () => {
+describe.concurrent('logs', () => {
   it('shows the journal, readable', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
@@ -138,7 +138,7 @@ describe('logs', () => {
   })
 })
 
-describe('the journal', () => {
+describe.concurrent('the journal', () => {
   it('is rotated at 1 MiB, and one old file is kept', async () => {
     const project = createProject()
     project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)

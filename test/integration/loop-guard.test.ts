@@ -33,7 +33,7 @@ async function stopTimes(project: Project, times: number): Promise<number> {
   return blocks
 }
 
-describe('at most three stops are blocked', () => {
+describe.concurrent('at most three stops are blocked', () => {
   it.each([
     ['with an id', WITH_ID],
     ['without an id', SEED],
@@ -232,7 +232,7 @@ function killedStop(project: Project, afterMs: number): Promise<number> {
   })
 }
 
-describe('killed at any instant', () => {
+describe.concurrent('killed at any instant', () => {
   it('a hook leaves files that can be read, and never more than three blocks', async () => {
     for (const fields of [WITH_ID, SEED]) {
       const project = withMarker(fields)
@@ -300,7 +300,7 @@ describe('killed at any instant', () => {
   })
 })
 
-describe('the loop guard', () => {
+describe.concurrent('the loop guard', () => {
   it('always reads as an integer, whenever it is looked at', async () => {
     const project = withMarker(SEED)
     const seen = new Set<string>()
@@ -374,7 +374,7 @@ describe('the loop guard', () => {
   })
 })
 
-describe('what is removed while hooks are running stays removed', () => {
+describe.concurrent('what is removed while hooks are running stays removed', () => {
   it.each([
     ['by clear', 'clear'],
     ['by plain rm', 'rm'],

@@ -43,7 +43,7 @@ function installPacked(): Project {
   return project
 }
 
-describe('the package', () => {
+describe.concurrent('the package', () => {
   it('holds what is started, and nothing else that is large', () => {
     const project = createProject()
 

@@ -16,7 +16,7 @@ function doneOf(project: Project): unknown[] {
   return steps.filter((one) => one.done).map((one) => one.name)
 }
 
-describe('step', () => {
+describe.concurrent('step', () => {
   it.each([
     ['its number', '2', 'link artifacts'],
     ['its name', 'git commit', 'git commit'],

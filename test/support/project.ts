@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { Fields } from './payloads.ts'
 import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
 
@@ -81,15 +81,21 @@ export interface Project {
   shell(script: string, options?: RunOptions & { readonly shell?: string }): Promise<ProcessResult>
 }
 
+/** Tests run side by side, so that no single one's end can be waited for: what they made goes when the file is done. */
+const made: string[] = []
+afterAll(() => {
+  for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+}, 60_000)
+
 /**
- * Makes a project that is removed when the test ends. It is a repository, which bounds every search. `specs: false`
+ * Makes a project that is removed when the file's tests are done. It is a repository, which bounds every search. `specs: false`
  * leaves out the folder that makes it a root.
  */
 export function createProject(
   options: { readonly name?: string; readonly specs?: boolean; readonly git?: boolean } = {},
 ): Project {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
-  onTestFinished(() => rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
+  made.push(base)
   const dir = join(base, options.name ?? 'project')
   const home = join(base, 'home')
   const bin = join(base, 'bin')
