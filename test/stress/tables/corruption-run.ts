@@ -17,7 +17,17 @@ import { fileIdentity } from '../../../src/io/file-access.ts'
 import { SESSION, sessionStart, shellRan, subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
 import { COMMANDS, type Command, type Corruption, STOPS, SUBJECTS, type Subject } from './corruption.ts'
-import { CANARY, IS_ROOT, liesBelow, makePipe, makeSandbox, type PackageCopy, type Sandbox, walk } from './sandbox.ts'
+import {
+  CANARY,
+  IS_ROOT,
+  liesBelow,
+  limitMs,
+  makePipe,
+  makeSandbox,
+  type PackageCopy,
+  type Sandbox,
+  walk,
+} from './sandbox.ts'
 
 export const ID = 'pf_aaaabbbbcccc'
 const TASK = 'specs/007_x'
@@ -312,7 +322,7 @@ function checkStderr(run: ProcessResult, subject: Subject, say: (problem: string
 function commonFaults(who: string, run: ProcessResult): string[] {
   const found: string[] = []
   if (run.signal !== null) found.push(`${who}: ended by ${run.signal}`)
-  if (run.durationMs > 5000) found.push(`${who}: ${TOOK} ${Math.round(run.durationMs)} ms`)
+  if (run.durationMs > limitMs(5000)) found.push(`${who}: ${TOOK} ${Math.round(run.durationMs)} ms`)
   if (run.stdout.includes(CANARY) || run.stderr.includes(CANARY)) found.push(`${who}: read the canary`)
   return found
 }
@@ -357,9 +367,9 @@ export async function observeFreshLock(pack: PackageCopy) {
     const command = await sandbox.run(process.execPath, [pack.cli, 'clear', '7'])
     return {
       hook: letterOf(hook.stdout, []),
-      hookInTime: hook.durationMs < 5000,
+      hookInTime: hook.durationMs < limitMs(5000),
       command: command.status,
-      commandInTime: command.durationMs < 8000,
+      commandInTime: command.durationMs < limitMs(8000),
     }
   } finally {
     sandbox.remove()

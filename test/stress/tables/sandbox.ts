@@ -18,7 +18,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { NOBODY, type ProcessResult, runProcess } from '../../support/process.ts'
 import { copyPackage } from '../../support/project.ts'
@@ -29,6 +29,15 @@ const USER = IS_ROOT ? NOBODY : undefined
 
 /** Stands in every file outside of a project; where it is read out, somebody went where he should not. */
 export const CANARY = 'canary-that-nobody-may-read'
+
+/**
+ * How long (ms) something may take that must be done within `ms` on a machine that has time for it. Where others keep
+ * the processors busy, what is measured is them; a hang goes over this limit too.
+ */
+export function limitMs(ms: number): number {
+  const [load = 0] = loadavg()
+  return load > 2 * availableParallelism() ? ms * 4 : ms
+}
 
 /** A copy of the package that nobody may read and start, made once for a test file. */
 export interface PackageCopy {
