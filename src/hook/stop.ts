@@ -6,7 +6,7 @@ import { hostThatIgnores } from '../core/hosts/index.ts'
 import { cappedNotice, unreadableNotice, unsettledNotice } from '../core/messages.ts'
 import { type BlockedMarker, composeReason } from '../core/reason.ts'
 import { claimContinuation, noteExpired } from '../io/claims.ts'
-import { errorText } from '../io/file-access.ts'
+import { errorText, isAbsent } from '../io/file-access.ts'
 import { findMarkers, judgeOwner } from '../io/judge.ts'
 import {
   abandonMarker,
@@ -84,8 +84,13 @@ function settle(found: StoredMarker | UnreadableMarker, context: HookContext): S
   let current: StoredMarker | UnreadableMarker | undefined = found
   for (let attempt = 0; attempt < MAX_JUDGEMENTS && current !== undefined; attempt++) {
     if (current.kind === 'unreadable') return failed(current.folder, current.detail)
-    const settled = settleOnce(current, context)
-    if (settled !== undefined) return settled
+    try {
+      const settled = settleOnce(current, context)
+      if (settled !== undefined) return settled
+    } catch (error) {
+      // Removed between two calls, as plain `rm` does.
+      if (!isAbsent(error)) throw error
+    }
     // Another process was faster: the marker is looked at afresh.
     current = readMarker(current.folder)
   }
@@ -107,8 +112,14 @@ function settleOnce(stored: StoredMarker, context: HookContext): Settled | undef
       return { recorded: { root: folder.root, entry: { event: 'expire', outcome: 'expired', ...about } } }
     }
     case 'owed': {
-      const claim = claimContinuation(folder.path, stored.identity)
-      if (claim.kind === 'claimed') return blockedBy(stored, claim.count, context)
+      let current = stored
+      const claim = claimContinuation(folder.path, stored.identity, () => {
+        const read = readMarker(folder)
+        if (read?.kind !== 'marker' || judgeOwner(read, payload, nowMs) !== 'owed') return undefined
+        current = read
+        return read.identity
+      })
+      if (claim.kind === 'claimed') return blockedBy(current, claim.count, context)
       if (claim.kind === 'changed') return undefined
       const given = abandonMarker(
         folder,

@@ -44,12 +44,21 @@ export type ClaimResult =
   /** The marker was replaced or removed meanwhile, nothing is counted: judge it again. */
   | { readonly kind: 'changed' }
 
+/** The continuations of a marker as they lie on disk. */
+interface Count {
+  readonly spent: number
+  /** Claims that count for nobody, as far as the one who reads them knows. */
+  readonly stale: readonly Claim[]
+  /** The loop guard's number where no claim explains it: somebody else wrote it. Else 0. */
+  readonly floor: number
+}
+
 const GUARD_MAX_BYTES = 64
 const CLAIM_MAX_BYTES = 200
-/** Beside a claim: its process has seen to everything, and the marker may be given up. */
-const CONFIRMED = '.confirmed'
-/** A claim that is not confirmed after this long (ms) belongs to a process that was killed: the hook answers sooner. */
+/** A claim younger than this (ms) may be underway; an older one's process was killed: the hook answers sooner. */
 const UNDERWAY_MS = 5_000
+/** The time (s since the epoch) that a claim is given when its process has seen to everything: long ago. */
+const CONFIRMED_TIME = 946_684_800
 /** Every retry means that another process got on; more of them than this is no contention any more. */
 const MAX_ATTEMPTS = 20
 
@@ -59,12 +68,17 @@ export function readSpent(folder: string, marker: MarkerIdentity): number {
 }
 
 /**
- * Counts one continuation, durably, if one is left.
+ * Counts one continuation, durably, if one is left. `reread` gives the marker as it lies there now, if it still holds
+ * the same agent: one that was only rewritten (a step ticked, an owner learnt) is blocked all the same.
  * @throws when the count cannot be put on disk; nothing is counted then.
  */
-export function claimContinuation(folder: string, marker: MarkerIdentity): ClaimResult {
+export function claimContinuation(
+  folder: string,
+  marker: MarkerIdentity,
+  reread: () => MarkerIdentity | undefined,
+): ClaimResult {
   try {
-    return tryClaim(folder, marker)
+    return tryClaim(folder, marker, reread)
   } catch (error) {
     // A folder of ours, or the task folder itself, was removed between two calls, as `clear` does.
     if (isAbsent(error)) return { kind: 'changed' }
@@ -72,41 +86,71 @@ export function claimContinuation(folder: string, marker: MarkerIdentity): Claim
   }
 }
 
-function tryClaim(folder: string, marker: MarkerIdentity): ClaimResult {
+function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerIdentity | undefined): ClaimResult {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { spent, stale } = readCount(folder, marker)
+    const { spent, stale, floor } = readCount(folder, marker)
     if (spent >= CONTINUATION_LIMIT) return { kind: 'spent' }
-    // Left by a marker that was removed together with its loop guard: they count for nobody any more.
-    for (const claim of stale) removeClaim(folder, claim)
+    if (stale.length > 0) {
+      // To whoever still has a marker in hand that was replaced, the new one's claims look stale.
+      if (!isPending(folder, marker)) return { kind: 'changed' }
+      // Left by a marker that was removed together with its loop guard: they count for nobody any more.
+      for (const claim of stale) tryRemoveFile(claimPath(folder, claim))
+    }
     const claim = { key: claimKey(marker), slot: spent + 1 }
     if (!createClaim(folder, claim, marker)) continue
-    return confirm(folder, marker, claim)
+    const outcome = confirm(folder, marker, claim, reread)
+    if (outcome === 'stands') return { kind: 'claimed', count: claim.slot }
+    tryRemoveFile(claimPath(folder, claim))
+    if (outcome === 'shown') settleLoopGuard(folder, floor)
+    if (isGone(folder)) tidyClaims(folder)
+    return { kind: 'changed' }
   }
   return { kind: 'changed' }
 }
 
-/** The claim is on disk. It stands if the loop guard shows it and the marker is still the one that was judged. */
-function confirm(folder: string, marker: MarkerIdentity, claim: Claim): ClaimResult {
-  let claims: Claim[]
+/**
+ * The claim is on disk. It stands if, after the loop guard shows it, the marker is still the one that was judged, or
+ * that one rewritten: what replaces it later is judged by somebody who sees the loop guard. Else it must be given back,
+ * and where the loop guard shows it already, that too.
+ */
+function confirm(
+  folder: string,
+  judged: MarkerIdentity,
+  claim: Claim,
+  reread: () => MarkerIdentity | undefined,
+): 'stands' | 'shown' | 'not-shown' {
+  let marker: MarkerIdentity | undefined = judged
+  let outcome: 'shown' | 'not-shown' = 'not-shown'
   try {
-    claims = showCount(folder, claim.slot)
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      // Asked before too, so that as a rule nothing is shown for a marker that is gone.
+      if (isPending(folder, marker)) {
+        outcome = 'shown'
+        const claims = showCount(folder, claim.slot)
+        if (claims.some((other) => other.key !== claim.key && other.slot >= claim.slot)) return outcome
+        if (isPending(folder, marker)) {
+          confirmClaim(folder, claim)
+          return 'stands'
+        }
+      }
+      marker = reread()
+      if (marker === undefined || claimKey(marker) !== claim.key) return outcome
+    }
+    return outcome
   } catch (error) {
     tryRemoveFile(claimPath(folder, claim))
     throw error
   }
-  const rivals = claims.filter((other) => other.key !== claim.key && other.slot >= claim.slot)
-  if (fileIdentity(path.join(folder, MARKER_FILE)) === marker.file && rivals.length === 0) {
-    confirmClaim(folder, claim)
-    return { kind: 'claimed', count: claim.slot }
-  }
-  tryRemoveFile(claimPath(folder, claim))
-  settleLoopGuard(folder)
-  return { kind: 'changed' }
+}
+
+/** True while the marker that was judged is the one that lies there. */
+function isPending(folder: string, marker: MarkerIdentity): boolean {
+  return fileIdentity(path.join(folder, MARKER_FILE)) === marker.file
 }
 
 function confirmClaim(folder: string, claim: Claim): void {
   try {
-    createFile(claimPath(folder, claim) + CONFIRMED, '', false)
+    fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
   } catch {
     // Then it counts as underway for a while, which delays nothing but giving the marker up.
   }
@@ -118,47 +162,82 @@ function confirmClaim(folder: string, claim: Claim): void {
  */
 export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
   return readClaims(folder).some((claim) => {
-    const file = claimPath(folder, claim)
-    if (kindAt(file + CONFIRMED) !== undefined) return false
-    const madeMs = fs.lstatSync(file, { throwIfNoEntry: false })?.mtimeMs
+    const madeMs = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })?.mtimeMs
     return madeMs !== undefined && Math.abs(nowMs - madeMs) < UNDERWAY_MS
   })
 }
 
-/** Removes the loop guard and every claim: a full reset. The marker must be gone, or be about to be replaced. */
-export function resetContinuations(folder: string): void {
-  removeFile(path.join(folder, LOOP_GUARD_FILE))
-  removeClaims(folder)
+/**
+ * Ends a marker's count by `action`, which removes, renames, replaces or makes the marker. In this order a kill between
+ * any two steps leaves either the marker and its count, or neither: the count is put where it does not need the loop
+ * guard, and the loop guard goes first. Claims of a marker that comes after it stay.
+ */
+export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
+  const guard = path.join(folder, LOOP_GUARD_FILE)
+  const names = listClaimFiles(folder) ?? []
+  if (marker !== undefined) pinCount(folder, marker)
+  removeFile(guard)
+  action()
+  // A hook that runs now may have written it in between; that hook then sees that its marker is gone.
+  tryRemoveFile(guard)
+  removeClaimFiles(folder, names, marker === undefined ? undefined : claimKey(marker))
 }
 
-/** Removes every claim and their folder. What is not ours in there stays. */
-export function removeClaims(folder: string): void {
-  const claims = path.join(folder, CLAIMS_FOLDER)
-  if (kindAt(claims) !== 'folder') return
-  for (const name of fs.readdirSync(claims)) {
-    if (
-      parseClaimName(name) !== undefined ||
-      name === '.gitignore' ||
-      name.endsWith('.tmp') ||
-      name.endsWith(CONFIRMED) ||
-      name.endsWith('.expired')
-    ) {
-      tryRemoveFile(path.join(claims, name))
-    }
+/** Claims under the marker's own key whatever it has spent. */
+function pinCount(folder: string, marker: MarkerIdentity): void {
+  try {
+    carryCount(folder, marker, marker)
+  } catch {
+    // A full disk must not keep anybody from removing a marker.
   }
+}
+
+/** Sees to it that what is spent for `marker` counts under the key of what it is about to be rewritten as. */
+export function carryCount(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
+  const key = claimKey(rewritten)
+  const { spent } = readCount(folder, marker)
+  if (spent === 0 || readClaims(folder).some((claim) => claim.key === key && claim.slot >= spent)) return
+  const claim = { key, slot: spent }
+  if (createClaim(folder, claim, rewritten)) confirmClaim(folder, claim)
+}
+
+/** The names in the claims' folder; undefined where there is none. */
+function listClaimFiles(folder: string): string[] | undefined {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  try {
+    return kindAt(claims) === 'folder' ? fs.readdirSync(claims) : undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
+/** Removes those of `names` that are ours, what lies there under `key`, and the folder if nothing else is in it. */
+function removeClaimFiles(folder: string, names: readonly string[], key: string | undefined): void {
+  try {
+    const later = listClaimFiles(folder)?.filter((name) => key !== undefined && name.startsWith(`${key}.`)) ?? []
+    for (const name of new Set([...names, ...later])) {
+      if (parseClaimName(name) !== undefined || name.endsWith('.expired') || name.endsWith('.tmp')) {
+        tryRemoveFile(path.join(folder, CLAIMS_FOLDER, name))
+      }
+    }
+    tidyClaims(folder)
+  } catch {
+    // They count for nobody any more.
+  }
+}
+
+/** Removes the claims' folder if there is nothing in it: no claim, and no file of somebody else's. */
+function tidyClaims(folder: string): void {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  if (listClaimFiles(folder)?.every((name) => name === '.gitignore') !== true) return
+  tryRemoveFile(path.join(claims, '.gitignore'))
   try {
     fs.rmdirSync(claims)
   } catch {
-    // Not empty: a claim was made meanwhile, or somebody keeps files in there.
+    // A claim was made meanwhile.
+    if (kindAt(claims) === 'folder') hideFromGit(claims)
   }
-}
-
-/**
- * Sees to it that the count outlives what happens next to marker or loop guard: every slot is claimed under the
- * marker's own key, however the count came about.
- */
-export function claimAllSlots(folder: string, marker: MarkerIdentity): void {
-  createClaim(folder, { key: claimKey(marker), slot: CONTINUATION_LIMIT }, marker)
 }
 
 /** Writes the loop guard where it is missing though continuations are spent, so that a rewrite keeps the count. */
@@ -184,7 +263,7 @@ export function hasContinuations(folder: string): boolean {
   return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }
 
-function readCount(folder: string, marker: MarkerIdentity): { spent: number; stale: Claim[] } {
+function readCount(folder: string, marker: MarkerIdentity): Count {
   const guard = readLoopGuard(folder)
   let claims = readClaims(folder)
   const key = claimKey(marker)
@@ -195,7 +274,12 @@ function readCount(folder: string, marker: MarkerIdentity): { spent: number; sta
   return {
     spent: countSpent(claims, marker, guard),
     stale: claims.filter((claim) => !countsFor(claim, marker, guard)),
+    floor: guard.kind === 'number' && guard.value > highestSlot(claims) ? guard.value : 0,
   }
+}
+
+function highestSlot(claims: readonly Claim[]): number {
+  return Math.max(0, ...claims.map((claim) => claim.slot))
 }
 
 function readLoopGuard(folder: string): LoopGuard {
@@ -235,11 +319,6 @@ function claimPath(folder: string, claim: Claim): string {
   return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
 }
 
-function removeClaim(folder: string, claim: Claim): void {
-  tryRemoveFile(claimPath(folder, claim))
-  tryRemoveFile(claimPath(folder, claim) + CONFIRMED)
-}
-
 /** True when the slot is ours now, false when another process has it. */
 function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
   prepareClaims(folder)
@@ -269,21 +348,37 @@ function showCount(folder: string, count: number): Claim[] {
     // Written inside the claims' folder, so that a kill leaves no litter beside the marker.
     replaceFile(guard, `${count}\n`, temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard')), false)
     const claims = readClaims(folder)
-    const highest = Math.max(count, ...claims.map((claim) => claim.slot))
+    const highest = Math.max(count, highestSlot(claims))
     if (highest === count) return claims
     count = highest
   }
 }
 
 /**
- * After a claim was given back: the loop guard shows what the remaining claims say, or goes with the last of them, and
- * in any case with the marker: one that stayed would count for the next promise here.
+ * After a claim was given back: the loop guard shows what is left (the remaining claims, or what it showed without
+ * any), or goes, in any case with the marker: one that stayed would count for the next promise here.
  */
-function settleLoopGuard(folder: string): void {
-  const count = Math.max(0, ...readClaims(folder).map((claim) => claim.slot))
-  const isPending = (): boolean => kindAt(path.join(folder, MARKER_FILE)) !== undefined
-  if (count > 0 && isPending()) showCount(folder, count)
-  if (count > 0 && isPending()) return
-  tryRemoveFile(path.join(folder, LOOP_GUARD_FILE))
-  if (count === 0 && !isPending()) removeClaims(folder)
+function settleLoopGuard(folder: string, floor: number): void {
+  let shown: number | undefined
+  // Looked at again after each change, because what was written or removed may be what another process had just shown.
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const count = isGone(folder) ? 0 : Math.max(floor, highestSlot(readClaims(folder)))
+    if (count === shown) break
+    shown = count
+    if (count === 0) tryRemoveFile(path.join(folder, LOOP_GUARD_FILE))
+    else tryShowCount(folder, count)
+  }
+}
+
+/** True where no marker lies any more, of whatever kind. */
+function isGone(folder: string): boolean {
+  return kindAt(path.join(folder, MARKER_FILE)) === undefined
+}
+
+function tryShowCount(folder: string, count: number): void {
+  try {
+    showCount(folder, count)
+  } catch (error) {
+    if (!isAbsent(error)) throw error
+  }
 }

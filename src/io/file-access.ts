@@ -55,7 +55,7 @@ export function isAbsent(error: unknown): boolean {
  * Inode and birth time. The birth time tells a file from a later one that was given the same inode, as ext4 does at
  * once; rewriting in place (`cat > marker`) changes neither.
  */
-function identityOf(stats: fs.BigIntStats): FileIdentity {
+export function identityOf(stats: fs.BigIntStats): FileIdentity {
   return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
 }
 
@@ -91,7 +91,7 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
     let length = 0
     // Until the size that it had when it was opened: asking again for the end would double the calls.
     do {
-      const count = fs.readSync(descriptor, buffer, length, buffer.length - length, null)
+      const count = readPart(descriptor, buffer, length)
       if (count === 0) break
       length += count
     } while (length < Math.min(limit, Number(stats.size)))
@@ -111,11 +111,23 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   }
 }
 
-function closeQuietly(descriptor: number): void {
+/** A signal may interrupt a read, and Node hands that on; of no other call. */
+function readPart(descriptor: number, buffer: Buffer, offset: number): number {
+  for (;;) {
+    try {
+      return fs.readSync(descriptor, buffer, offset, buffer.length - offset, null)
+    } catch (error) {
+      if (errorCode(error) !== 'EINTR') throw error
+    }
+  }
+}
+
+/** Closes a file of which nothing more is wanted: what was read is read, what was written was synced or need not be. */
+export function closeQuietly(descriptor: number): void {
   try {
     fs.closeSync(descriptor)
   } catch {
-    // What was read is read.
+    // Nothing depends on it.
   }
 }
 
@@ -145,14 +157,21 @@ export function kindAt(path: string): string | undefined {
 export function createFile(path: string, text: string, durable = true): void {
   const descriptor = fs.openSync(path, 'wx', 0o644)
   try {
-    fs.writeSync(descriptor, text)
+    const bytes = Buffer.from(text)
+    // A disk that is nearly full takes a part, and says so only at the next write.
+    for (let written = 0; written < bytes.length; ) written += fs.writeSync(descriptor, bytes, written)
     if (durable) fs.fsyncSync(descriptor)
   } catch (error) {
     closeQuietly(descriptor)
-    removeFile(path)
-    throw error
+    tryRemoveFile(path)
+    throw named(error, path)
   }
-  fs.closeSync(descriptor)
+  closeQuietly(descriptor)
+}
+
+/** Calls on a descriptor fail without saying for which file. */
+function named(error: unknown, path: string): unknown {
+  return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error
 }
 
 let temporaryCount = 0

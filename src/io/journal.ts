@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { errorText, hideFromGit, makeOwnFolder } from './file-access.ts'
+import { closeQuietly, errorText, hideFromGit, makeOwnFolder } from './file-access.ts'
 import { withLock } from './lock.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
@@ -41,7 +41,7 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   } catch (error) {
     return `${current}: ${errorText(error)}`
   } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor)
+    if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
 

@@ -2,14 +2,24 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { LOCK_FILE } from '../core/files.ts'
-import { createFile, errorCode, kindAt, readSmallFile, temporaryBeside, tryRemoveFile } from './file-access.ts'
+import {
+  closeQuietly,
+  errorCode,
+  type FileIdentity,
+  fileIdentity,
+  identityOf,
+  kindAt,
+  temporaryBeside,
+  tryRemoveFile,
+} from './file-access.ts'
 
 /**
  * One writer at a time for a folder's marker: whoever rewrites, removes or abandons it holds this lock for the few
  * milliseconds that takes, so that no rewrite brings back what another process has just removed. Counting a
  * continuation needs no lock (see `claims.ts`).
  *
- * A lock that its holder left behind is taken over after STALE_MS, so none lasts.
+ * The lock is an empty file, because on a full disk one can still be made, and `clear` must work there. One that its
+ * holder left behind is taken over after STALE_MS, so none lasts.
  */
 
 /** A lock older than this (ms) was left behind: what happens under it takes milliseconds. */
@@ -30,23 +40,20 @@ const POLL_MS = 3
  */
 export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
   const lock = path.join(folder, LOCK_FILE)
-  const token = `${process.pid} ${process.hrtime.bigint()}\n`
-  take(lock, token, patienceMs)
+  const held = take(lock, patienceMs)
   try {
     return action()
   } finally {
     // Taken over meanwhile (this process slept for seconds): then it is not ours to remove.
-    const held = readSmallFile(lock, 200)
-    if (held.kind === 'text' && held.text === token) tryRemoveFile(lock)
+    if (fileIdentity(lock) === held) tryRemoveFile(lock)
   }
 }
 
-function take(lock: string, token: string, patienceMs: number): void {
+function take(lock: string, patienceMs: number): FileIdentity {
   const deadline = performance.now() + patienceMs
   for (;;) {
     try {
-      createFile(lock, token, false)
-      return
+      return createLock(lock)
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error
     }
@@ -59,6 +66,18 @@ function take(lock: string, token: string, patienceMs: number): void {
   }
 }
 
+function createLock(lock: string): FileIdentity {
+  const descriptor = fs.openSync(lock, 'wx', 0o644)
+  try {
+    return identityOf(fs.fstatSync(descriptor, { bigint: true }))
+  } catch (error) {
+    tryRemoveFile(lock)
+    throw error
+  } finally {
+    closeQuietly(descriptor)
+  }
+}
+
 /** A folder or a link of that name is somebody else's: not ours to move, and no waiting makes it go away. */
 function refuseForeign(lock: string): void {
   const kind = kindAt(lock)
@@ -68,16 +87,16 @@ function refuseForeign(lock: string): void {
 /** Moves a stale lock aside; true when the way may be free. */
 function takeOverStale(lock: string): boolean {
   try {
-    const stats = fs.lstatSync(lock, { throwIfNoEntry: false })
+    const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return true
     if (!stats.isFile()) return false
     // A time in the future (a clock that was set back) counts as stale too, or it would last until then.
-    const age = Date.now() - stats.mtimeMs
+    const age = Date.now() - Number(stats.mtimeMs)
     if (age >= -STALE_MS && age <= STALE_MS) return false
     const aside = temporaryBeside(lock)
     fs.renameSync(lock, aside)
     // Somebody else took over first and this is the lock that he holds: give it back.
-    if (fs.lstatSync(aside).ino !== stats.ino) fs.linkSync(aside, lock)
+    if (fileIdentity(aside) !== identityOf(stats)) fs.linkSync(aside, lock)
     tryRemoveFile(aside)
     return true
   } catch (error) {

@@ -1,25 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import {
-  ABANDONED_FILE,
-  CLAIMS_FOLDER,
-  LOOP_GUARD_FILE,
-  MARKER_FILE,
-  RETURN_META_FILE,
-  UNPARSED_FILE,
-} from '../core/files.ts'
+import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
 import { inLine } from '../core/text.ts'
-import {
-  claimAllSlots,
-  hasClaimsUnderway,
-  readSpent,
-  removeClaims,
-  resetContinuations,
-  restoreLoopGuard,
-} from './claims.ts'
+import { carryCount, endContinuations, hasClaimsUnderway, readSpent, restoreLoopGuard } from './claims.ts'
 import {
   createFile,
   errorCode,
@@ -108,15 +94,10 @@ export function writeNewMarker(
     const planned = plan(present)
     const target = path.join(folder.path, MARKER_FILE)
     const text = formatMarker(planned.fields)
-    if (present === undefined) {
-      resetContinuations(folder.path)
-      createWhole(target, text)
-    } else {
-      keepUnparsed(present, MARKER_FILE)
-      if (planned.keepsCount) restoreLoopGuard(folder.path, present.identity)
-      else resetContinuations(folder.path)
-      replaceFile(target, text)
-    }
+    keepUnparsed(present, MARKER_FILE)
+    if (present === undefined) endContinuations(folder.path, undefined, () => createWhole(target, text))
+    else if (planned.keepsCount) rewriteMarker(present, text)
+    else endContinuations(folder.path, present.identity, () => replaceFile(target, text))
     return planned
   })
 }
@@ -134,6 +115,29 @@ function createWhole(target: string, text: string): void {
     createFile(target, text)
   } finally {
     tryRemoveFile(temporary)
+  }
+}
+
+/**
+ * Replaces a marker's text; its continuations stay counted, also where it gets another identity by that.
+ * @throws {PostflightError} `marker-vanished` when it was removed or replaced meanwhile.
+ */
+function rewriteMarker(present: StoredMarker, text: string): void {
+  const { folder, identity } = present
+  const target = path.join(folder.path, MARKER_FILE)
+  const temporary = temporaryBeside(target)
+  createFile(temporary, text)
+  try {
+    restoreLoopGuard(folder.path, identity)
+    carryCount(folder.path, identity, { id: parseMarker(text).id, file: fileIdentity(temporary) ?? identity.file })
+    // Plain `rm` takes no lock: what it removed a moment ago must not come back.
+    if (fileIdentity(target) !== identity.file) {
+      throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
+    }
+    fs.renameSync(temporary, target)
+  } catch (error) {
+    tryRemoveFile(temporary)
+    throw error
   }
 }
 
@@ -163,14 +167,8 @@ export function changeMarker(
       }
       keepUnparsed(present, MARKER_FILE)
     }
-    restoreLoopGuard(folder.path, present.identity)
     const text = formatMarker(withFields(present.marker.fields ?? {}, changes))
-    const target = path.join(folder.path, MARKER_FILE)
-    // Plain `rm` takes no lock: what it removed a moment ago must not come back.
-    if (fileIdentity(target) !== present.identity.file) {
-      throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
-    }
-    replaceFile(target, text)
+    rewriteMarker(present, text)
     return parseMarker(text)
   })
 }
@@ -183,7 +181,7 @@ export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => b
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = readMarker(folder)
     if (present?.kind !== 'marker' || !still(present)) return false
-    removeMarkerFiles(folder)
+    removeMarker(folder, present)
     return true
   })
 }
@@ -200,12 +198,10 @@ export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, 
     if (present?.kind !== 'marker') return false
     if (!still(present, readSpent(folder.path, present.identity))) return false
     if (hasClaimsUnderway(folder.path, Date.now())) return false
-    // In this order a kill between any two steps leaves either a marker that is still spent, or no marker and no count.
-    claimAllSlots(folder.path, present.identity)
-    removeLoopGuard(folder)
-    keepEarlierAbandoned(folder)
-    fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
-    removeClaims(folder.path)
+    endContinuations(folder.path, present.identity, () => {
+      keepEarlierAbandoned(folder)
+      fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
+    })
     return true
   })
 }
@@ -244,7 +240,7 @@ export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
     const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name)) }))
     keepUnparsed(marker, MARKER_FILE)
     for (const { name, read } of reads) keepUnparsed(read, name)
-    removeMarkerFiles(folder)
+    removeMarker(folder, marker)
     for (const name of files) {
       if (name === RETURN_META_FILE || isAbandonedName(name)) removeFile(path.join(folder.path, name))
     }
@@ -265,28 +261,18 @@ export function reviveAbandoned(
     const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
     if (abandoned === undefined) return false
     keepUnparsed(abandoned, ABANDONED_FILE)
-    resetContinuations(folder.path)
-    createWhole(
-      path.join(folder.path, MARKER_FILE),
-      formatMarker(withFields(abandoned.marker.fields ?? {}, change(abandoned.marker))),
-    )
+    const text = formatMarker(withFields(abandoned.marker.fields ?? {}, change(abandoned.marker)))
+    endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     removeFile(path.join(folder.path, ABANDONED_FILE))
     return true
   })
 }
 
-/**
- * The loop guard goes before the marker, so that a kill between leaves no count without one, and again after it,
- * because a hook that runs now may have written it in between; that hook then sees that its marker is gone.
- */
-function removeMarkerFiles(folder: TaskFolder): void {
-  removeLoopGuard(folder)
-  removeFile(path.join(folder.path, MARKER_FILE))
-  resetContinuations(folder.path)
-}
-
-function removeLoopGuard(folder: TaskFolder): void {
-  removeFile(path.join(folder.path, LOOP_GUARD_FILE))
+/** Removes the marker, if there is one, with loop guard and claims. */
+function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
+  endContinuations(folder.path, marker?.identity, () => {
+    removeFile(path.join(folder.path, MARKER_FILE))
+  })
 }
 
 function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {

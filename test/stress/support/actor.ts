@@ -43,6 +43,8 @@ export interface Outcome {
   readonly killed: boolean
   /** The calls it made, in order. */
   readonly calls: readonly string[]
+  /** When it made them, among the calls of all actors. */
+  readonly times: readonly number[]
   readonly faulted: string | undefined
 }
 
@@ -61,6 +63,8 @@ export interface Shared {
   readonly changes: Int32Array
   /** Set while the actor waits for another one: a lock's poll. */
   readonly polling: Int32Array
+  /** Counts the calls of all actors. */
+  readonly calls: Int32Array
   /** Virtual ms that all actors have waited. */
   readonly clock: Int32Array
 }
@@ -94,7 +98,9 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   const realWait = Atomics.wait.bind(Atomics)
   let job: Job | undefined
   let calls: string[] = []
+  let times: number[] = []
   let dead = false
+  let startedMs = 0
   let faulted: string | undefined
   let stdout = ''
   let stderr = ''
@@ -107,7 +113,8 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   }
   const clockMs = (): number => Atomics.load(shared.clock, 0) + (job?.clockMs ?? 0)
   Date.now = () => realNow() + clockMs()
-  performance.now = () => realPerformanceNow() + clockMs()
+  // Counted from the job's start, as if it were a process of its own.
+  performance.now = () => realPerformanceNow() - startedMs + clockMs()
   // What the lock's poll sleeps by: other actors go on meanwhile, and time passes only here.
   Atomics.wait = ((array: Int32Array, index: number, value: number, timeout?: number) => {
     if (dead) throw new Killed()
@@ -135,6 +142,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       return String(call.args[1]).length
     }
     calls.push(`${call.name} ${call.file}`)
+    times.push(Atomics.add(shared.calls, 0, 1))
     const fault = job !== undefined && calls.length === job.at ? job.fault : 'none'
     if (fault !== 'none') faulted = calls.at(-1)
     const perform = (args?: readonly unknown[]): unknown => {
@@ -161,7 +169,9 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
 
   return async (next) => {
     job = next
+    startedMs = realPerformanceNow()
     calls = []
+    times = []
     dead = false
     faulted = undefined
     stdout = ''
@@ -188,13 +198,16 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       }
     }
     job = undefined
-    return { stdout, stderr, exitCode, killed: dead, calls, faulted }
+    return { stdout, stderr, exitCode, killed: dead, calls, times, faulted }
   }
 }
 
 async function runHookProgram(job: Job): Promise<void> {
   const { runHook } = await import('../../../src/hook/run.ts')
-  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(job.payload ?? '')]), configurable: true })
+  Object.defineProperty(process, 'stdin', {
+    value: Readable.from([Buffer.from(job.payload ?? '')]),
+    configurable: true,
+  })
   await runHook()
 }
 
@@ -224,7 +237,7 @@ async function runCliProgram(
         platform: process.platform,
         note: (text: string) => stderr.write(`${text}\n`),
       }
-      const result = await action(context, painterFor({}, '1'))
+      const result = await action(context, await painterFor({}, '1'))
       printResult(result, { json: json === true, quiet: quiet === true }, stdout)
       exitCode = result.exitCode
     },

@@ -36,6 +36,7 @@ const METHODS = [
   'lchownSync',
   'linkSync',
   'lstatSync',
+  'lutimesSync',
   'mkdirSync',
   'mkdtempSync',
   'opendirSync',

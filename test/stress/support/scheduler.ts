@@ -34,6 +34,15 @@ const HORIZON = 160
 /** How often who polls a lock may go before the others. */
 const POLL_SHARE = 0.05
 
+/** The calls of all actors in the order in which they were made, for people. */
+export function traceOf(outcomes: readonly Outcome[], folder: string): string {
+  return outcomes
+    .flatMap(({ calls, times }, actor) => calls.map((call, index) => ({ actor, call, time: times[index] ?? 0 })))
+    .sort((one, other) => one.time - other.time)
+    .map(({ actor, call }) => `${actor}: ${call.replaceAll(folder, '')}`)
+    .join('\n')
+}
+
 export class Scheduler {
   readonly #workers: Worker[] = []
   readonly #ports: MessagePort[] = []
@@ -41,9 +50,8 @@ export class Scheduler {
   readonly #permits: Int32Array
   readonly #changes: Int32Array
   readonly #polling: Int32Array
+  readonly #calls: Int32Array
   readonly #clock: Int32Array
-  /** The actors of the last run in the order of their turns. */
-  order: number[] = []
 
   constructor(actorFile: string, count: number, folder: string, arena: string) {
     const words = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length))
@@ -52,6 +60,7 @@ export class Scheduler {
     this.#polling = words(count)
     this.#changes = words(1)
     this.#clock = words(1)
+    this.#calls = words(1)
     for (let index = 0; index < count; index++) {
       const { port1, port2 } = new MessageChannel()
       const shared: Shared = {
@@ -62,6 +71,7 @@ export class Scheduler {
         states: this.#states,
         permits: this.#permits,
         changes: this.#changes,
+        calls: this.#calls,
         polling: this.#polling,
         clock: this.#clock,
       }
@@ -83,7 +93,6 @@ export class Scheduler {
     })
     const priorities = jobs.map(() => random())
     const changeAt = new Set(Array.from({ length: policy.changes ?? 0 }, () => Math.floor(random() * HORIZON)))
-    this.order = []
     for (let turn = 0; ; turn++) {
       if (turn > MAX_TURNS) throw new Error(`nobody gets on: seed ${policy.seed}`)
       const waiting = jobs.flatMap((_, index) => (Atomics.load(this.#states, index) === STATE.waiting ? [index] : []))
@@ -98,7 +107,6 @@ export class Scheduler {
         )
         if (changeAt.has(turn)) priorities[chosen] = -turn
       }
-      this.order.push(chosen)
       Atomics.store(this.#states, chosen, STATE.running)
       Atomics.store(this.#permits, chosen, 1)
       Atomics.notify(this.#permits, chosen)
