@@ -435,6 +435,21 @@ describe.concurrent('what is missing or in the way around the hook', () => {
     expect(run.stderr).toContain('dist/hook.js is missing')
   })
 
+  it.each(['node', 'the bundle'])('%s is missing: the user of Claude Code is told', async (what) => {
+    const project = withMarker(UNOWNED)
+    const copy = copyPackage(join(project.base, 'package'))
+    mkdirSync(project.at('empty'))
+    if (what === 'the bundle') rmSync(join(copy, 'dist'), { recursive: true })
+
+    const run = await project.hook(subagentStop(), {
+      program: ['/bin/sh', join(copy, 'hooks', 'postflight-hook')],
+      env: { ...claudeHookEnv(project, SESSION), ...(what === 'node' && { PATH: project.at('empty') }) },
+    })
+
+    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
+    expect(run.answer.systemMessage).toContain(what === 'node' ? 'node is not on the PATH' : 'dist/hook.js is missing')
+  })
+
   it("Node's own variables: they never reach it", async () => {
     const project = withMarker(UNOWNED)
 

@@ -106,7 +106,7 @@ describe.concurrent('logs', () => {
     expect((await project.cli(['logs'])).stdout).not.toContain('secret')
   })
 
-  it('--follow prints what comes, until it is interrupted', async () => {
+  it('--follow prints what comes, until it is interrupted', async ({ expect, onTestFinished }) => {
     const project = withEntries(1)
     const child = spawn(process.execPath, [CLI, 'logs', '--follow', '-n', '0', '--json'], {
       cwd: project.dir,
@@ -116,6 +116,9 @@ describe.concurrent('logs', () => {
     let stdout = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
+    })
+    onTestFinished(() => {
+      child.kill('SIGKILL')
     })
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
     project.marker('259_x', OWNED)

@@ -209,7 +209,7 @@ describe.concurrent('at most three stops are blocked', () => {
         }
         expect(blocks).toBeLessThanOrEqual(3)
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     )
   })
 })
