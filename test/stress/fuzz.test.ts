@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decide, decisionCase, lineProblem, processCase, runCases, seedOf } from './tables/fuzz.ts'
+
+describe('whatever a host sends and whatever a marker holds', () => {
+  it('the decision is one good line, and the same line again (100,000 cases)', () => {
+    const seen = { block: 0 }
+    fc.assert(
+      fc.property(decisionCase, (one) => {
+        const line = decide(one)
+        expect(lineProblem(line)).toBeUndefined()
+        if (!line.includes('"decision":"block"')) return
+        seen.block += 1
+        expect(decide(one)).toBe(line)
+      }),
+      { numRuns: 100_000, seed: seedOf('decision'), endOnFailure: false },
+    )
+    console.info(`decision: ${seen.block} of 100,000 blocked`)
+    expect(seen.block).toBeGreaterThan(1000)
+  })
+
+  it('the hook allows or blocks in one good line, with exit code 0, and the same way on a copy (2,000 processes)', async () => {
+    const seed = seedOf('hook')
+    const cases = fc.sample(processCase, { numRuns: 1600, seed })
+
+    const { problems, processes, letters } = await runCases(cases, (index) => index % 4 === 0)
+
+    console.info(`hook: ${processes} processes, ${JSON.stringify(letters)}`)
+    expect(problems).toEqual([])
+    expect(processes).toBeGreaterThanOrEqual(2000)
+    expect(letters.block).toBeGreaterThan(100)
+  })
+})
