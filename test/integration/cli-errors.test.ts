@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../support/payloads.ts'
-import { CLI, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
+import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
 import { createProject, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
@@ -227,7 +226,7 @@ describe.concurrent('output', () => {
     },
   )
 
-  const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0
+  const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)('has colour on a terminal, and none with NO_COLOR', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)

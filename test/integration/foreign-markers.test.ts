@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { canRun } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
 /** Markers as other programs and older skills write them, and the commands they use. */
@@ -113,24 +114,21 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect(guard.stdout).toBe('1\n')
   })
 
-  it.runIf(spawnSync('jq', ['--version'], { stdio: 'ignore' }).status === 0)(
-    'let a stuck agent go by their jq line',
-    async () => {
-      const project = createProject()
-      await bash(project, STAGE_1)
-      await project.hook(subagentStop())
+  it.runIf(canRun('jq --version'))('let a stuck agent go by their jq line', async () => {
+    const project = createProject()
+    await bash(project, STAGE_1)
+    await project.hook(subagentStop())
 
-      const bypass = await bash(
-        project,
-        `marker_file=$(find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1)
+    const bypass = await bash(
+      project,
+      `marker_file=$(find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1)
          jq '.stop_hook_active = true' "$marker_file" > marker.json && mv marker.json "$marker_file"`,
-      )
+    )
 
-      expect(bypass).toMatchObject({ status: 0, stderr: '' })
-      expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
-      expect(project.snapshot(FOLDER)).toEqual({})
-    },
-  )
+    expect(bypass).toMatchObject({ status: 0, stderr: '' })
+    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+    expect(project.snapshot(FOLDER)).toEqual({})
+  })
 
   it('and the CLI work on one marker in turn', async () => {
     const project = createProject()

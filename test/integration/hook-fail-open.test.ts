@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess } from '../support/process.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess } from '../support/process.ts'
 import { claudeHookEnv, copyPackage, createProject, type Project, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
@@ -148,7 +147,7 @@ describe.concurrent('an empty stdin is a sub-agent’s stop of which nothing is 
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
   })
 
-  const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0
+  const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)('a terminal: answered at once', async () => {
     const project = withMarker(UNOWNED)
 

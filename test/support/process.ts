@@ -1,6 +1,6 @@
 /** Starts the built files as processes, in an environment that holds nothing of the machine the tests run on. */
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,6 +38,11 @@ export interface ProcessResult {
   readonly stdout: string
   readonly stderr: string
   readonly durationMs: number
+}
+
+/** Whether this machine has what a test needs beside sh: the script succeeds. */
+export function canRun(script: string): boolean {
+  return spawnSync('sh', ['-c', script], { stdio: 'ignore' }).status === 0
 }
 
 /** Runs a program to its end. */
