@@ -7,7 +7,7 @@ describe('a command to print', () => {
   })
 
   it('names the root where the agent would not find it', () => {
-    expect(commandLine(['clear', '259_x'], '/work/project')).toBe('postflight clear 259_x --root /work/project')
+    expect(commandLine(['clear', '259_x'], '/home/me/project')).toBe('postflight clear 259_x --root /home/me/project')
   })
 
   it('quotes every word: spaces in a path (CC#40084) and what a shell would run', () => {
@@ -20,7 +20,7 @@ describe('a command to print', () => {
 describe('a folder whose name begins like an option', () => {
   it.each([
     [undefined, 'postflight clear -- -rf'],
-    ['/work/a b', "postflight clear --root '/work/a b' -- -rf"],
+    ['/home/me/a b', "postflight clear --root '/home/me/a b' -- -rf"],
   ])('stands behind all options (root %s)', (root, expected) => {
     expect(commandLine(['clear', '-rf'], root)).toBe(expected)
     expect(fallbackLine({ onPath: false, script: '/p.js' }, ['clear', '-rf'], root)).toBe(
@@ -37,8 +37,8 @@ describe('the same without `postflight` on the PATH', () => {
   const script = '/opt/my tools/bin/postflight.js'
 
   it("goes through Node and the CLI's own file", () => {
-    expect(fallbackLine({ onPath: false, script }, ['clear', '259_x'], '/work/a b')).toBe(
-      "node '/opt/my tools/bin/postflight.js' clear 259_x --root '/work/a b'",
+    expect(fallbackLine({ onPath: false, script }, ['clear', '259_x'], '/home/me/a b')).toBe(
+      "node '/opt/my tools/bin/postflight.js' clear 259_x --root '/home/me/a b'",
     )
   })
 
@@ -47,6 +47,6 @@ describe('the same without `postflight` on the PATH', () => {
   })
 
   it('is not needed where `postflight` is on the PATH', () => {
-    expect(fallbackLine({ onPath: true, script }, ['clear', '259_x'], '/work/a b')).toBeUndefined()
+    expect(fallbackLine({ onPath: true, script }, ['clear', '259_x'], '/home/me/a b')).toBeUndefined()
   })
 })

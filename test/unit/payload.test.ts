@@ -40,7 +40,7 @@ describe('the whole payload of a sub-agent', () => {
         agent_id: 'a1',
         agent_type: 'worker',
         parent_agent_id: 'p1',
-        cwd: '/work/a b',
+        cwd: '/home/me/a b',
         transcript_path: '/t.jsonl',
         stop_hook_active: true,
         last_assistant_message: 'done',
@@ -53,7 +53,7 @@ describe('the whole payload of a sub-agent', () => {
       agent: 'a1',
       agentType: 'worker',
       parentAgent: 'p1',
-      cwd: '/work/a b',
+      cwd: '/home/me/a b',
       source: 'startup',
       runningSubagents: 0,
     })

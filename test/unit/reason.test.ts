@@ -309,6 +309,15 @@ describe('long paths', () => {
     expect(lengths.slice(change).some(({ whole }) => whole)).toBe(false)
   })
 
+  it('what explains goes too, when the rest could not be counted beside it', () => {
+    for (let length = 0; length < 3000; length += 1) {
+      const far = blocked({ steps: ['a'] }, { root: `/${'d'.repeat(length)}` })
+      const text = composeReason([far, blocked()], OFF_PATH, true)
+      expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
+      expect((text.match(/^Task /gm) ?? []).length + (text.match(/^And 1 more/gm) ?? []).length).toBe(2)
+    }
+  })
+
   it('the path of a marker is shown to 240 characters', () => {
     const path = `specs/${'p'.repeat(200)}/.postflight-pending`
     expect(composeReason([blocked({}, { path })], ON_PATH, false)).toContain(`says ${path}.`)

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../src/core/time.ts'
 import { marker } from './builders.ts'
 
 function unfinished(fields: Readonly<Record<string, unknown>> = {}, more: Partial<Unfinished> = {}): Unfinished {
-  return { state: 'pending', task: '259_x', root: '/work/p', marker: marker(fields), ageMs: 2 * HOUR_MS, ...more }
+  return { state: 'pending', task: '259_x', root: '/home/me/p', marker: marker(fields), ageMs: 2 * HOUR_MS, ...more }
 }
 
 const linesOf = (text: string | undefined): string[] => (text ?? '').split('\n')
@@ -17,7 +17,7 @@ describe('what a session is told when it starts', () => {
   it('where, what, and the commands that end it', () => {
     const lines = linesOf(composeRecovery([unfinished({ operation: 'research' })], 's1'))
     expect(lines).toHaveLength(3)
-    expect(lines[0]).toContain('/work/p/specs')
+    expect(lines[0]).toContain('/home/me/p/specs')
     expect(lines[1]).toBe('- 259_x, research: pending, of no session, 2 h old')
     expect(lines[2]).toContain('postflight adopt <task>')
     expect(lines[2]).toContain('postflight clear <task>')
