@@ -35,9 +35,16 @@ export function buildProgram(ports: ProgramPorts): Command {
     .version(ports.version, '-V, --version', 'print the version')
     .option('--root <folder>', 'the project: the folder that holds specs/ (default: found from the current folder)')
     .option('--json', 'print one JSON document')
-    .option('--quiet', 'print nothing but errors')
+    .option('--quiet', 'print only errors, and what a script cannot do without (the id of create)')
     .helpOption('-h, --help', 'show help')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // That a flag is off and a list is empty goes without saying.
+      optionDescription: (option) =>
+        typeof option.defaultValue === 'string'
+          ? `${option.description} (default: ${option.defaultValue})`
+          : option.description,
+    })
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({
@@ -69,7 +76,14 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     )
     .option('--agent-type <type>', 'only sub-agents of this type')
     .option('--force', "replace another session's marker", false)
-    .addHelpText('after', example('create 259 prove_completeness --skill skill-lean-research --operation research'))
+    .addHelpText(
+      'after',
+      example(
+        'create 259 prove_completeness --skill skill-lean-research --operation research',
+        'create 259 --step "update status" --step "git commit" --agent main',
+        'create 259 --operation plan --force',
+      ),
+    )
     .action((task: string, slug: string | undefined, options) =>
       ports.run(async (context) => (await import('./commands/create.ts')).create(context, task, slug, options)),
     )
@@ -102,7 +116,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .argument('<task>', 'task number or folder name')
     .argument('<step>', 'its number, or its name')
     .option('--undo', 'take the tick away', false)
-    .addHelpText('after', example('step 259 2', 'step 259 "git commit"'))
+    .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
     .action((task: string, step: string, options) =>
       ports.run(async (context) => (await import('./commands/step.ts')).step(context, task, step, options)),
     )
@@ -121,7 +135,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .argument('<task>', 'task number or folder name')
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--agent <id>', '"main" or the id of the sub-agent')
-    .addHelpText('after', example('adopt 259'))
+    .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…'))
     .action((task: string, options) =>
       ports.run(async (context) => (await import('./commands/adopt.ts')).adopt(context, task, options)),
     )
@@ -132,7 +146,13 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
     .command('explain')
     .description('what the hook would answer to a payload, and why; writes nothing')
     .option('--payload <file>', 'the payload, "-" for stdin (default: an empty one)')
-    .addHelpText('after', example('explain --payload payload.json'))
+    .addHelpText(
+      'after',
+      example(
+        `explain --payload - <<< '{"hook_event_name":"Stop","session_id":"5f0c1f2e-…"}'`,
+        'explain --payload payload.json --json',
+      ),
+    )
     .action((options) =>
       ports.run(async (context, paint) => (await import('./commands/explain.ts')).explain(context, paint, options)),
     )

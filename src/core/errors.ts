@@ -21,6 +21,7 @@ const EXIT_CODES = {
   'value-invalid': EXIT.usage,
   'root-missing': EXIT.usage,
   'root-none': EXIT.no,
+  'root-unlikely': EXIT.usage,
   'marker-none': EXIT.no,
   'marker-of-other-session': EXIT.no,
   'marker-unreadable': EXIT.data,

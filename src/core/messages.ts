@@ -28,6 +28,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'value-invalid': (a) => `${a.option} ${a.expected}, not "${a.value}".`,
   'root-missing': (a) => `${a.path} is no folder (from ${a.from}).`,
   'root-none': (a) => `no specs/ folder at or above ${a.start}: go into the project, or give --root.`,
+  'root-unlikely': (a) => `${a.start} is no project: go into one, or give --root ${a.start} if you mean it.`,
   'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, \`${commandLine(['adopt', a.task ?? ''], undefined)}\`, or \`create --force\` to replace it.`,
@@ -113,6 +114,13 @@ export function unsearchable(path: string, detail: string): string {
 export function unsettledNotice(count: number): string {
   return `postflight-guard: ${count} more markers than a stop has time for: they hold nobody this time. \`postflight inspect\` lists them.`
 }
+
+/** What `create` adds for people to its one line. */
+export const CREATE_NOTES = {
+  newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
+  unowned:
+    "no host session is known here: it holds any sub-agent's stop, and no main conversation's (--host-session names one)",
+} as const
 
 /** Pieces of a block's reason; `reason.ts` puts them together. */
 export const REASON_TEXT = {

@@ -16,6 +16,7 @@ const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments
   'value-invalid': [64, { option: '-n', value: 'x', expected: 'takes a whole number' }],
   'root-missing': [64, { path: '/p', from: '--root' }],
   'root-none': [1, { start: '/p' }],
+  'root-unlikely': [64, { start: '/' }],
   'marker-none': [1, { folder: 'specs/259_a' }],
   'marker-of-other-session': [1, { path: 'specs/259_a', whose: 'pending for host session s2', task: '259_a' }],
   'marker-unreadable': [65, { path: 'specs/259_a', detail: 'EISDIR' }],

@@ -2,6 +2,7 @@ import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/decisio
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { parseTaskReference } from '../../core/task-folder.ts'
+import { inLine, oneLine } from '../../core/text.ts'
 import { clearableFiles, clearFolder, readMarker } from '../../io/marker-store.ts'
 import { listTaskFolders, type SearchProblem, type TaskFolder } from '../../io/search.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/tasks.ts'
@@ -51,18 +52,33 @@ export function clear(context: CommandContext, task: string | undefined, options
         },
       ])
     }
-    return { task: folder.task, path: folder.path, marker_id: id ?? null, files: result.files }
+    const owner = foreignOwner(context, result.marker?.marker.hostSession)
+    return { task: folder.task, path: folder.path, marker_id: id ?? null, files: result.files, owner }
   }).filter((one) => one !== undefined)
   refuseUnsearched(problems)
   const verb = options.dryRun ? 'would clear' : 'cleared'
   return {
     exitCode: 0,
-    data: { root: root ?? null, dry_run: options.dryRun, cleared: done },
+    data: { root: root ?? null, dry_run: options.dryRun, cleared: done.map(({ owner: _owner, ...one }) => one) },
     lines:
       done.length === 0
-        ? ['nothing to clear']
-        : done.map((one) => `${verb} ${displayPath(context, one.path)}: ${one.files.join(', ')}`),
+        ? [nothing(root, task, folders)]
+        : done.map(({ path, files, owner }) => `${verb} ${displayPath(context, path)}: ${files.join(', ')}${owner}`),
   }
+}
+
+/** Nothing there is fine, but a slip in the task's name should be seen. */
+function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
+  if (root === undefined) return 'nothing to clear: no specs/ folder here'
+  return task !== undefined && folders.length === 0
+    ? inLine(`nothing to clear: no folder for task ${task} in ${root}`)
+    : 'nothing to clear'
+}
+
+/** Said when the promise was another session's. */
+function foreignOwner(context: CommandContext, owner: string | undefined): string {
+  const session = shellIdentity(context.environment)?.session
+  return owner === undefined || owner === session ? '' : ` (it was session ${oneLine(owner, 80)}'s)`
 }
 
 function foldersToClear(

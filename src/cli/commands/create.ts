@@ -12,6 +12,7 @@ import {
   newMarkerFields,
   withFields,
 } from '../../core/marker.ts'
+import { CREATE_NOTES } from '../../core/messages.ts'
 import {
   checkSlug,
   parseTaskReference,
@@ -43,7 +44,7 @@ export interface CreateOptions {
 }
 
 const DEFAULT_SKILL = 'manual'
-const DEFAULT_OPERATION = 'postflight'
+const DEFAULT_OPERATION = 'work'
 const VALUE_LIMIT = 2000
 
 export function create(
@@ -53,7 +54,8 @@ export function create(
   options: CreateOptions,
 ): CommandResult {
   checkValues(options)
-  const root = findCommandRoot(context) ?? newRoot(context)
+  const found = findCommandRoot(context)
+  const root = found ?? newRoot(context)
   const folder = taskFolderFor(root, task, slug)
   makeFolder(folder)
   const identity = identityOf(context, options)
@@ -81,6 +83,7 @@ export function create(
     },
   ])
   const target = path.join(folder.path, MARKER_FILE)
+  const verb = keepsCount ? 'renewed' : replaced === undefined ? 'created' : 'replaced'
   return {
     exitCode: 0,
     data: {
@@ -91,7 +94,11 @@ export function create(
       replaced: replaced !== undefined && !keepsCount ? (replaced.id ?? true) : null,
       owner: { host_session: identity.session ?? null, agent: identity.agent ?? null },
     },
-    lines: [`${keepsCount ? 'renewed' : 'created'} ${displayPath(context, target)}  ${id}`],
+    lines: [
+      `${verb} ${displayPath(context, target)}  ${id}`,
+      ...(found === undefined ? [`  ${CREATE_NOTES.newRoot(root)}`] : []),
+      ...(identity.session === undefined ? [`  ${CREATE_NOTES.unowned}`] : []),
+    ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
@@ -141,7 +148,14 @@ export function checkOneLine(values: readonly (readonly [string, string | undefi
 /** Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here. */
 function newRoot(context: CommandContext): string {
   const start = startOf(context)
-  return start.explicit ? start.path : (findRepository(start.path) ?? start.path)
+  if (start.explicit) return start.path
+  const repository = findRepository(start.path)
+  if (repository !== undefined) return repository
+  // A specs/ there would be the root of every project below that has none of its own.
+  if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {
+    throw new PostflightError('root-unlikely', { start: start.path })
+  }
+  return start.path
 }
 
 function taskFolderFor(root: string, task: string, slug: string | undefined): TaskFolder {
@@ -153,7 +167,7 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
     if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
       throw new PostflightError('task-invalid', { task })
     }
-    return here[0] ?? taskFolderAt(root, reference.name)
+    return here[0] ?? newTaskFolder(root, reference.name)
   }
   const specs = path.join(root, SPECS_FOLDER)
   if (slug !== undefined) {
@@ -170,6 +184,12 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
     throw new PostflightError('task-ambiguous', { task, folders: here.map((folder) => folder.task).join(', ') })
   }
   return first
+}
+
+/** `20_foo` is `020_foo`, and a number that has a folder gets no second one. */
+function newTaskFolder(root: string, name: string): TaskFolder {
+  const number = taskNumberOf(name) ?? 0
+  return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''))
 }
 
 /** Task folders directly below `specs/`: an archived task is not taken up again by its number. */

@@ -57,7 +57,9 @@ function checkSettings(context: CommandContext): Finding[] {
   const project = projectFolder(context)
   const findings = SCOPES.flatMap((scope) => checkScope(context, scope, project))
   const wired = findings.filter((finding) => finding.ok).length
-  if (wired > 1) {
+  const commands = new Set(SCOPES.map((scope) => hookCommand(context, scope, project).command))
+  // Claude Code 2.1.329 runs the same command once, wherever it is listed.
+  if (wired > 1 && commands.size > 1) {
     findings.push(
       bad(
         'settings',
@@ -77,6 +79,9 @@ function checkScope(context: CommandContext, scope: Scope, project: string): Fin
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)
     if (text === undefined) return []
+    if (disablesHooks(text)) {
+      return [bad('settings', `${file} sets disableAllHooks: no hook runs`, 'take disableAllHooks out of it')]
+    }
     const commands = findCommands(text, file)
     if (commands.length === 0) return []
     const { command } = hookCommand(context, scope, project)
@@ -91,7 +96,21 @@ function checkScope(context: CommandContext, scope: Scope, project: string): Fin
     ]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return [bad('settings', errorMessage(error.code, error.args), 'mend the file by hand')]
+    return [
+      bad(
+        'settings',
+        errorMessage(error.code, error.args),
+        'mend the file by hand: Claude Code ignores all of it until then',
+      ),
+    ]
+  }
+}
+
+function disablesHooks(text: string): boolean {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, '')).disableAllHooks === true
+  } catch {
+    return false
   }
 }
 
@@ -131,11 +150,7 @@ function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
 
 function checkRoot(context: CommandContext, root: string | undefined): Finding {
   return root === undefined
-    ? bad(
-        'root',
-        `no ${SPECS_FOLDER}/ folder at or above ${context.cwd}`,
-        'go into the project; `postflight create` makes the folder',
-      )
+    ? good('root', `no ${SPECS_FOLDER}/ at or above ${context.cwd} yet: \`postflight create\` makes it`)
     : good('root', `root ${root}`)
 }
 
@@ -162,7 +177,7 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
     if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
     if ((view.age_ms ?? 0) > day)
       return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
-    return [good('marker', `${name}: pending`)]
+    return [good('marker', [`${name}: pending`, ...view.problems].join(', '))]
   })
   return [...unsearched, ...found]
 }

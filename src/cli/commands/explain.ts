@@ -30,18 +30,23 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
   const ignoredBy = hostThatIgnores(payload, environment)
   const isStop = payload.event === 'Stop' || payload.event === 'SubagentStop'
   const { judged, problems } =
-    isStop && ignoredBy === undefined ? judge(context, payload, roots) : { judged: [], problems: [] }
+    isStop && ignoredBy === undefined && environment.POSTFLIGHT_DISABLE !== '1'
+      ? judge(context, payload, roots)
+      : { judged: [], problems: [] }
   const blocked = judged.flatMap((one) => one.blocked ?? [])
   const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
   const answer: Answer =
     blocked.length === 0
       ? ALLOW
       : { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
-  const why = !isStop
-    ? `${payload.event} is no stop: nothing is held by it`
-    : ignoredBy !== undefined
-      ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
-      : undefined
+  const why =
+    environment.POSTFLIGHT_DISABLE === '1'
+      ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'
+      : !isStop
+        ? `${payload.event} is no stop: nothing is held by it`
+        : ignoredBy !== undefined
+          ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
+          : undefined
   const session = payload.session ?? 'not known'
   const agent = payload.agent ?? 'not known'
   return {
@@ -58,6 +63,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       `${paint.bold(inLine(payload.event))} of session ${inLine(session)}, agent ${inLine(agent)}`,
       roots.length === 0 ? 'no root: no specs/ folder in sight' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),
+      ...(why === undefined && judged.length === 0 ? ['no pending markers'] : []),
       ...judged.map(
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),

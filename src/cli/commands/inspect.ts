@@ -29,7 +29,11 @@ export function inspect(
     data: { root: root ?? null, pending, markers, problems },
     lines: [
       ...(markers.length === 0
-        ? [root === undefined ? 'no specs/ folder here' : inLine(`no markers in ${path.join(root, SPECS_FOLDER)}`)]
+        ? [
+            root === undefined
+              ? 'no specs/ folder here'
+              : inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`),
+          ]
         : markers.flatMap((view) => describeMarker(view, paint))),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
     ],

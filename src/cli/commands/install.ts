@@ -58,7 +58,8 @@ export function uninstall(context: CommandContext, options: InstallOptions): Com
   const changed = before !== after
   if (changed && before !== undefined && !options.dryRun) {
     if (after === undefined) removeSettingsFile(target.file)
-    else replaceSettingsFile(target.file, after, before)
+    // What was there before is kept already where this gives back a copy of it.
+    else replaceSettingsFile(target.file, after, isKept(target.file, after) ? undefined : before)
   }
   const verb = options.dryRun ? 'would be' : 'is'
   return {
@@ -72,6 +73,11 @@ export function uninstall(context: CommandContext, options: InstallOptions): Com
           : `the hook ${verb} taken out of ${shown}`,
     ],
   }
+}
+
+/** True when a copy of that very text is kept: then all that goes is what `install` writes, and can write again. */
+function isKept(file: string, text: string): boolean {
+  return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
 interface Target {
@@ -116,7 +122,9 @@ export function hookCommand(
   const inProject = path.relative(realPath(project), realPath(packageFolder)).split(path.sep).join('/')
   const portable = scope !== 'user' && inProject.startsWith('node_modules/')
   const location = portable ? `$CLAUDE_PROJECT_DIR/${inProject}/${file}` : path.join(packageFolder, file as string)
-  return { command: `${program === undefined ? '' : `${program} `}${doubleQuoted(location, portable)}`, portable }
+  const quoted = doubleQuoted(location, portable)
+  // On Windows the last word does nothing but tell that the entry is ours, whatever the folder is called.
+  return { command: program === undefined ? quoted : `${program} ${quoted} postflight-hook`, portable }
 }
 
 /** In double quotes for the shell: spaces stay together, and `$CLAUDE_PROJECT_DIR` is filled in where we put it. */

@@ -27,7 +27,7 @@ export function logs(context: CommandContext, options: LogsOptions): CommandResu
   return {
     exitCode: 0,
     data: { entries: last },
-    lines: last.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
+    lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
   }
 }
 

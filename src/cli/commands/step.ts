@@ -42,17 +42,16 @@ export function step(context: CommandContext, task: string, wanted: string, opti
   }
 }
 
-/** By its number (from 1), by its exact name, or by the only name that begins so. */
+/** By its number (from 1), or by its name. */
 function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   const path = markerDisplayPath(folder)
   if (marker.fields === undefined || marker.steps.length === 0) throw new PostflightError('steps-none', { path })
   const names = marker.steps.map((one) => one.name)
-  const exact = names.indexOf(wanted)
-  if (exact !== -1) return exact
+  // The number first: it is what a block tells the agent.
   const number = Number(wanted)
-  if (Number.isInteger(number) && number >= 1 && number <= names.length) return number - 1
-  const beginning = names.flatMap((name, at) => (name.toLowerCase().startsWith(wanted.toLowerCase()) ? [at] : []))
-  if (wanted !== '' && beginning.length === 1 && beginning[0] !== undefined) return beginning[0]
+  if (/^\d+$/.test(wanted) && number >= 1 && number <= names.length) return number - 1
+  const named = names.indexOf(wanted)
+  if (named !== -1) return named
   const steps = names.map((name, at) => `${at + 1} "${oneLine(name, 60)}"`).join(', ')
   throw new PostflightError('step-unknown', { step: wanted, path, steps })
 }
