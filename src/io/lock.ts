@@ -9,7 +9,6 @@ import {
   fileIdentity,
   identityOf,
   kindAt,
-  temporaryBeside,
   tryRemoveFile,
 } from './file-access.ts'
 
@@ -84,20 +83,27 @@ function refuseForeign(lock: string): void {
   if (kind !== undefined && kind !== 'file') throw new PostflightError('file-unreadable', { path: lock, detail: kind })
 }
 
-/** Moves a stale lock aside; true when the way may be free. */
+/**
+ * Removes a stale lock; true when the way may be free. Several may find the same one stale, and whoever comes late must
+ * not remove the fresh lock of who was first: so who may remove it is settled by a file that bears the lock's identity.
+ */
 function takeOverStale(lock: string): boolean {
   try {
     const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return true
-    if (!stats.isFile()) return false
-    // A time in the future (a clock that was set back) counts as stale too, or it would last until then.
-    const age = Date.now() - Number(stats.mtimeMs)
-    if (age >= -STALE_MS && age <= STALE_MS) return false
-    const aside = temporaryBeside(lock)
-    fs.renameSync(lock, aside)
-    // Somebody else took over first and this is the lock that he holds: give it back.
-    if (fileIdentity(aside) !== identityOf(stats)) fs.linkSync(aside, lock)
-    tryRemoveFile(aside)
+    if (!stats.isFile() || !isStale(stats)) return false
+    const right = `${lock}.${identityOf(stats)}.tmp`
+    try {
+      createLock(right)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+      // Somebody is about to remove it, unless he was killed over it.
+      const other = fs.lstatSync(right, { bigint: true, throwIfNoEntry: false })
+      if (other !== undefined && isStale(other)) tryRemoveFile(right)
+      return false
+    }
+    if (fileIdentity(lock) === identityOf(stats)) tryRemoveFile(lock)
+    tryRemoveFile(right)
     return true
   } catch (error) {
     const code = errorCode(error)
@@ -105,4 +111,9 @@ function takeOverStale(lock: string): boolean {
     if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
     return false
   }
+}
+
+/** A time in the future (a clock that was set back) counts as stale too, or it would last until then. */
+function isStale(stats: fs.BigIntStats): boolean {
+  return Math.abs(Date.now() - Number(stats.mtimeMs)) > STALE_MS
 }
