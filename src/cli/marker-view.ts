@@ -38,6 +38,8 @@ export interface MarkerView {
 }
 
 const TEXT_LIMIT = 4000
+/** More abandoned markers of one folder than this are not listed. */
+const MAX_EARLIER = 20
 
 /** Every marker of a root, pending ones first, and what could not be looked into; `only` narrows to one folder. */
 export function viewMarkers(
@@ -47,9 +49,20 @@ export function viewMarkers(
 ): { readonly markers: MarkerView[]; readonly problems: readonly SearchProblem[] } {
   const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
   const markers = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) =>
-    foldersHolding(folders, fileName, problems).flatMap((folder) => viewMarker(folder, fileName, nowMs) ?? []),
+    foldersHolding(folders, fileName, problems).flatMap((folder) => viewAll(folder, fileName, nowMs)),
   )
   return { markers, problems }
+}
+
+/** The file of that name, and the earlier ones that a number was put behind. */
+function viewAll(folder: TaskFolder, fileName: string, nowMs: number): MarkerView[] {
+  const views: MarkerView[] = []
+  let view = viewMarker(folder, fileName, nowMs)
+  for (let number = 1; view !== undefined && number < MAX_EARLIER; number++) {
+    views.push(view)
+    view = fileName === ABANDONED_FILE ? viewMarker(folder, `${fileName}.${number}`, nowMs) : undefined
+  }
+  return views
 }
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
@@ -62,7 +75,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
   if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read: ${read.detail}`] }
   const { marker, fileTimeMs, identity } = read
-  const abandoned = fileName === ABANDONED_FILE
+  const abandoned = fileName !== MARKER_FILE
   const expired = isExpired(marker, fileTimeMs, nowMs)
   const promisedMs = promisedAtMs(marker, fileTimeMs, nowMs)
   const problems = marker.problems.map(markerProblem)

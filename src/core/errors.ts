@@ -27,6 +27,7 @@ const EXIT_CODES = {
   'marker-unreadable': EXIT.data,
   'marker-unparsed': EXIT.data,
   'marker-vanished': EXIT.no,
+  'marker-too-large': EXIT.data,
   'marker-locked': EXIT.write,
   'step-unknown': EXIT.usage,
   'steps-none': EXIT.no,

@@ -1,3 +1,4 @@
+import { PostflightError } from './errors.ts'
 import { fromIso, toIsoSeconds } from './time.ts'
 
 /**
@@ -191,9 +192,26 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
   })
 }
 
-/** A marker's text on disk. */
+/**
+ * A marker's text on disk: laid out for people where it fits, else in one line.
+ * @throws {PostflightError} `marker-too-large` when no reader of ours would take it.
+ */
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
-  return `${JSON.stringify(fields, null, 2)}\n`
+  // A nesting that JSON.stringify cannot follow is no marker of anybody's either.
+  const layOut = (indent: number): string | undefined => {
+    try {
+      return `${JSON.stringify(fields, null, indent)}\n`
+    } catch {
+      return undefined
+    }
+  }
+  const text = [2, 0].map(layOut).find((one) => one !== undefined && byteLength(one) <= MARKER_MAX_BYTES)
+  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
+  return text
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length
 }
 
 /** `fields` with `changes` laid over them; a change to undefined removes the field. Unknown fields stay. */

@@ -36,6 +36,8 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
   'marker-vanished': (a) => `${a.path} went away meanwhile: nothing was changed.`,
+  'marker-too-large': (a) =>
+    `the marker would be larger than ${a.limit} bytes, which nobody reads: shorten its reason or its steps.`,
   'marker-locked': (a) =>
     `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,

@@ -29,8 +29,6 @@ export interface Payload {
   readonly command?: string
   /** Everything that the shell tool printed. */
   readonly output?: string
-  /** Why a session starts: startup, resume, compact, clear, fork. */
-  readonly source?: string
 }
 
 /** Of an empty stdin nothing is known but that some sub-agent stops, as the seed's hook assumes, which never reads it. */
@@ -62,7 +60,6 @@ function fromFields(fields: Fields): Payload {
   const agentType = identifier(fields, 'agent_type')
   const parentAgent = identifier(fields, 'parent_agent_id')
   const cwd = text(fields, 'cwd')
-  const source = text(fields, 'source')
   const toolInput = own(fields, 'tool_input')
   const command = isRecord(toolInput) ? text(toolInput, 'command') : undefined
   return {
@@ -73,7 +70,6 @@ function fromFields(fields: Fields): Payload {
     ...(agentType !== undefined && { agentType }),
     ...(parentAgent !== undefined && { parentAgent }),
     ...(cwd !== undefined && { cwd }),
-    ...(source !== undefined && { source }),
     ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
   }
 }
@@ -97,8 +93,8 @@ function countRunningSubagents(tasks: unknown): number {
   return tasks.filter((task) => {
     if (!isRecord(task)) return false
     const status = text(task, 'status')
-    const kind = text(task, 'type') ?? ''
-    return (status === 'running' || status === 'pending') && !/shell|bash|command|monitor/i.test(kind)
+    const kind = text(task, 'type')
+    return (status === 'running' || status === 'pending') && (kind === undefined || /agent/i.test(kind))
   }).length
 }
 

@@ -27,17 +27,28 @@ export interface Unfinished {
 
 /** The text, or undefined when nothing is unfinished. */
 export function composeRecovery(unfinished: readonly Unfinished[], session: string | undefined): string | undefined {
-  const first = unfinished[0]
-  if (first === undefined) return undefined
+  const roots = [...new Set(unfinished.map((item) => item.root))]
+  const parts = roots.map((root) =>
+    composeForRoot(
+      unfinished.filter((item) => item.root === root),
+      session,
+    ),
+  )
+  return parts.length === 0 ? undefined : parts.join('\n\n')
+}
+
+/** Each root has its own commands. */
+function composeForRoot(unfinished: readonly Unfinished[], session: string | undefined): string {
+  const { root = '', rootOption } = unfinished[0] ?? {}
   const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
   const rest = unfinished.length - lines.length
   return [
-    RECOVERY_TEXT.intro(oneLine(first.root, NAME_LIMIT * 2)),
+    RECOVERY_TEXT.intro(oneLine(root, NAME_LIMIT * 2)),
     ...lines,
     ...(rest > 0 ? [RECOVERY_TEXT.more(rest)] : []),
     RECOVERY_TEXT.advice(
-      `${commandLine(['adopt'], first.rootOption)} <task>`,
-      `${commandLine(['clear'], first.rootOption)} <task>`,
+      `${commandLine(['adopt'], rootOption)} <task>`,
+      `${commandLine(['clear'], rootOption)} <task>`,
     ),
   ].join('\n')
 }

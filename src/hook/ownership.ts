@@ -49,6 +49,8 @@ function ownerFields(payload: Payload): Record<string, unknown> {
  */
 function isClaimedBy(marker: Marker, payload: Payload): boolean {
   if (!isMarkerId(marker.id) || marker.agent !== undefined || payload.session === undefined) return false
+  // Made by one agent for others, of that type: whoever made it is not the owner.
+  if (marker.agentType !== undefined && marker.agentType !== payload.agentType) return false
   if (!payload.output?.includes(marker.id)) return false
   return isUnowned(marker) ? /\b(?:create|adopt)\b/.test(payload.command ?? '') : marker.hostSession === payload.session
 }

@@ -7,7 +7,7 @@ import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { findCommandForm } from '../io/command-form.ts'
 import { appendJournal } from '../io/journal.ts'
 import { writeAll } from '../io/output.ts'
-import { findRoot, findRoots, startFolders } from '../io/root.ts'
+import { findRoots, startFolders } from '../io/root.ts'
 import { readStdin } from '../io/stdin.ts'
 import type { HookContext, HookResult, Recorded } from './context.ts'
 import { answerToolUse } from './ownership.ts'
@@ -66,17 +66,28 @@ function resultFor(payload: Payload): HookResult {
 }
 
 function contextFor(payload: Payload): HookContext {
-  const cwd = process.cwd()
+  const cwd = currentFolder()
   const environment = process.env
   const option = optionValue(process.argv.slice(2), '--root')
   return {
     payload,
     environment,
     roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd })),
-    agentRoot: findRoot(payload.cwd ?? cwd),
+    agentRoot: findRoots(
+      startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: payload.cwd ?? cwd }),
+    )[0],
     findForm: () => findCommandForm(environment, path.join(import.meta.dirname, '..', 'bin', 'postflight.js')),
     nowMs: Date.now(),
     deadline: SETTLED_BY_MS,
+  }
+}
+
+/** A current folder that was removed leads nowhere; the other start folders still do. */
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return path.parse(import.meta.dirname).root
   }
 }
 

@@ -1,10 +1,11 @@
+import path from 'node:path'
 import { ALLOW } from '../core/answer.ts'
 import { promisedAtMs } from '../core/decision.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { composeRecovery, type Unfinished } from '../core/recovery.ts'
-import { cameWithClone } from '../io/judge.ts'
 import { readMarker } from '../io/marker-store.ts'
-import { foldersHolding, listTaskFolders } from '../io/search.ts'
+import { foldersHolding, listTaskFolders, taskWord } from '../io/search.ts'
+import { isTrackedContent } from '../io/tracked.ts'
 import { type HookContext, type HookResult, rootOption } from './context.ts'
 
 /** Recovery (DESIGN section 5): a session that starts is told of the postflights that nobody finished. */
@@ -26,9 +27,11 @@ function findUnfinished(root: string, context: HookContext): Unfinished[] {
     foldersHolding(folders, fileName).flatMap((folder) => {
       const read = readMarker(folder, fileName)
       // What a cloned repository brings along gets no word at the start of a session.
-      if (read?.kind !== 'marker' || cameWithClone(read, fileName)) return []
+      if (read?.kind !== 'marker' || isTrackedContent(path.join(folder.path, fileName))) return []
       const ageMs = context.nowMs - promisedAtMs(read.marker, read.fileTimeMs, context.nowMs)
-      return [{ state, task: folder.task, root, rootOption: rootOption(context, root), marker: read.marker, ageMs }]
+      return [
+        { state, task: taskWord(folder), root, rootOption: rootOption(context, root), marker: read.marker, ageMs },
+      ]
     })
   return [...found(MARKER_FILE, 'pending'), ...found(ABANDONED_FILE, 'abandoned')]
 }

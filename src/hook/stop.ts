@@ -16,7 +16,7 @@ import {
   type StoredMarker,
   type UnreadableMarker,
 } from '../io/marker-store.ts'
-import type { TaskFolder } from '../io/search.ts'
+import { type TaskFolder, taskWord } from '../io/search.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded, rootOption } from './context.ts'
 
 /** The answer to `SubagentStop` and `Stop`: every marker is judged, what is owed is counted, then it is said. */
@@ -136,9 +136,9 @@ function capped({ folder, marker }: StoredMarker, context: HookContext): Settled
   const about = aboutMarker(folder, marker, context.payload)
   return {
     notice: cappedNotice(
-      folder.task,
+      taskWord(folder),
       markerDisplayPath(folder, ABANDONED_FILE),
-      commandLine(['inspect', folder.task], rootOption(context, folder.root)),
+      commandLine(['inspect', taskWord(folder)], rootOption(context, folder.root)),
     ),
     recorded: {
       root: folder.root,
@@ -151,7 +151,7 @@ function blockedBy({ folder, marker }: StoredMarker, count: number, context: Hoo
   return {
     blocked: {
       marker,
-      task: folder.task,
+      task: taskWord(folder),
       path: markerDisplayPath(folder),
       count,
       root: rootOption(context, folder.root),

@@ -162,8 +162,9 @@ function confirmClaim(folder: string, claim: Claim): void {
  */
 export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
   return readClaims(folder).some((claim) => {
-    const madeMs = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })?.mtimeMs
-    return madeMs !== undefined && Math.abs(nowMs - madeMs) < UNDERWAY_MS
+    const stats = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })
+    // What is no file was made by nobody's hook.
+    return stats?.isFile() === true && Math.abs(nowMs - stats.mtimeMs) < UNDERWAY_MS
   })
 }
 

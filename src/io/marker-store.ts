@@ -4,6 +4,7 @@ import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
+import { markerProblem } from '../core/messages.ts'
 import { inLine } from '../core/text.ts'
 import { carryCount, endContinuations, hasClaimsUnderway, readSpent, restoreLoopGuard } from './claims.ts'
 import {
@@ -162,15 +163,29 @@ export function changeMarker(
         throw new PostflightError('marker-unparsed', {
           path: markerDisplayPath(folder),
           task: folder.task,
-          detail: present.marker.problems[0]?.code ?? '',
+          detail: present.marker.problems.map(markerProblem)[0] ?? '',
         })
       }
       keepUnparsed(present, MARKER_FILE)
     }
-    const text = formatMarker(withFields(present.marker.fields ?? {}, changes))
+    const text =
+      options.replaceUnparsed === true
+        ? formatOrReplace(present, changes)
+        : formatMarker(withFields(present.marker.fields ?? {}, changes))
     rewriteMarker(present, text)
     return parseMarker(text)
   })
+}
+
+/** A marker that is too large to be written again is replaced by what is to be changed; its text is kept. */
+function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string, unknown>>): string {
+  try {
+    return formatMarker(withFields(present.marker.fields ?? {}, changes))
+  } catch (error) {
+    if (!(error instanceof PostflightError) || error.code !== 'marker-too-large') throw error
+    keepText(present, MARKER_FILE)
+    return formatMarker(changes)
+  }
 }
 
 /**
@@ -225,7 +240,8 @@ export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[
     .sort()
 }
 
-const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims)$/
+/** Ours, and what a killed process left beside them. */
+const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
 
 /**
  * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked. A marker
@@ -242,7 +258,8 @@ export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
     for (const { name, read } of reads) keepUnparsed(read, name)
     removeMarker(folder, marker)
     for (const name of files) {
-      if (name === RETURN_META_FILE || isAbandonedName(name)) removeFile(path.join(folder.path, name))
+      if (name === RETURN_META_FILE || isAbandonedName(name) || name.endsWith('.tmp'))
+        removeFile(path.join(folder.path, name))
     }
     return { marker, files }
   })
@@ -284,7 +301,10 @@ function requireReadable(read: StoredMarker | UnreadableMarker | undefined): Sto
 
 /** Copies a marker that did not parse, under the name it was read from; an empty one holds nothing to keep. */
 function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
-  if (read === undefined || read.marker.fields !== undefined || read.text === '') return
+  if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
+}
+
+function keepText(read: StoredMarker, fileName: string): void {
   const source = path.join(read.folder.path, fileName)
   fs.copyFileSync(source, freeName(path.join(read.folder.path, UNPARSED_FILE)), fs.constants.COPYFILE_EXCL)
 }

@@ -20,6 +20,12 @@ export interface TaskFolder {
   readonly relative: string
 }
 
+/** What a person, and every command, can call a folder by: its name, or its path below `specs/` where it lies deeper. */
+export function taskWord({ task, relative }: TaskFolder): string {
+  const below = relative.slice(SPECS_FOLDER.length + 1)
+  return below.includes('/') ? below : task
+}
+
 /** A folder that could not be looked into. */
 export interface SearchProblem {
   readonly path: string

@@ -39,7 +39,8 @@ export function readSettingsFile(file: string): string | undefined {
     if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse('a link that leads nowhere')
     if (!stats.isFile()) return refuse(stats.isDirectory() ? 'a folder' : 'no regular file')
     if (stats.size > MAX_BYTES) return refuse(`larger than ${MAX_BYTES} bytes`)
-    return fs.readFileSync(file, 'utf8')
+    // Bytes that are no UTF-8 would not survive being written again.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
   } catch (error) {
     if (error instanceof PostflightError) throw error
     return isAbsent(error) ? undefined : refuse(errorCode(error), error)

@@ -11,8 +11,8 @@ import { findRepository } from './root.ts'
  * that git tracks (a skill's `git add -A` leaves it so), did not.
  */
 
-/** A larger index (bytes) is not read: half a million files. */
-const INDEX_MAX_BYTES = 67_108_864
+/** A larger index (bytes) is not read: two million files. */
+const INDEX_MAX_BYTES = 268_435_456
 const POINTER_MAX_BYTES = 8_192
 
 /**
@@ -25,7 +25,10 @@ export function isTrackedContent(file: string): boolean {
     const top = findRepository(folder)
     const gitFolder = top === undefined ? undefined : findGitFolder(top)
     if (top === undefined || gitFolder === undefined) return false
-    const { entries, hashBytes } = readIndex(gitFolder)
+    const index = readIndex(gitFolder)
+    // An index that is there and cannot be read may well hold it: a promise that cannot be told from a shipped one is none.
+    if (index === 'unreadable') return true
+    const { entries, hashBytes } = index
     const relative = path.relative(top, path.join(fs.realpathSync(folder), path.basename(file)))
     const tracked = entries.get(Buffer.from(relative.split(path.sep).join('/')).toString('latin1'))
     if (tracked === undefined) return false
@@ -77,10 +80,11 @@ const NOTHING_TRACKED: TrackedMarkers = { entries: new Map(), hashBytes: 20 }
 /** Read once, not once per marker: a hostile repository has many of both. */
 const known = new Map<string, { readonly stamp: string; readonly tracked: TrackedMarkers }>()
 
-function readIndex(gitFolder: string): TrackedMarkers {
+function readIndex(gitFolder: string): TrackedMarkers | 'unreadable' {
   const file = path.join(gitFolder, 'index')
   const stats = fs.lstatSync(file, { bigint: true, throwIfNoEntry: false })
-  if (!stats?.isFile() || stats.size > INDEX_MAX_BYTES) return NOTHING_TRACKED
+  if (stats === undefined) return NOTHING_TRACKED
+  if (!stats.isFile() || stats.size > INDEX_MAX_BYTES) return 'unreadable'
   const stamp = `${stats.ino} ${stats.size} ${stats.mtimeNs}`
   const before = known.get(file)
   if (before?.stamp === stamp) return before.tracked

@@ -44,7 +44,6 @@ describe('the whole payload of a sub-agent', () => {
         transcript_path: '/t.jsonl',
         stop_hook_active: true,
         last_assistant_message: 'done',
-        source: 'startup',
         background_tasks: [],
       }),
     ).toEqual({
@@ -54,7 +53,6 @@ describe('the whole payload of a sub-agent', () => {
       agentType: 'worker',
       parentAgent: 'p1',
       cwd: '/home/me/a b',
-      source: 'startup',
       runningSubagents: 0,
     })
   })
@@ -78,7 +76,6 @@ describe('what a payload leaves out is unknown, not wrong', () => {
     ['agent_type', 'agentType'],
     ['parent_agent_id', 'parentAgent'],
     ['cwd', 'cwd'],
-    ['source', 'source'],
   ] as const)('%s: left out, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
     for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)

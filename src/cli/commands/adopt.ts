@@ -34,7 +34,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   const owner = (marker: Marker, fresh: boolean): Record<string, unknown> => {
     // The id is what the hook learns the owner by; an abandoned promise is a new one.
     id = !fresh && isMarkerId(marker.id) ? marker.id : newId()
-    return { id, cc_session_id: session, agent_id: agent, stop_hook_active: false }
+    return { id, cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
   }
   const revived = reviveAbandoned(folder, (marker) => ({
     created: toIsoSeconds(context.nowMs),

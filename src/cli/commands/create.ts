@@ -7,6 +7,7 @@ import { shellIdentity } from '../../core/hosts/index.ts'
 import {
   DEFAULT_REASON,
   isMarkerId,
+  MAIN_AGENT,
   type Marker,
   type MarkerStep,
   newMarkerFields,
@@ -63,8 +64,9 @@ export function create(
   let keepsCount = false
   const { fields } = writeNewMarker(folder, (present) => {
     replaced = present?.marker
-    if (present !== undefined && !options.force) refuseForeign(present, identity.session, options.sessionId)
-    keepsCount = present !== undefined && !options.force && isSamePromise(present.marker, options.operation)
+    const conflict = present === undefined ? undefined : foreignOwner(present, identity.session, options.sessionId)
+    if (conflict !== undefined && !options.force) throw conflict
+    keepsCount = present !== undefined && conflict === undefined && isSamePromise(present.marker, options.operation)
     return {
       fields: fieldsFor(context, folder, options, identity, keepsCount ? present?.marker : undefined),
       keepsCount,
@@ -124,6 +126,13 @@ export function identityOf(
 }
 
 function checkValues(options: CreateOptions): void {
+  if (options.agent === MAIN_AGENT && options.agentType !== undefined) {
+    throw new PostflightError('value-invalid', {
+      option: '--agent-type',
+      value: options.agentType,
+      expected: 'is for sub-agents, and --agent main is none',
+    })
+  }
   checkOneLine([
     ['--skill', options.skill],
     ['--operation', options.operation],
@@ -214,22 +223,26 @@ function makeFolder(folder: TaskFolder): void {
 }
 
 /** A marker of another session is not ours to replace; one without a session, or ours, is. */
-function refuseForeign(present: StoredMarker, session: string | undefined, sessionId: string | undefined): void {
+function foreignOwner(
+  present: StoredMarker,
+  session: string | undefined,
+  sessionId: string | undefined,
+): PostflightError | undefined {
   const { marker, folder } = present
   const path = markerDisplayPath(folder)
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
   if (!isUnowned(marker)) {
-    if (marker.hostSession === session) return
-    throw conflict(`pending for host session ${marker.hostSession}`)
+    return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
   }
   if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
-    throw conflict(`pending for session ${marker.sessionId}`)
+    return conflict(`pending for session ${marker.sessionId}`)
   }
-  if (session !== undefined && marker.fields === undefined) throw conflict('a marker of unknown origin')
+  if (session !== undefined && marker.fields === undefined) return conflict('a marker of unknown origin')
   if (session !== undefined && sessionId === undefined) {
-    throw conflict(`pending without a host session${marker.sessionId === undefined ? '' : ` (${marker.sessionId})`}`)
+    return conflict(`pending without a host session${marker.sessionId === undefined ? '' : ` (${marker.sessionId})`}`)
   }
+  return undefined
 }
 
 /** `create` on a marker that is pending in the same session for the same operation keeps its id and its count. */
@@ -258,7 +271,8 @@ function fieldsFor(
     hostSession: identity.session,
     agent: identity.agent,
     agentType: options.agentType ?? renewed?.agentType,
-    steps: steps.length > 0 ? steps : renewed?.steps,
+    // Without new ones the list stays as it lies there, unknown keys included.
+    steps: steps.length > 0 ? steps : undefined,
   })
   // The owner is learnt anew: another agent of the session may be the one that renews.
   return withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh })

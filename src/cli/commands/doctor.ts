@@ -7,7 +7,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { errorMessage, unsearchable } from '../../core/messages.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
-import { inLine, shellWord } from '../../core/text.ts'
+import { inLine, oneLine, shellWord } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
 import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope } from '../../io/settings-file.ts'
@@ -18,9 +18,12 @@ import { hookCommand, projectFolder } from './install.ts'
 
 /** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
 
+/** More stray markers than this are not listed. */
+const MAX_STRAYS = 20
+
 /** One finding; `ok` findings say what was looked at. */
 interface Finding {
-  readonly check: 'settings' | 'hook' | 'node' | 'root' | 'marker'
+  readonly check: 'settings' | 'hook' | 'root' | 'marker'
   readonly ok: boolean
   readonly what: string
   readonly fix: string | null
@@ -90,7 +93,9 @@ function checkScope(context: CommandContext, scope: Scope, project: string): Fin
     return [
       bad(
         'settings',
-        strange === undefined ? `${file} is wired in part only` : `${file} starts another copy: ${strange.command}`,
+        strange === undefined
+          ? `${file} is wired in part only`
+          : `${file} starts another copy: ${oneLine(strange.command, 200)}`,
         `postflight install --scope ${scope}`,
       ),
     ]
@@ -127,8 +132,8 @@ function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
       findings.push(bad('hook', `${launcher} is not executable`, `chmod +x ${shellWord(launcher)}`))
     }
   }
-  const program = platform === 'win32' ? [process.execPath, bundle] : [launcher, '--root', packageFolder]
-  const run = spawnSync(program[0] as string, program.slice(1), {
+  // The bundle itself: the launcher would hide that it is broken.
+  const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
     // An event of nobody's: a stop would be counted, here and wherever this environment leads the hook.
     input: '{"hook_event_name":"doctor"}',
     encoding: 'utf8',
@@ -174,6 +179,7 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
       return [
         bad('marker', `${name} ${view.problems.join(', ')}`, 'mend or remove that by hand: until then it holds nobody'),
       ]
+    if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
     if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
     if ((view.age_ms ?? 0) > day)
       return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
@@ -197,6 +203,7 @@ async function checkStrays(root: string): Promise<Finding[]> {
   return found
     .map((file) => path.normalize(file))
     .filter((file) => !searched.has(file))
+    .slice(0, MAX_STRAYS)
     .map((file) =>
       bad(
         'marker',

@@ -13,6 +13,7 @@ import { errorCode } from '../../io/file-access.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
 import { markerDisplayPath } from '../../io/marker-store.ts'
 import { findRoot, findRoots, startFolders } from '../../io/root.ts'
+import { taskWord } from '../../io/search.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { Painter } from '../report.ts'
 
@@ -96,7 +97,7 @@ function judge(context: CommandContext, payload: Payload, roots: readonly string
       rule === 'block'
         ? {
             marker: stored.marker,
-            task: folder.task,
+            task: taskWord(folder),
             path: location,
             count: spent + 1,
             root: folder.root === agentRoot ? undefined : folder.root,

@@ -19,7 +19,7 @@ export function step(context: CommandContext, task: string, wanted: string, opti
     index = findStep(folder, marker, wanted)
     return {
       // The list as it lies there is kept, unknown keys included; only `done` changes.
-      steps: rawSteps(marker).map((item, at) => (at === index ? withDone(item, !options.undo) : item)),
+      steps: withStep(marker, index, !options.undo),
     }
   })
   const steps = changed?.steps ?? []
@@ -56,15 +56,18 @@ function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   throw new PostflightError('step-unknown', { step: wanted, path, steps })
 }
 
-/** The steps as they were read: `marker.steps` leaves out what is no step. */
-function rawSteps(marker: Marker): unknown[] {
-  const steps: unknown = marker.fields?.steps
-  return Array.isArray(steps)
-    ? steps.filter(
-        (item: unknown) =>
-          typeof (typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name) === 'string',
-      )
-    : []
+/** The list as it lies there; only the step at `index`, among what is a step, changes. */
+function withStep(marker: Marker, index: number, done: boolean): unknown[] {
+  const items: unknown = marker.fields?.steps
+  let at = -1
+  return (Array.isArray(items) ? items : []).map((item: unknown) => {
+    if (isStep(item)) at += 1
+    return isStep(item) && at === index ? withDone(item, done) : item
+  })
+}
+
+function isStep(item: unknown): boolean {
+  return typeof (typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name) === 'string'
 }
 
 function withDone(item: unknown, done: boolean): object {
