@@ -101,14 +101,16 @@ function settle(found: StoredMarker | UnreadableMarker, context: HookContext): S
 function settleOnce(stored: StoredMarker, context: HookContext): Settled | undefined {
   const { folder } = stored
   const { payload, nowMs } = context
-  const about = aboutMarker(folder, stored.marker, payload)
   switch (judgeOwner(stored, payload, nowMs)) {
     case 'bypassed': {
-      if (!endMarker(folder, (marker) => judgeOwner(marker, payload, nowMs) === 'bypassed')) return undefined
+      const ended = endMarker(folder, (marker) => judgeOwner(marker, payload, nowMs) === 'bypassed')
+      if (ended === undefined) return undefined
+      const about = aboutMarker(folder, ended.marker, payload)
       return { recorded: { root: folder.root, entry: { event: 'bypass', outcome: 'bypassed', ...about } } }
     }
     case 'expired': {
       if (!noteExpired(folder.path, stored.identity)) return LET_GO
+      const about = aboutMarker(folder, stored.marker, payload)
       return { recorded: { root: folder.root, entry: { event: 'expire', outcome: 'expired', ...about } } }
     }
     case 'owed': {
@@ -121,11 +123,11 @@ function settleOnce(stored: StoredMarker, context: HookContext): Settled | undef
       })
       if (claim.kind === 'claimed') return blockedBy(current, claim.count, context)
       if (claim.kind === 'changed') return undefined
-      const given = abandonMarker(
+      const abandoned = abandonMarker(
         folder,
         (marker, spent) => judgeOwner(marker, payload, nowMs) === 'owed' && spent >= CONTINUATION_LIMIT,
       )
-      return given ? capped(stored, context) : undefined
+      return abandoned === undefined ? undefined : capped(abandoned, context)
     }
     default:
       return LET_GO

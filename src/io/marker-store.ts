@@ -190,34 +190,37 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
 
 /**
  * Ends a marker: removes it with loop guard and claims, if `still` holds for it under the lock.
- * @returns false when another process was first.
+ * @returns the marker that was ended; undefined when another process was first.
  */
-export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): boolean {
+export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): StoredMarker | undefined {
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = readMarker(folder)
-    if (present?.kind !== 'marker' || !still(present)) return false
+    if (present?.kind !== 'marker' || !still(present)) return undefined
     removeMarker(folder, present)
-    return true
+    return present
   })
 }
 
 /**
  * Gives a marker up whose continuations are spent: renames it to `.postflight-abandoned` and removes the loop guard.
- * @returns false when it is not (or no longer) so.
+ * @returns the marker that was given up; undefined when it is not (or no longer) so.
  */
-export function abandonMarker(folder: TaskFolder, still: (marker: StoredMarker, spent: number) => boolean): boolean {
+export function abandonMarker(
+  folder: TaskFolder,
+  still: (marker: StoredMarker, spent: number) => boolean,
+): StoredMarker | undefined {
   const target = path.join(folder.path, MARKER_FILE)
-  if (kindAt(target) === undefined) return false
+  if (kindAt(target) === undefined) return undefined
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = readMarker(folder)
-    if (present?.kind !== 'marker') return false
-    if (!still(present, readSpent(folder.path, present.identity))) return false
-    if (hasClaimsUnderway(folder.path, Date.now())) return false
+    if (present?.kind !== 'marker') return undefined
+    if (!still(present, readSpent(folder.path, present.identity))) return undefined
+    if (hasClaimsUnderway(folder.path, Date.now())) return undefined
     endContinuations(folder.path, present.identity, () => {
       keepEarlierAbandoned(folder)
       fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
     })
-    return true
+    return present
   })
 }
 
