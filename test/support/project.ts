@@ -100,7 +100,7 @@ export function createProject(
   const home = join(base, 'home')
   const bin = join(base, 'bin')
   for (const folder of [dir, home, bin]) mkdirSync(folder, { recursive: true })
-  if (options.git !== false) mkdirSync(join(dir, '.git'))
+  for (const folder of options.git === false ? [home] : [home, dir]) mkdirSync(join(folder, '.git'))
   if (options.specs !== false) mkdirSync(join(dir, 'specs'))
   symlinkSync(process.execPath, join(bin, 'node'))
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
