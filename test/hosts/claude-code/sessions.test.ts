@@ -64,7 +64,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     )
 
     expect(ran.sessionId).not.toBe(session)
-    expect(model.turns('main')[0]?.reminders.join('\n')).toContain(`- ${TASK}, postflight: pending, of another session`)
+    expect(model.turns('main')[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: pending, of another session`)
     expect(model.turns('main')).toHaveLength(1)
     expect(ran.result).toMatchObject({ result: 'The fork is done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
@@ -78,7 +78,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
 
     const main = model.turns('main')
     const announced = main[0]?.reminders.find((text) => text.includes('unfinished postflights')) ?? ''
-    expect(announced).toContain(`- ${TASK}, postflight: pending, of another session, which may still be running, `)
+    expect(announced).toContain(`- ${TASK}, work: pending, of another session, which may still be running, `)
     expect(announced).toContain('postflight adopt <task>')
     // Text of a file that may have come with a repository is not put before a model unasked.
     expect(announced).not.toContain('Promised by the first session')
@@ -97,7 +97,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
 
     const main = model.turns('main')
-    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, postflight: abandoned (its continuations were spent), `)
+    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: abandoned (its continuations were spent), `)
     expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
     expect(ran.result).toMatchObject({ result: 'Done for the first.' })
     expect(guarded.files(TASK)).toEqual([])
