@@ -14,6 +14,8 @@ export const GUARD = '.postflight-loop-guard'
 export const ABANDONED = '.postflight-abandoned'
 export const CLAIMS = '.postflight-claims'
 export const LOCK = '.postflight-lock'
+/** What somebody else may have left in the loop guard. */
+export const GARBLED = '{}'
 export const OLD_ID = 'pf_0ld0ld0ld0ld'
 export const OLD_REASON = 'OLD promise'
 export const NEW_REASON = 'NEW promise'
@@ -43,7 +45,8 @@ export type Program = Pick<Job, 'program' | 'payload' | 'words' | 'shell'>
 export interface Arena {
   readonly root: string
   readonly folder: string
-  readonly scheduler: Scheduler
+  /** How many times as many stops as a scenario names there shall be. */
+  readonly crowd: number
   hook(more?: Readonly<Record<string, unknown>>): Program
   claimsOwner(): Program
   cli(...words: string[]): Program
@@ -51,22 +54,32 @@ export interface Arena {
   prepare(files: Readonly<Record<string, string>>): void
   /** The folder's own files by name, claims by `claims/name`. */
   files(): Record<string, string>
-  journal(event: string): Record<string, unknown>[]
-  run(programs: readonly Program[], seed: number, faults?: readonly Pick<Job, 'at' | 'fault'>[]): Outcome[]
-  alone(program: Program): Outcome
+  /** The journal's entries for an event, or all of them; `unreadable` for a line that a killed process left half. */
+  journal(event?: string): Record<string, unknown>[]
+  /** Runs the programs at once. @throws {HalfWritten} when somebody who looked saw no whole file. */
+  run(
+    programs: readonly Program[],
+    seed: number,
+    faults?: readonly Pick<Job, 'at' | 'fault'>[],
+  ): Outcome[] | Promise<Outcome[]>
+  /** One program by itself, so many ms later. */
+  alone(program: Program, laterMs?: number): Outcome | Promise<Outcome>
   close(): Promise<void>
 }
 
 /** What somebody saw who looked while the others worked. */
 export class HalfWritten extends Error {}
 
-export function createArena(actors: number): Arena {
-  const compiled = compileSources()
+/** What every arena has, however its programs are run. */
+export type ArenaFiles = Omit<Arena, 'run' | 'alone' | 'crowd' | 'close'> & {
+  /** @throws {HalfWritten} */
+  look(): void
+  remove(): void
+}
+
+export function createArenaFiles(): ArenaFiles {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'postflight-arena-')))
   const folder = path.join(root, 'specs', TASK)
-  const scheduler = new Scheduler(compiled.support('actor.js'), actors, root, folder)
-  const env = { POSTFLIGHT_ROOT: root, POSTFLIGHT_HOST_SESSION: SESSION }
-  const job = (program: Program): Job => ({ ...program, folder: root, env, scheduled: true, at: 0, fault: 'none' })
   let held: number | undefined
 
   const look = (): void => {
@@ -75,13 +88,13 @@ export function createArena(actors: number): Arena {
       if (text !== undefined && !isJsonObject(text)) throw new HalfWritten(`${name}: ${JSON.stringify(text)}`)
     }
     const guard = readIfThere(path.join(folder, GUARD))
-    if (guard !== undefined && !/^\d+\n$/.test(guard)) throw new HalfWritten(`${GUARD}: ${JSON.stringify(guard)}`)
+    if (guard !== undefined && guard !== GARBLED && !/^\d+\n$/.test(guard))
+      throw new HalfWritten(`${GUARD}: ${JSON.stringify(guard)}`)
   }
 
   return {
     root,
     folder,
-    scheduler,
     hook: (more = {}) => ({ program: 'hook', payload: JSON.stringify(subagentStop({ cwd: root, ...more })) }),
     claimsOwner: () => ({
       program: 'hook',
@@ -100,6 +113,8 @@ export function createArena(actors: number): Arena {
       for (const [name, text] of Object.entries(files)) {
         fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
         fs.writeFileSync(path.join(folder, name), text)
+        // Long ago: by processes that have ended.
+        if (name.startsWith(CLAIMS)) fs.utimesSync(path.join(folder, name), 1e9, 1e9)
       }
       // While it is open its inode is not given to another file, which at this speed would look like the same one.
       if (files[MARKER] !== undefined) held = fs.openSync(path.join(folder, MARKER), 'r')
@@ -107,21 +122,61 @@ export function createArena(actors: number): Arena {
     files: () => filesIn(folder),
     journal(event) {
       const text = readIfThere(path.join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
-      const lines = text.split('\n').filter((line) => line !== '')
-      return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((entry) => entry.event === event)
+      const entries = text.split('\n').flatMap((line) => {
+        if (line === '') return []
+        return isJsonObject(line) ? (JSON.parse(line) as Record<string, unknown>) : { event: 'unreadable' }
+      })
+      return entries.filter((entry) => event === undefined || entry.event === event)
     },
+    look,
+    remove() {
+      if (held !== undefined) fs.closeSync(held)
+      fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** The environment in which the programs run. */
+export function arenaEnvironment(root: string): Record<string, string> {
+  return { POSTFLIGHT_ROOT: root, POSTFLIGHT_HOST_SESSION: SESSION }
+}
+
+/** An arena whose programs are threads, their calls made one by one in an order that is drawn from the seed. */
+export function createArena(actors: number): Arena {
+  const compiled = compileSources()
+  const files = createArenaFiles()
+  const { root, folder } = files
+  const scheduler = new Scheduler(compiled.support('actor.js'), actors, root, folder)
+  const env = arenaEnvironment(root)
+  const job = (program: Program): Job => ({ ...program, folder: root, env, scheduled: true, at: 0, fault: 'none' })
+  return {
+    ...files,
+    crowd: 1,
     run(programs, seed, faults = []) {
       const random = randomOf(seed)
-      // Every second order is a random walk, the others change priorities one to four times.
+      // Some orders are a random walk, the others change priorities one to four times.
       const changes = random() < 0.4 ? undefined : 1 + Math.floor(random() * 4)
       const jobs = programs.map((program, index) => ({ ...job(program), ...faults[index] }))
-      return scheduler.run(jobs, { seed, changes, afterTurn: look })
+      let seen: unknown
+      const outcomes = scheduler.run(jobs, {
+        seed,
+        changes,
+        // Everybody is let go to the end first: a thread that stands still could not be used again.
+        afterTurn: () => {
+          try {
+            files.look()
+          } catch (error) {
+            seen ??= error
+          }
+        },
+      })
+      if (seen !== undefined) throw seen
+      return outcomes
     },
-    alone: (program) => scheduler.runAlone(job(program)),
+    alone: (program, laterMs = 0) => scheduler.runAlone({ ...job(program), clockMs: laterMs }),
     async close() {
       await scheduler.stop()
-      if (held !== undefined) fs.closeSync(held)
-      fs.rmSync(root, { recursive: true, force: true })
+      files.remove()
       compiled.remove()
     },
   }

@@ -3,7 +3,8 @@
  * do stands in the environment, so that the program's words stay its own.
  */
 
-import { execPath } from 'node:process'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { halfOf, instrument, original, systemError } from './instrument.ts'
 
 /** What happens at which call; calls are counted from 1. */
@@ -21,14 +22,17 @@ export interface Plan {
     | { readonly kind: 'nothing' }
   /** A file that gets a line for each call. */
   readonly log?: string
-  /** A descriptor that gets a byte when the program begins to read stdin. */
-  readonly ready?: number
+  /**
+   * A descriptor that gets a byte when the program comes to the gate: it begins to read stdin, or it is about to make
+   * its first call, for which it then waits until it can read a byte from there.
+   */
+  readonly ready?: { readonly descriptor: number; readonly gate: 'stdin' | 'first-call' }
 }
 
 export const PLAN_VARIABLE = 'POSTFLIGHT_TEST_PLAN'
 
 const planText = process.env[PLAN_VARIABLE]
-if (planText !== undefined && execPath !== '') {
+if (planText !== undefined) {
   delete process.env[PLAN_VARIABLE]
   follow(JSON.parse(planText) as Plan)
 }
@@ -39,6 +43,10 @@ function follow({ folders, at, what, log, ready }: Plan): void {
   let failing: string | undefined
   instrument(folders, (call, run) => {
     count += 1
+    if (count === 1 && ready?.gate === 'first-call') {
+      announce(ready.descriptor)
+      original.readSync?.(ready.descriptor, Buffer.alloc(1))
+    }
     if (logDescriptor !== undefined) original.writeSync?.(logDescriptor, `${call.name} ${call.file}\n`)
     if (what.kind === 'error' && failing === call.name) throw systemError(what.code, call)
     if (count !== at) return run()
@@ -60,7 +68,7 @@ function follow({ folders, at, what, log, ready }: Plan): void {
         return run()
     }
   })
-  if (ready !== undefined) announce(ready)
+  if (ready?.gate === 'stdin') onceStdinIsRead(() => announce(ready.descriptor))
 }
 
 function die(): never {
@@ -70,7 +78,16 @@ function die(): never {
 }
 
 function announce(descriptor: number): void {
-  process.stdin.on('newListener', (event: string) => {
-    if (event === 'end') original.writeSync?.(descriptor, '.')
-  })
+  original.writeSync?.(descriptor, '.')
+}
+
+/** The first thing that is asked about stdin is what it is. */
+function onceStdinIsRead(action: () => void): void {
+  const { fstatSync } = fs
+  const asked = ((descriptor: number, options?: fs.StatSyncOptions) => {
+    if (descriptor === 0) action()
+    return fstatSync(descriptor, options)
+  }) as typeof fstatSync
+  fs.fstatSync = asked
+  syncBuiltinESMExports()
 }

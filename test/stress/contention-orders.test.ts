@@ -1,0 +1,35 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Arena, createArena } from './support/contention.ts'
+import { type Disturbance, findFlaws, SCENARIOS, type Scenario } from './support/contention-scenarios.ts'
+import { traceOf } from './support/scheduler.ts'
+
+/**
+ * Several programs on one marker, their file-system calls in any order: hundreds of orders of each meeting, drawn from
+ * a seed. The first flaw is shown with its seed and the calls that led to it.
+ */
+
+const ORDERS = Number(process.env.POSTFLIGHT_TEST_ORDERS ?? 150)
+const ACTORS = 7
+const arena = createArena(ACTORS)
+afterAll(() => arena.close())
+
+describe.each<[string, Disturbance, number]>([
+  ['in whatever order', 'none', 1],
+  ['with one of them killed anywhere', 'kill', 0.6],
+  ['with one failing call of one of them', 'error', 0.6],
+])('%s', (_, disturbance, share) => {
+  test.each(SCENARIOS)('$name', async (scenario) => {
+    await explore(arena, scenario, disturbance, Math.ceil(ORDERS * share))
+  })
+})
+
+async function explore(where: Arena, scenario: Scenario, disturbance: Disturbance, orders: number): Promise<void> {
+  const first = Number(process.env.POSTFLIGHT_TEST_SEED ?? 1)
+  for (let seed = first; seed < first + orders; seed++) {
+    const { flaws, run } = await findFlaws(where, scenario, seed, disturbance)
+    const trace = flaws.length === 0 || run === undefined ? '' : traceOf(run.outcomes, where.folder)
+    expect(flaws, `seed ${seed}\n${trace}`).toEqual([])
+    // Lets the test runner's own messages through.
+    if (seed % 25 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+}

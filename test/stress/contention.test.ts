@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { blocksOf, GUARD, isJsonObject, MARKER, OLD_MARKER } from './support/contention.ts'
+import { findFlaws, SCENARIOS } from './support/contention-scenarios.ts'
+import { createProcessArena } from './support/process-arena.ts'
+
+/** Real processes on one marker, all of them started before the first one goes on. */
+
+const HOOKS = 64
+const ROUNDS = 50
+const MIXED_ROUNDS = 3
+const arena = createProcessArena(4)
+afterAll(() => arena.close())
+
+describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
+  test('exactly three are blocked, the rest is let go, and the marker is given up once', async () => {
+    let blocked = 0
+    let givenUpAtOnce = 0
+    for (let round = 1; round <= ROUNDS; round++) {
+      arena.prepare({ [MARKER]: JSON.stringify(OLD_MARKER) })
+      const outcomes = await arena.runFrom(
+        'stdin',
+        Array.from({ length: HOOKS }, () => arena.hook()),
+      )
+      const where = `round ${round}`
+      for (const { stdout, exitCode } of outcomes) {
+        expect(exitCode, where).toBe(0)
+        expect(stdout, where).toMatch(/^\{.*\}\n$/)
+        expect(isJsonObject(stdout), where).toBe(true)
+      }
+      expect(blocksOf(outcomes).length, where).toBe(3)
+      blocked += 3
+      expect([undefined, '3\n'], where).toContain(arena.files()[GUARD])
+      if (MARKER in arena.files()) {
+        // Given up by the next stop, where the third was still being counted when the others came.
+        expect(blocksOf([await arena.alone(arena.hook())]), where).toEqual([])
+      } else givenUpAtOnce += 1
+      expect(arena.files()[MARKER], where).toBe(undefined)
+      expect(arena.journal('cap').length, where).toBe(1)
+      expect(
+        arena.journal('block').map((entry) => entry.count),
+        where,
+      ).toEqual(expect.arrayContaining([1, 2, 3]))
+      expect(arena.journal('error'), where).toEqual([])
+    }
+    console.log(
+      `contention: ${ROUNDS} rounds, ${ROUNDS * HOOKS} stops, ${blocked} blocks, given up at once in ${givenUpAtOnce}`,
+    )
+  })
+})
+
+describe('stops and other programs at once, as processes', () => {
+  test.each(SCENARIOS)('$name', async (scenario) => {
+    for (let round = 1; round <= MIXED_ROUNDS; round++) {
+      const { flaws } = await findFlaws(arena, scenario, round, 'none')
+      expect(flaws, `round ${round}`).toEqual([])
+    }
+  })
+})

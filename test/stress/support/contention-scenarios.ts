@@ -1,0 +1,403 @@
+/** What can meet on one marker, and what must be true afterwards in whatever order it happened. */
+
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Job, Outcome } from './actor.ts'
+import {
+  ABANDONED,
+  type Arena,
+  blocksOf,
+  CLAIMS,
+  GARBLED,
+  GUARD,
+  HalfWritten,
+  isJsonObject,
+  LOCK,
+  MARKER,
+  NEW_REASON,
+  OLD_ID,
+  OLD_MARKER,
+  OLD_REASON,
+  type Program,
+} from './contention.ts'
+import { randomOf } from './scheduler.ts'
+
+/** How one run went. */
+export interface Run {
+  readonly outcomes: readonly Outcome[]
+  /** Blocks while all ran, and all of them with the stops that followed one by one. */
+  readonly during: { readonly old: number; readonly fresh: number }
+  readonly total: { readonly old: number; readonly fresh: number }
+  /** The folder's files when all had ended, before the stops that followed. */
+  readonly files: Readonly<Record<string, string>>
+  /** How often a marker was given up, in all. */
+  readonly caps: number
+}
+
+/** Programs that meet, and what of their end contradicts every order in which they could have come. */
+export interface Scenario {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  /** Set when a file must look as old as this (ms). */
+  readonly oldMs?: Readonly<Record<string, number>>
+  readonly programs: (arena: Arena) => Program[]
+  readonly check: (run: Run) => (string | false)[]
+  /** Set where the old marker may be given up and then be promised anew. */
+  readonly promises?: number
+}
+
+const text = (fields: object): string => `${JSON.stringify(fields, null, 2)}\n`
+const OWNED = { [MARKER]: text(OLD_MARKER) }
+const { id: _id, cc_session_id: _session, ...bareFields } = OLD_MARKER
+/** As a skill's bash stage writes it: no id, no host session. */
+const BARE = { [MARKER]: text({ ...bareFields, created: new Date().toISOString() }) }
+const REWRITTEN = text({ reason: NEW_REASON, created: new Date().toISOString() })
+const spentBefore = (count: number): Record<string, string> => ({
+  [GUARD]: `${count}\n`,
+  ...Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`${CLAIMS}/${OLD_ID}.${index + 1}`, 'f0-0\n'] as const),
+  ),
+})
+
+const hooks = (arena: Arena, count: number): Program[] =>
+  Array.from({ length: count * arena.crowd }, () => arena.hook())
+const exitCode = ({ outcomes }: Run, index: number): number => outcomes[index]?.exitCode ?? -1
+const stderr = ({ outcomes }: Run, index: number): string => outcomes[index]?.stderr ?? ''
+const ours = (files: Readonly<Record<string, string>>): string[] =>
+  Object.keys(files).filter((name) => name.startsWith('.postflight-'))
+const stepsIn = (files: Readonly<Record<string, string>>): { done?: boolean }[] => {
+  const { steps } = JSON.parse(files[MARKER] ?? files[ABANDONED] ?? '{}') as { steps?: { done?: boolean }[] }
+  return steps ?? []
+}
+const exactlyThree = ({ total }: Run): string | false => total.old !== 3 && `${total.old} blocks, not three`
+const strayGuard = ({ files }: Run): string | false =>
+  !(MARKER in files) && GUARD in files && 'a loop guard without a marker'
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'six stops of one marker: three are blocked, and it is given up once',
+    files: OWNED,
+    programs: (arena) => hooks(arena, 6),
+    check: (run) => [
+      exactlyThree(run),
+      run.during.old !== 3 && `${run.during.old} blocks at once, not three`,
+      run.caps !== 1 && `given up ${run.caps} times`,
+      GUARD in run.files && run.files[GUARD] !== '3\n' && `the loop guard reads ${run.files[GUARD]}`,
+      strayGuard(run),
+    ],
+  },
+  {
+    name: 'six stops of a marker without an id',
+    files: BARE,
+    programs: (arena) => hooks(arena, 6),
+    check: (run) => [exactlyThree(run), run.caps !== 1 && `given up ${run.caps} times`, strayGuard(run)],
+  },
+  {
+    name: 'six stops, the loop guard gone from under them',
+    files: OWNED,
+    programs: (arena) => [arena.shell({ call: 'remove', file: GUARD }), ...hooks(arena, 6)],
+    check: (run) => [exactlyThree(run), strayGuard(run)],
+  },
+  {
+    name: 'six stops, the loop guard garbled under them',
+    files: OWNED,
+    programs: (arena) => [arena.shell({ call: 'replace', file: GUARD, text: GARBLED }), ...hooks(arena, 6)],
+    check: (run) => [exactlyThree(run)],
+  },
+  {
+    name: 'stops and clear: nothing is left, and nothing comes back',
+    files: OWNED,
+    programs: (arena) => [arena.cli('clear', '259'), ...hooks(arena, 5)],
+    check: (run) => [
+      exitCode(run, 0) !== 0 && stderr(run, 0),
+      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
+    ],
+  },
+  {
+    name: 'stops and clear of a marker that two stops are spent of',
+    files: { ...OWNED, ...spentBefore(2) },
+    programs: (arena) => [arena.cli('clear', '259'), ...hooks(arena, 5)],
+    check: (run) => [
+      run.total.old > 1 && `${run.total.old} blocks after two`,
+      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
+    ],
+  },
+  {
+    name: 'stops and two clears',
+    files: OWNED,
+    programs: (arena) => [arena.cli('clear', '259'), arena.cli('clear', '--all'), ...hooks(arena, 4)],
+    check: (run) => [
+      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
+      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
+    ],
+  },
+  {
+    name: 'stops and plain rm of marker and loop guard: no marker comes back, no loop guard stays',
+    files: BARE,
+    programs: (arena) => [
+      arena.shell({ call: 'remove', file: MARKER }, { call: 'remove', file: GUARD }),
+      ...hooks(arena, 5),
+    ],
+    check: (run) => [MARKER in run.files && 'it came back', strayGuard(run)],
+  },
+  {
+    name: 'stops and bypass: the next stop after it ends the marker',
+    files: OWNED,
+    programs: (arena) => [arena.cli('bypass', '259'), ...hooks(arena, 5)],
+    check: (run) => [![0, 1].includes(exitCode(run, 0)) && stderr(run, 0), strayGuard(run)],
+  },
+  {
+    name: 'stops and two ticks: three are blocked, and no tick is lost',
+    files: OWNED,
+    programs: (arena) => [arena.cli('step', '259', '1'), arena.cli('step', '259', '2'), ...hooks(arena, 4)],
+    check: (run) => [
+      exactlyThree(run),
+      ...[0, 1].map((index) => exitCode(run, index) > 1 && stderr(run, index)),
+      ...[0, 1].map(
+        (index) => exitCode(run, index) === 0 && stepsIn(run.files)[index]?.done !== true && `tick ${index} lost`,
+      ),
+    ],
+  },
+  {
+    name: 'ticks of three processes, with the lock of one that was killed',
+    files: { ...OWNED, [LOCK]: '' },
+    oldMs: { [LOCK]: 60_000 },
+    programs: (arena) => ['1', '2', '3'].map((step) => arena.cli('step', '259', step)),
+    check: (run) => [
+      ...run.outcomes.map(({ exitCode: code, stderr: words }) => code !== 0 && words),
+      stepsIn(run.files).some((step) => step.done !== true) && 'a tick lost',
+    ],
+  },
+  {
+    name: 'stops and the owner learnt: three are blocked',
+    files: OWNED,
+    programs: (arena) => [arena.claimsOwner(), ...hooks(arena, 5)],
+    check: (run) => [
+      exactlyThree(run),
+      MARKER in run.files &&
+        stderr(run, 0) === '' &&
+        (JSON.parse(run.files[MARKER] ?? '{}') as { agent_id?: string }).agent_id !== 'agent-a' &&
+        'the owner was forgotten',
+    ],
+  },
+  {
+    name: 'stops and create for the same operation: the count goes on',
+    files: OWNED,
+    programs: (arena) => [arena.cli('create', '259', '--operation', 'research'), ...hooks(arena, 4)],
+    // Given up first, it is a new promise with a count of its own.
+    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), run.caps === 1 && exactlyThree(run)],
+  },
+  {
+    name: 'stops and adopt: the count goes on',
+    files: { ...OWNED, ...spentBefore(1) },
+    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
+    promises: 2,
+    check: (run) => [
+      ![0, 1].includes(exitCode(run, 0)) && stderr(run, 0),
+      run.caps === 1 && run.total.old !== 2 && `${run.total.old} blocks after one`,
+    ],
+  },
+  {
+    name: 'stops and adopt of a marker without an id, of which two are spent by another program',
+    files: { ...BARE, [GUARD]: '2\n' },
+    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 3)],
+    promises: 2,
+    check: (run) => [run.caps === 1 && run.total.old > 1 && `${run.total.old} blocks after two`],
+  },
+  {
+    name: 'stops and adopt of an abandoned marker: the new promise has its own count',
+    files: { [ABANDONED]: text(OLD_MARKER) },
+    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
+    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), exactlyThree(run)],
+  },
+  {
+    name: 'stops and create --force: neither the old nor the new marker blocks more than three times',
+    files: OWNED,
+    programs: (arena) => [
+      arena.cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON),
+      ...hooks(arena, 5),
+    ],
+    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0)],
+  },
+  {
+    name: 'stops and create --force on a marker whose three are spent',
+    files: { ...OWNED, ...spentBefore(3) },
+    programs: (arena) => [
+      arena.cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON),
+      ...hooks(arena, 5),
+    ],
+    check: (run) => [
+      exitCode(run, 0) !== 0 && stderr(run, 0),
+      run.total.old > 0 && 'the old one blocked a fourth time',
+    ],
+  },
+  {
+    name: 'stops, clear and create: neither marker blocks more than three times',
+    files: OWNED,
+    programs: (arena) => [
+      arena.cli('clear', '259'),
+      arena.cli('create', '259', '--operation', 'plan', '--reason', NEW_REASON),
+      ...hooks(arena, 4),
+    ],
+    check: (run) => [exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1)],
+  },
+  {
+    name: 'stops and a marker that bash replaces in the same chain: three in all',
+    files: BARE,
+    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
+    // Replaced after it was given up, it is a new one.
+    check: (run) => [
+      run.caps === 1 && run.total.old + run.total.fresh > 3 && `${run.total.old} + ${run.total.fresh} blocks`,
+    ],
+  },
+  {
+    name: 'stops and a marker with an id that bash replaces by one without: three in all',
+    files: OWNED,
+    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
+    check: (run) => [
+      run.caps === 1 && run.total.old + run.total.fresh > 3 && `${run.total.old} + ${run.total.fresh} blocks`,
+    ],
+  },
+  {
+    name: 'a tick, a clear and the owner learnt: what was cleared does not come back',
+    files: OWNED,
+    programs: (arena) => [
+      arena.cli('step', '259', '1'),
+      arena.cli('step', '259', '2'),
+      arena.claimsOwner(),
+      arena.cli('bypass', '259'),
+      arena.cli('clear', '259'),
+    ],
+    check: (run) => [ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`],
+  },
+  {
+    name: 'four creates of one session: one promise, one id',
+    files: {},
+    programs: (arena) => ['a', 'b', 'c', 'd'].map((step) => arena.cli('create', '259', '--json', '--step', step)),
+    check: (run) => {
+      const ids = run.outcomes.map(({ stdout }) => (stdout === '' ? '' : (JSON.parse(stdout) as { id: string }).id))
+      return [new Set(ids).size !== 1 && `ids ${ids.join(' ')}`, !(MARKER in run.files) && 'no marker']
+    },
+  },
+]
+
+/** How many stops follow at the most until a marker is gone: two markers, three blocks and the end of each. */
+const MAX_STOPS = 9
+
+/** Faults that one of the programs meets at one of its calls, by a seed. */
+export type Disturbance = 'none' | 'kill' | 'error'
+
+const KILLS = ['kill', 'kill-half', 'kill-after'] as const
+export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
+/** A fault falls on one of so many calls of a program. */
+const CALLS = 80
+
+/** What was found in one run that must not be; empty when all is well. */
+export async function findFlaws(
+  arena: Arena,
+  scenario: Scenario,
+  seed: number,
+  disturbance: Disturbance,
+): Promise<{ flaws: string[]; run: Run | undefined }> {
+  arena.prepare(scenario.files)
+  for (const [name, ms] of Object.entries(scenario.oldMs ?? {})) {
+    const time = (Date.now() - ms) / 1000
+    fs.utimesSync(path.join(arena.folder, name), time, time)
+  }
+  const programs = scenario.programs(arena)
+  let outcomes: Outcome[]
+  try {
+    outcomes = await arena.run(programs, seed, disturb(programs, seed, disturbance))
+  } catch (error) {
+    if (error instanceof HalfWritten) return { flaws: [`half written: ${error.message}`], run: undefined }
+    throw error
+  }
+  const files = arena.files()
+  const stops = outcomes.filter((_, index) => programs[index]?.program === 'hook')
+  const during = blocksOf(stops)
+  const blocks = [...during]
+  // What a killed process left, its lock or its claim, counts for a few seconds.
+  for (let stop = 1; stop <= MAX_STOPS && MARKER in arena.files(); stop++) {
+    blocks.push(...blocksOf([await arena.alone(arena.hook(), disturbance === 'none' ? 0 : stop * 6_000)]))
+  }
+  const end = arena.files()
+  const caps = arena.journal('cap')
+  const run: Run = { outcomes, during: countOf(during), total: countOf(blocks), files, caps: caps.length }
+  const flaws = [
+    ...commonFlaws(run, stops, end, scenario.promises ?? 1),
+    // A fault may cost a continuation, a notice or a command; it may not cost any of the rest.
+    ...(disturbance === 'none' ? [...undisturbedFlaws(arena, files, caps), ...scenario.check(run)] : []),
+    ...(disturbance === 'none' ? [] : await flawsAfterwards(arena)),
+  ]
+  return { flaws: flaws.filter((flaw) => flaw !== false && flaw !== ''), run } as { flaws: string[]; run: Run }
+}
+
+function commonFlaws(
+  run: Run,
+  stops: readonly Outcome[],
+  end: Readonly<Record<string, string>>,
+  promises: number,
+): (string | false)[] {
+  return [
+    run.total.old > 3 * promises && `the old marker blocked ${run.total.old} times`,
+    run.total.fresh > 3 && `the new marker blocked ${run.total.fresh} times`,
+    MARKER in end && 'no stop ends the marker',
+    ...stops.map((stop) => !stop.killed && !isJsonObject(stop.stdout) && `stdout of a stop: ${stop.stdout}`),
+    ...run.outcomes.map(({ stderr: words }) => words.includes('UNCAUGHT') && words),
+    ...run.outcomes.map(
+      ({ exitCode: code, killed }) => !killed && ![0, 1, 64, 65, 73].includes(code) && `exit code ${code}`,
+    ),
+  ]
+}
+
+function undisturbedFlaws(
+  arena: Arena,
+  files: Readonly<Record<string, string>>,
+  caps: readonly Record<string, unknown>[],
+): (string | false)[] {
+  const litter = Object.keys(files).filter((name) => name.endsWith('.tmp') || name === LOCK)
+  const ids = caps.flatMap((cap) => (typeof cap.marker_id === 'string' ? [cap.marker_id] : []))
+  return [
+    litter.length > 0 && `litter: ${litter.join(' ')}`,
+    new Set(ids).size < ids.length && 'one marker was given up twice',
+    arena.journal('unreadable').length > 0 && 'half a line in the journal',
+    ...arena.journal('error').map((entry) => `an error was recorded: ${String(entry.detail)}`),
+  ]
+}
+
+/** After a fault: the commands do their work again. */
+async function flawsAfterwards(arena: Arena): Promise<(string | false)[]> {
+  const later = 120_000
+  const created = await arena.alone(arena.cli('create', '259', '--force', '--reason', NEW_REASON), later)
+  const blocked = blocksOf([await arena.alone(arena.hook(), later)])
+  const cleared = await arena.alone(arena.cli('clear', '259'), later)
+  const left = Object.keys(arena.files()).filter((name) =>
+    /^\.postflight-(?:pending|loop-guard|claims|lock)/.test(name),
+  )
+  return [
+    created.exitCode !== 0 && `create afterwards: ${created.stderr}`,
+    blocked.length !== 1 && 'the new marker does not hold',
+    cleared.exitCode !== 0 && `clear afterwards: ${cleared.stderr}`,
+    left.filter((name) => !name.endsWith('.tmp')).length > 0 && `left after clear: ${left.join(' ')}`,
+  ]
+}
+
+function disturb(programs: readonly Program[], seed: number, disturbance: Disturbance): Pick<Job, 'at' | 'fault'>[] {
+  const random = randomOf(seed ^ 0x5eed)
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
+  const chosen = pick(programs.filter(({ program }) => program !== 'shell'))
+  return programs.map((program) => {
+    if (disturbance === 'none' || program !== chosen) return { at: 0, fault: 'none' }
+    return {
+      at: 1 + Math.floor(random() * CALLS),
+      fault: disturbance === 'kill' ? pick(KILLS) : `error:${pick(ERROR_CODES)}`,
+    }
+  })
+}
+
+function countOf(reasons: readonly string[]): { old: number; fresh: number } {
+  return {
+    old: reasons.filter((reason) => reason.startsWith(OLD_REASON)).length,
+    fresh: reasons.filter((reason) => reason.startsWith(NEW_REASON)).length,
+  }
+}

@@ -1,0 +1,153 @@
+/** An arena whose programs are real processes of the built files, held until all of them have started. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
+import type { Outcome } from './actor.ts'
+import { compileSources } from './compile.ts'
+import { type Arena, arenaEnvironment, createArenaFiles, type Program } from './contention.ts'
+import { PLAN_VARIABLE, type Plan } from './preload.ts'
+
+/** Where a process waits for the others. */
+export type Gate = 'stdin' | 'first-call'
+
+const READY = 3
+/** A process that runs longer than this (ms) is killed, and its test fails. */
+const LIMIT_MS = 60_000
+
+export interface ProcessArena extends Arena {
+  /** Runs programs at once; they start together when each has come to the gate. */
+  runFrom(gate: Gate, programs: readonly Program[]): Promise<Outcome[]>
+}
+
+export function createProcessArena(crowd: number): ProcessArena {
+  const compiled = compileSources()
+  const files = createArenaFiles()
+  const { root } = files
+  const preload = compiled.support('preload.js')
+
+  const start = (program: Program, gate: Gate | undefined): Started => {
+    const plan: Plan = {
+      folders: [root],
+      at: 0,
+      what: { kind: 'nothing' },
+      ...(gate !== undefined && {
+        ready: { descriptor: READY, gate: program.program === 'hook' ? gate : 'first-call' },
+      }),
+    }
+    const words = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
+    const child = spawn(process.execPath, gate === undefined ? words : ['--import', preload, ...words], {
+      cwd: root,
+      env: { ...arenaEnvironment(root), [PLAN_VARIABLE]: JSON.stringify(plan) },
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    })
+    return watch(child, program, gate)
+  }
+
+  const runFrom = async (gate: Gate, programs: readonly Program[]): Promise<Outcome[]> => {
+    const started = programs.map((program) => (program.program === 'shell' ? undefined : start(program, gate)))
+    await Promise.all(started.map((one) => one?.ready))
+    let running = true
+    const looking = lookUntil(() => !running, files.look)
+    const ends = programs.map((program, index) => {
+      const one = started[index]
+      if (one === undefined) return bash(root, program)
+      one.release()
+      return one.ended
+    })
+    try {
+      return await Promise.all(ends)
+    } finally {
+      running = false
+      await looking
+    }
+  }
+
+  return {
+    ...files,
+    crowd,
+    runFrom,
+    run: (programs) => runFrom('first-call', programs),
+    async alone(program) {
+      const one = start(program, undefined)
+      one.release()
+      return one.ended
+    },
+    async close() {
+      files.remove()
+      compiled.remove()
+    },
+  }
+}
+
+interface Started {
+  /** When it waits at the gate. */
+  readonly ready: Promise<void>
+  readonly ended: Promise<Outcome>
+  release(): void
+}
+
+function watch(child: ChildProcess, program: Program, gate: Gate | undefined): Started {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdin?.on('error', () => {})
+  const signal = child.stdio[READY] as unknown as NodeJS.ReadWriteStream
+  signal.on('error', () => {})
+  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+  const ended = new Promise<Outcome>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, killed) => {
+      clearTimeout(timer)
+      if (killed !== null) reject(new Error(`ended by ${killed}: ${stderr}`))
+      else resolve({ stdout, stderr, exitCode: code ?? -1, killed: false, calls: [], times: [], faulted: undefined })
+    })
+  })
+  // Whoever ends before the gate is let go by the promise above.
+  const ready = new Promise<void>((resolve) => {
+    signal.once('data', () => resolve())
+    child.once('close', () => resolve())
+  })
+  const feed = (): void => {
+    child.stdin?.end(program.payload ?? '')
+  }
+  if (gate === 'first-call') feed()
+  return {
+    ready: gate === undefined ? Promise.resolve() : ready,
+    ended,
+    release() {
+      if (gate === 'first-call') signal.write('.')
+      else feed()
+    },
+  }
+}
+
+/** Looks again and again, as somebody does who reads the files while others write them. */
+async function lookUntil(isOver: () => boolean, look: () => void): Promise<void> {
+  while (!isOver()) {
+    look()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** What bash does by single calls. */
+async function bash(root: string, program: Program): Promise<Outcome> {
+  for (const call of program.shell ?? []) {
+    const file = path.join(root, call.file)
+    if (call.call === 'remove') fs.rmSync(file, { force: true })
+    else if (call.call === 'move') fs.renameSync(file, path.join(root, call.to))
+    else if (call.call === 'write') fs.writeFileSync(file, call.text)
+    else {
+      fs.writeFileSync(`${file}.new`, call.text)
+      fs.renameSync(`${file}.new`, file)
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { stdout: '', stderr: '', exitCode: 0, killed: false, calls: [], times: [], faulted: undefined }
+}
