@@ -1,0 +1,42 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Compiled, compileSources } from '../stress/support/compile.ts'
+import { seedOf } from '../stress/tables/fuzz.ts'
+import { anySteps, newModel } from '../stress/tables/model.ts'
+import { asProcesses, inProcess, instrumentSources, withProject } from '../stress/tables/model-real.ts'
+
+/** A little of `test/stress/model.test.ts`: stops, commands, plain bash and kills against a model of the loop guard. */
+
+let compiled: Compiled
+
+beforeAll(() => {
+  compiled = compileSources()
+})
+afterAll(() => compiled.remove())
+
+it('the hook and the commands, as processes, do what the model does', async () => {
+  const total: Record<string, number> = {}
+  await fc.assert(
+    fc.asyncProperty(anySteps(12, false), (steps) =>
+      withProject(async (root) => {
+        const real = asProcesses(root, compiled.support('preload.js'))
+        await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+        for (const [name, count] of Object.entries(real.count)) total[name] = (total[name] ?? 0) + count
+      }),
+    ),
+    { numRuns: 6, seed: seedOf('model of processes'), endOnFailure: true },
+  )
+  expect(total.processes).toBeGreaterThan(5)
+})
+
+it('and so do the sources in this process', async () => {
+  instrumentSources()
+  await fc.assert(
+    fc.asyncProperty(anySteps(60, true), (steps) =>
+      withProject(async (root) => {
+        await fc.asyncModelRun(() => ({ model: newModel(), real: inProcess(root) }), steps)
+      }),
+    ),
+    { numRuns: 60, seed: seedOf('model') },
+  )
+})

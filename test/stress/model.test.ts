@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Compiled, compileSources } from './support/compile.ts'
+import { seedOf } from './tables/fuzz.ts'
+import { anySteps, newModel } from './tables/model.ts'
+import { asProcesses, inProcess, instrumentSources, withProject } from './tables/model-real.ts'
+
+/**
+ * Random sequences of stops, commands, plain bash, kills and time, against a model of DESIGN sections 5 and 6: at most
+ * three blocks for a promise, none for somebody else's, and no evidence that goes away.
+ */
+
+let compiled: Compiled
+
+beforeAll(() => {
+  compiled = compileSources()
+})
+afterAll(() => compiled.remove())
+
+function add(total: Record<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(more)) total[name] = (total[name] ?? 0) + count
+}
+
+describe('the model and the real thing agree', () => {
+  it('as processes, killed ones among them', async () => {
+    const total: Record<string, number> = {}
+    await fc.assert(
+      fc.asyncProperty(anySteps(25, false), async (steps) => {
+        await withProject(async (root) => {
+          const real = asProcesses(root, compiled.support('preload.js'))
+          await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+          add(total, real.count)
+        })
+      }),
+      { numRuns: 40, seed: seedOf('model of processes'), endOnFailure: true },
+    )
+    console.info(`model of processes: ${JSON.stringify(total)}`)
+    expect(total.blocked).toBeGreaterThan(20)
+    expect(total.killed).toBeGreaterThan(20)
+  })
+
+  it('in this process', async () => {
+    instrumentSources()
+    const total: Record<string, number> = {}
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(anySteps(80, true), async (steps) => {
+        runs += 1
+        await withProject(async (root) => {
+          const real = inProcess(root)
+          await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+          add(total, real.count)
+        })
+      }),
+      { numRuns: 2000, seed: seedOf('model'), endOnFailure: false },
+    )
+    console.info(`model: ${runs} runs, ${JSON.stringify(total)}`)
+    expect(total.blocked).toBeGreaterThan(1000)
+    expect(total.killed).toBeGreaterThan(1000)
+  })
+})

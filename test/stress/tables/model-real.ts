@@ -1,0 +1,268 @@
+/** The two real things that the model is compared with: the sources in this process, and the built files as processes. */
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { adopt } from '../../../src/cli/commands/adopt.ts'
+import { bypass } from '../../../src/cli/commands/bypass.ts'
+import { clear } from '../../../src/cli/commands/clear.ts'
+import { create } from '../../../src/cli/commands/create.ts'
+import { explain } from '../../../src/cli/commands/explain.ts'
+import { inspect } from '../../../src/cli/commands/inspect.ts'
+import { step } from '../../../src/cli/commands/step.ts'
+import type { CommandResult as Answer, CommandContext } from '../../../src/cli/context.ts'
+import type { Painter } from '../../../src/cli/report.ts'
+import { PostflightError } from '../../../src/core/errors.ts'
+import { parsePayload } from '../../../src/core/payload.ts'
+import type { HookContext } from '../../../src/hook/context.ts'
+import { answerToolUse } from '../../../src/hook/ownership.ts'
+import { answerSessionStart } from '../../../src/hook/session-start.ts'
+import { answerStop } from '../../../src/hook/stop.ts'
+import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
+import { halfOf, instrument } from '../support/instrument.ts'
+import { PLAN_VARIABLE } from '../support/preload.ts'
+import type { CommandResult, Identity, Kill, Real, Stop, StopResult, Task } from './model.ts'
+import { TASKS } from './model.ts'
+
+/** Makes a project, and calls `use` with its folder; it is removed afterwards. */
+export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-model-')))
+  try {
+    mkdirSync(join(base, '.git'))
+    for (const task of TASKS) mkdirSync(join(base, 'project', 'specs', task), { recursive: true })
+    return await use(join(base, 'project'))
+  } finally {
+    rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+  }
+}
+
+function payloadOf(stop: Stop, cwd: string): string {
+  const { event, session, agent, background } = stop
+  return JSON.stringify({
+    hook_event_name: event,
+    session_id: session,
+    cwd,
+    ...(agent !== undefined && { agent_id: agent }),
+    ...(background && { background_tasks: [{ type: 'subagent', status: 'running' }] }),
+  })
+}
+
+function toolPayload(command: string, output: string, { session, agent }: Identity, cwd: string): string {
+  return JSON.stringify({
+    hook_event_name: 'PostToolUse',
+    session_id: session,
+    cwd,
+    // The main conversation's tool calls carry no agent.
+    ...(agent !== undefined && agent !== 'main' && { agent_id: agent }),
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_response: { stdout: output, stderr: '' },
+  })
+}
+
+// ---- in this process ----
+
+/** Thrown at the call at which a program is killed, and at each one after that. */
+class Killed extends Error {}
+
+let kill: Kill | undefined
+let calls = 0
+let isDead = false
+let isRunning = false
+
+/** Counts every file-system call of the sources below the temporary folder; what tests do themselves passes. */
+export function instrumentSources(): void {
+  instrument([realpathSync(tmpdir())], (call, run) => {
+    if (!isRunning) return run()
+    if (isDead) throw new Killed()
+    calls += 1
+    // Nothing here ever waits for the disk: no power is cut.
+    if (call.name === 'fsyncSync') return undefined
+    if (kill === undefined || calls !== kill.at) return run()
+    if (kill.when === 'after') run()
+    const half = kill.when === 'half' ? halfOf(call) : undefined
+    if (half !== undefined) run(half.args)
+    isDead = true
+    throw new Killed()
+  })
+}
+
+/** Runs a piece of the sources until it ends or is killed. */
+function attempt<T>(planned: Kill | undefined, action: () => T): T | 'killed' {
+  kill = planned
+  calls = 0
+  isDead = false
+  isRunning = true
+  try {
+    const result = action()
+    return isDead ? 'killed' : result
+  } catch (error) {
+    if (isDead) return 'killed'
+    throw error
+  } finally {
+    isRunning = false
+  }
+}
+
+export function inProcess(root: string): Real {
+  let passedMs = 0
+  const nowMs = (): number => Date.now() + passedMs
+  const context = (payload: string): HookContext => ({
+    payload: parsePayload(payload),
+    environment: {},
+    roots: [root],
+    agentRoot: root,
+    findForm: () => ({ onPath: true, script: '/postflight.js' }),
+    nowMs: nowMs(),
+  })
+  const count: Record<string, number> = {}
+  const killed = (result: unknown): void => {
+    if (result === 'killed') count.killed = (count.killed ?? 0) + 1
+  }
+  return {
+    root,
+    nowMs,
+    count,
+    pass(ms) {
+      passedMs += ms
+    },
+    async stop(stop, planned): Promise<StopResult> {
+      const result = attempt(planned, () => answerStop(context(payloadOf(stop, root))))
+      killed(result)
+      if (result === 'killed') return 'killed'
+      const blocks = result.recorded.flatMap(({ entry }) =>
+        entry.event === 'block' ? [[entry.task, entry.count]] : [],
+      )
+      if ((result.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer is not what was recorded')
+      count.blocked = (count.blocked ?? 0) + blocks.length
+      return { blocks: Object.fromEntries(blocks) as Partial<Record<Task, number>> }
+    },
+    async sessionStart(session) {
+      answerSessionStart(context(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
+    },
+    async toolUse(command, output, identity, planned) {
+      const result = attempt(planned, () => answerToolUse(context(toolPayload(command, output, identity, root))))
+      killed(result)
+      return result === 'killed' ? 'killed' : 'done'
+    },
+    async command(words, identity, planned): Promise<CommandResult> {
+      try {
+        const result = attempt(planned, () => runCommand(root, nowMs(), words, identity))
+        killed(result)
+        if (result === 'killed') return 'killed'
+        return { code: 'done', id: (result.data as { id?: string }).id }
+      } catch (error) {
+        if (error instanceof PostflightError) return { code: error.code, id: undefined }
+        throw error
+      }
+    },
+  }
+}
+
+const plain = (text: string): string => text
+const PLAIN: Painter = { bold: plain, green: plain, yellow: plain, red: plain }
+
+function runCommand(root: string, nowMs: number, words: readonly string[], { session, agent }: Identity): Answer {
+  const context: CommandContext = {
+    environment: { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) },
+    cwd: root,
+    nowMs,
+    rootOption: undefined,
+    packageFolder: '/package',
+    findHome: () => '/home',
+    platform: process.platform,
+    note: () => {},
+  }
+  const [name, task = '', third = ''] = words
+  const option = (wanted: string): string | undefined => {
+    const index = words.indexOf(wanted)
+    return index === -1 ? undefined : words[index + 1]
+  }
+  switch (name) {
+    case 'create': {
+      const step = option('--step')
+      return create(context, task, undefined, {
+        operation: option('--operation') ?? '',
+        reason: option('--reason') ?? '',
+        step: step === undefined ? [] : [step],
+        force: words.includes('--force'),
+      })
+    }
+    case 'clear':
+      return clear(context, task, { all: false, orphaned: false, returnMeta: false, dryRun: false })
+    case 'step':
+      return step(context, task, third, { undo: false })
+    case 'bypass':
+      return bypass(context, task, { all: false })
+    case 'adopt':
+      return adopt(context, task, {})
+    case 'inspect':
+      return inspect(context, PLAIN, task, { exitCode: false })
+    default:
+      return explain(context, PLAIN, {})
+  }
+}
+
+// ---- as processes ----
+
+/** `preload` ends a process at one of its file-system calls. */
+export function asProcesses(root: string, preload: string): Real {
+  const count: Record<string, number> = {}
+  const run = async (
+    program: 'hook' | 'cli',
+    words: readonly string[],
+    input: string,
+    env: Readonly<Record<string, string>>,
+    planned: Kill | undefined,
+  ) => {
+    count.processes = (count.processes ?? 0) + 1
+    const clean = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, ...env }
+    const given = { cwd: root, input }
+    if (planned === undefined) {
+      const [start, first] = program === 'hook' ? [LAUNCHER, []] : [process.execPath, [CLI]]
+      return runProcess(start, [...first, ...words], { ...given, env: clean })
+    }
+    const plan = { folders: [root], at: planned.at, what: { kind: 'kill', when: planned.when } }
+    const result = await runProcess(
+      process.execPath,
+      ['--import', preload, program === 'hook' ? HOOK_BUNDLE : CLI, ...words],
+      { ...given, env: { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) } },
+    )
+    if (result.signal !== null) count.killed = (count.killed ?? 0) + 1
+    return result
+  }
+  return {
+    root,
+    count,
+    nowMs: () => Date.now(),
+    pass: undefined,
+    async stop(stop, planned): Promise<StopResult> {
+      const result = await run('hook', [], payloadOf(stop, root), {}, planned)
+      if (result.signal !== null) return 'killed'
+      const answer = JSON.parse(result.stdout) as { reason?: string }
+      const blocks: Partial<Record<Task, number>> = {}
+      for (const [, task, number] of (answer.reason ?? '').matchAll(
+        /^Task (\S+):[\s\S]*?This is continuation (\d) of 3/gm,
+      )) {
+        blocks[task as Task] = Number(number)
+      }
+      count.blocked = (count.blocked ?? 0) + Object.keys(blocks).length
+      return { blocks }
+    },
+    async sessionStart(session) {
+      const payload = JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })
+      await run('hook', ['SessionStart'], payload, {}, undefined)
+    },
+    async toolUse(command, output, identity, planned) {
+      const result = await run('hook', [], toolPayload(command, output, identity, root), {}, planned)
+      return result.signal === null ? 'done' : 'killed'
+    },
+    async command(words, { session, agent }, planned): Promise<CommandResult> {
+      const env = { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) }
+      const result = await run('cli', [...words, '--json'], '', env, planned)
+      if (result.signal !== null) return 'killed'
+      const document = JSON.parse(result.stdout) as { id?: string; error?: { code: string } }
+      return { code: document.error?.code ?? 'done', id: document.id }
+    },
+  }
+}
