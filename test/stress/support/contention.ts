@@ -122,10 +122,10 @@ export function createArenaFiles(): ArenaFiles {
     files: () => filesIn(folder),
     journal(event) {
       const text = readIfThere(path.join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
-      const entries = text.split('\n').flatMap((line) => {
-        if (line === '') return []
-        return isJsonObject(line) ? (JSON.parse(line) as Record<string, unknown>) : { event: 'unreadable' }
-      })
+      const lines = text.split('\n').filter((line) => line !== '')
+      const entries = lines.map((line): Record<string, unknown> =>
+        isJsonObject(line) ? (JSON.parse(line) as Record<string, unknown>) : { event: 'unreadable' },
+      )
       return entries.filter((entry) => event === undefined || entry.event === event)
     },
     look,
