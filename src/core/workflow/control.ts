@@ -1,0 +1,68 @@
+import { currentPhase, isInStep } from './machine.ts'
+import { type Outcome, record, type WorkflowState } from './state.ts'
+
+/** What a person does to a run: ask it to stop, take it up again, end it. Pure. */
+
+/** Outcomes from which a run can be taken up again. */
+const RESUMABLE: readonly (Outcome | undefined)[] = ['stopped', 'stalled', 'failed']
+
+/** Asks a run to stop when the phase that runs is through. A second time changes nothing. */
+export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
+  if (!state.active || state.stopRequestedMs !== undefined) return state
+  const asked = record(state, { event: 'stop-request', phase: state.phase }, nowMs)
+  return { ...asked, stopRequestedMs: nowMs }
+}
+
+/** Ends a run at once. */
+export function abort(state: WorkflowState, nowMs: number): WorkflowState {
+  if (!state.active) return state
+  const ended = record(state, { event: 'end', phase: state.phase, outcome: 'aborted' }, nowMs)
+  return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
+}
+
+/** Ends a run at once, so that it can be taken up again. */
+export function halt(state: WorkflowState, why: string, nowMs: number): WorkflowState {
+  if (!state.active) return state
+  const ended = record(state, { event: 'end', phase: state.phase, outcome: 'stopped', detail: why }, nowMs)
+  return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
+}
+
+/** True when `resume` has something to do. */
+export function isResumable(state: WorkflowState): boolean {
+  return state.active || RESUMABLE.includes(state.outcome)
+}
+
+/**
+ * Takes a run up again, for another session; a stop request is forgotten. Attempts and visits that were spent are not
+ * given back: the limit grows by what the definition allows, so that no archived attempt is ever written over.
+ */
+export function resume(
+  state: WorkflowState,
+  who: { readonly parentSession: string | undefined; readonly hostSession: string | undefined },
+  nowMs: number,
+): WorkflowState {
+  const phase = currentPhase(state)
+  const resumed = record(state, { event: 'resume', phase: state.phase }, nowMs)
+  const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
+  const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
+  return {
+    ...resumed,
+    ...who,
+    active: true,
+    outcome: undefined,
+    why: undefined,
+    stopRequestedMs: undefined,
+    // After a failure for want of visits, one more for whoever needs it.
+    visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
+    maxStepAttempts: state.maxStepAttempts + (stepsSpent ? phase.maxStepAttempts : 0),
+    maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
+  }
+}
+
+/**
+ * The prompt that was out is out no more: it goes out again, as the same attempt. Said when a run was taken up by another
+ * session and everything that the former one left has been looked at.
+ */
+export function promptAgain(state: WorkflowState): WorkflowState {
+  return { ...state, prompted: false }
+}

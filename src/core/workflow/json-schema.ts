@@ -1,0 +1,173 @@
+import { isRecord } from './definition.ts'
+
+/**
+ * The part of JSON Schema that a `check` may use. A subset of our own, because a definition may come with a cloned
+ * repository and is checked in a stop hook: no references, no regular expressions, no code made of text, and a time
+ * that is bounded by the sizes of schema and value. A keyword outside it is a fault of the definition, never ignored.
+ */
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
+const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
+const MAX_DEPTH = 20
+const MAX_ENUM = 200
+
+/** The keywords that are checked. */
+export const SCHEMA_KEYWORDS = [
+  ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'items'],
+  ...NUMBERS,
+]
+
+/** What is wrong with a schema itself, as a pointer into it and a code; empty when it can be used. */
+export function schemaFaults(schema: unknown, at = '', depth = 0): { at: string; keyword: string }[] {
+  if (typeof schema === 'boolean') return []
+  if (!isRecord(schema) || depth > MAX_DEPTH) return [{ at, keyword: '' }]
+  const faults: { at: string; keyword: string }[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    const here = `${at}/${keyword}`
+    if (ANNOTATIONS.includes(keyword)) continue
+    if (!isRightKind(keyword, value)) faults.push({ at: here, keyword })
+    else if (keyword === 'properties') {
+      for (const [name, one] of Object.entries(value as object)) {
+        faults.push(...schemaFaults(one, `${here}/${name}`, depth + 1))
+      }
+    } else if (keyword === 'items' || keyword === 'additionalProperties') {
+      faults.push(...schemaFaults(value, here, depth + 1))
+    }
+  }
+  return faults
+}
+
+function isRightKind(keyword: string, value: unknown): boolean {
+  if (NUMBERS.includes(keyword)) return typeof value === 'number' && Number.isFinite(value)
+  switch (keyword) {
+    case 'type':
+      return (Array.isArray(value) ? value : [value]).every((one) => TYPES.includes(one as string))
+    case 'enum':
+      return Array.isArray(value) && value.length <= MAX_ENUM
+    case 'required':
+      return Array.isArray(value) && value.every((one) => typeof one === 'string')
+    case 'properties':
+      return isRecord(value)
+    case 'const':
+    case 'items':
+    case 'additionalProperties':
+      return true
+    default:
+      return false
+  }
+}
+
+/** A place where a value breaks its schema: a pointer into the value, and the keyword that it breaks. */
+export interface Breach {
+  readonly at: string
+  readonly keyword: string
+  readonly expected: string
+}
+
+/** The first place where `value` breaks `schema`, or undefined. The schema is one that `schemaFaults` found usable. */
+export function findBreach(schema: unknown, value: unknown, at = ''): Breach | undefined {
+  if (schema === false) return { at, keyword: 'false', expected: 'nothing' }
+  if (!isRecord(schema)) return undefined
+  for (const [keyword, rule] of Object.entries(schema)) {
+    const breach = breaks(keyword, rule, schema, value, at)
+    if (breach !== undefined) return breach
+  }
+  return undefined
+}
+
+function breaks(
+  keyword: string,
+  rule: unknown,
+  schema: Record<string, unknown>,
+  value: unknown,
+  at: string,
+): Breach | undefined {
+  const expected = typeof rule === 'object' ? JSON.stringify(rule) : String(rule)
+  const unless = (holds: boolean): Breach | undefined => (holds ? undefined : { at, keyword, expected })
+  switch (keyword) {
+    case 'type':
+      return unless((Array.isArray(rule) ? rule : [rule]).some((one) => isOfType(one as string, value)))
+    case 'enum':
+      return unless((rule as unknown[]).some((one) => isSame(one, value)))
+    case 'const':
+      return unless(isSame(rule, value))
+    case 'required':
+      return unless(!isRecord(value) || (rule as string[]).every((name) => Object.hasOwn(value, name)))
+    case 'properties':
+    case 'additionalProperties':
+      return isRecord(value) ? breachInside(keyword, rule, schema, value, at) : undefined
+    case 'items':
+      return Array.isArray(value) ? first(value, (one, index) => findBreach(rule, one, `${at}/${index}`)) : undefined
+    case 'minLength':
+    case 'maxLength':
+      return unless(typeof value !== 'string' || isWithin(keyword, [...value].length, rule as number))
+    case 'minItems':
+    case 'maxItems':
+      return unless(!Array.isArray(value) || isWithin(keyword, value.length, rule as number))
+    case 'minimum':
+    case 'maximum':
+      return unless(typeof value !== 'number' || isWithin(keyword, value, rule as number))
+    default:
+      return undefined
+  }
+}
+
+function breachInside(
+  keyword: string,
+  rule: unknown,
+  schema: Record<string, unknown>,
+  value: Record<string, unknown>,
+  at: string,
+): Breach | undefined {
+  const properties = isRecord(schema.properties) ? schema.properties : {}
+  const names = Object.keys(value).filter((name) => Object.hasOwn(properties, name) === (keyword === 'properties'))
+  return first(names, (name) =>
+    findBreach(keyword === 'properties' ? properties[name] : rule, value[name], `${at}/${name}`),
+  )
+}
+
+function first<T>(items: readonly T[], find: (item: T, index: number) => Breach | undefined): Breach | undefined {
+  for (const [index, item] of items.entries()) {
+    const breach = find(item, index)
+    if (breach !== undefined) return breach
+  }
+  return undefined
+}
+
+function isWithin(keyword: string, size: number, limit: number): boolean {
+  return keyword.startsWith('min') ? size >= limit : size <= limit
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'object':
+      return isRecord(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'null':
+      return value === null
+    case 'string':
+      return typeof value === 'string'
+    case 'number':
+      return typeof value === 'number'
+    default:
+      return typeof value === 'boolean'
+  }
+}
+
+/** Equal as JSON, whatever the order of keys. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one)) {
+    return Array.isArray(other) && one.length === other.length && one.every((item, index) => isSame(item, other[index]))
+  }
+  if (!isRecord(one)) return one === other
+  if (!isRecord(other)) return false
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+  )
+}

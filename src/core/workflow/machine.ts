@@ -1,0 +1,246 @@
+import { END, findPhase, firstPhase, type Phase, type StepSource } from './definition.ts'
+import { WORKFLOW_TEXT } from './messages.ts'
+import { enter, type Outcome, record, type Transition, visitsOf, type WorkflowState } from './state.ts'
+
+/**
+ * The machine: `(state, observation) → (state, command, effects)`, pure. What lies on disk comes in as data; what has
+ * to be moved there goes out as data. A driver observes, calls `advance`, does the effects, writes the state, and only
+ * then acts on the command; on `observe` it begins again, for the phase that was entered.
+ *
+ * Effects come before the state that follows from them, and each can be done again: after a crash between the two the
+ * same observation leads to the same state. That is why a step's result that is already in the archive under the
+ * current attempt's name counts as the result of this attempt.
+ */
+
+/** The artifact of the current phase. */
+export type ArtifactSeen =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'invalid'; readonly why: string }
+  /** `verdict` is what the pointer of `next` found; undefined where none is asked for. */
+  | { readonly kind: 'valid'; readonly verdict?: 'pass' | 'fail' | undefined }
+
+/** The result of the current attempt at the current step. */
+export type StepResultSeen =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'invalid'; readonly why: string; readonly archived: boolean }
+  | { readonly kind: 'result'; readonly success: boolean; readonly summary?: string; readonly archived: boolean }
+
+/** Steps that are taken from an artifact. */
+export type StepsSeen =
+  | { readonly kind: 'list'; readonly steps: readonly string[] }
+  | { readonly kind: 'none'; readonly why: string }
+
+/** What a driver saw, for the phase that the state is in. */
+export interface Observation {
+  readonly nowMs: number
+  readonly artifact: ArtifactSeen
+  readonly stepResult: StepResultSeen
+  /** Asked for only while the steps are not known. */
+  readonly steps: StepsSeen | undefined
+  /** True when whoever had the prompt has come back: what is not there now was not done. */
+  readonly returned: boolean
+  /** True when a prompt may be given out. A driver that only reconciles says false. */
+  readonly mayPrompt: boolean
+}
+
+/** What a driver does on disk before it writes the state. Each may be done twice. */
+export type Effect =
+  | { readonly kind: 'archive-step'; readonly phase: string; readonly visit: number; readonly name: string }
+  | { readonly kind: 'archive-artifact'; readonly phase: string; readonly visit: number; readonly artifact: string }
+
+/** What comes next. `observe`: the driver looks again and calls `advance` once more. */
+export type Command =
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'finish' }
+  | { readonly kind: 'observe' }
+
+export interface Advance {
+  readonly state: WorkflowState
+  readonly command: Command
+  readonly effects: readonly Effect[]
+}
+
+/** One transition, or none. Never throws for a state that `parseState` gave. */
+export function advance(state: WorkflowState, seen: Observation): Advance {
+  if (!state.active) return only(state, 'finish')
+  const phase = currentPhase(state)
+  if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
+  // What lies there when a phase is entered was made before: that is how a run goes on after a crash.
+  if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid') {
+    return pass(state, phase, seen.artifact.verdict, seen.nowMs)
+  }
+  if (!state.stepsKnown) return learnSteps(state, phase, seen)
+  if (state.currentStep < state.totalSteps) return advanceStep(state, phase, seen)
+  return advancePhase(state, phase, seen)
+}
+
+/** The phase that a state is in. */
+export function currentPhase(state: WorkflowState): Phase {
+  return findPhase(state.definition, state.phase) ?? firstPhase(state.definition)
+}
+
+/** The name of the current attempt's step result in the archive, from 1: `2-1.json`. */
+export function stepArchiveName(state: WorkflowState): string {
+  return `${state.currentStep + 1}-${state.stepAttempts + 1}.json`
+}
+
+/** True while the state waits for the result of a step, not for the phase's artifact. */
+export function isInStep(state: WorkflowState): boolean {
+  return state.stepsKnown && state.currentStep < state.totalSteps
+}
+
+/** The text of a step, from 0. */
+export function stepText(state: WorkflowState, index: number): string {
+  const source: StepSource | undefined = currentPhase(state).steps
+  return (state.takenSteps ?? (source?.kind === 'list' ? source.steps : []))[index] ?? ''
+}
+
+function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  if (phase.steps?.kind === 'list') {
+    return only({ ...state, stepsKnown: true, totalSteps: phase.steps.steps.length }, 'observe')
+  }
+  // Not asked for: the driver looks and comes again.
+  if (seen.steps === undefined) return only(state, 'wait')
+  if (seen.steps.kind === 'none') return only(end(state, 'stalled', seen.nowMs, seen.steps.why), 'finish')
+  const { steps } = seen.steps
+  return only({ ...state, stepsKnown: true, totalSteps: steps.length, takenSteps: steps }, 'observe')
+}
+
+function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  const { stepResult } = seen
+  if (!state.prompted) {
+    // Nobody was asked for it yet. In the archive it would be this attempt's, from before a resume.
+    if (stepResult.kind === 'absent' || !stepResult.archived)
+      return prompt(state, seen, strayEffects(state, stepResult))
+  }
+  if (stepResult.kind === 'absent') {
+    return seen.returned ? stepFailed(state, phase, WORKFLOW_TEXT.noStepResult, seen, []) : only(state, 'wait')
+  }
+  const effects = stepResult.archived ? [] : [archiveStep(state, stepArchiveName(state))]
+  if (stepResult.kind === 'invalid') return stepFailed(state, phase, stepResult.why, seen, effects)
+  if (!stepResult.success) {
+    return stepFailed(state, phase, stepResult.summary ?? WORKFLOW_TEXT.stepSaysFailed, seen, effects)
+  }
+  const done = record(state, { event: 'step-done', ...where(state) }, seen.nowMs)
+  return { state: nextStep(done, undefined), command: { kind: 'observe' }, effects }
+}
+
+/** A result that lies there before anybody was asked is kept beside the archive, and is nobody's answer. */
+function strayEffects(state: WorkflowState, result: StepResultSeen): Effect[] {
+  if (result.kind === 'absent' || result.archived) return []
+  return [archiveStep(state, `early-${stepArchiveName(state)}`)]
+}
+
+function archiveStep(state: WorkflowState, name: string): Effect {
+  return { kind: 'archive-step', phase: state.phase, visit: visitsOf(state, state.phase), name }
+}
+
+function stepFailed(
+  state: WorkflowState,
+  phase: Phase,
+  why: string,
+  seen: Observation,
+  effects: readonly Effect[],
+): Advance {
+  const failed = record(state, { event: 'step-failed', ...where(state), detail: why }, seen.nowMs)
+  const attempts = state.stepAttempts + 1
+  if (attempts < state.maxStepAttempts) {
+    const again = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
+    return { state: again, command: { kind: 'observe' }, effects }
+  }
+  if (phase.onExhausted === 'stop') {
+    const text = WORKFLOW_TEXT.stepExhausted(state.currentStep + 1, attempts, why)
+    const spent = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
+    return { state: end(spent, 'failed', seen.nowMs, text), command: { kind: 'finish' }, effects }
+  }
+  const skipped = record(failed, { event: 'step-skipped', ...where(state), detail: why }, seen.nowMs)
+  return { state: nextStep(skipped, why), command: { kind: 'observe' }, effects }
+}
+
+function nextStep(state: WorkflowState, lastFailure: string | undefined): WorkflowState {
+  const { maxStepAttempts } = currentPhase(state)
+  return {
+    ...state,
+    currentStep: state.currentStep + 1,
+    stepAttempts: 0,
+    maxStepAttempts,
+    prompted: false,
+    // The next step starts clean; only the phase's own prompt would want to know.
+    lastFailure: state.currentStep + 1 < state.totalSteps ? undefined : lastFailure,
+  }
+}
+
+function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  // Its steps were all that it had to leave.
+  if (phase.artifact === undefined) return pass(state, phase, 'pass', seen.nowMs)
+  if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact.verdict, seen.nowMs)
+  const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
+  if (!state.prompted) {
+    const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
+    return prompt({ ...state, lastFailure: known }, seen, [])
+  }
+  if (!seen.returned) return only(state, 'wait')
+  const attempts = state.phaseAttempts + 1
+  const failed = record(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
+  const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }
+  if (attempts < state.maxPhaseAttempts) return only(counted, 'observe')
+  if (phase.gate === 'strict') {
+    return only(end(counted, 'stalled', seen.nowMs, WORKFLOW_TEXT.exhausted(attempts, why)), 'finish')
+  }
+  const warned = record(counted, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
+  // Without an artifact there is no verdict, and nothing that passed.
+  return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
+}
+
+function prompt(state: WorkflowState, seen: Observation, effects: readonly Effect[]): Advance {
+  if (!seen.mayPrompt) return only(state, 'wait')
+  const asked = record(state, { event: 'prompt', ...where(state) }, seen.nowMs)
+  return {
+    state: { ...asked, prompted: true, begun: true, prompts: state.prompts + 1 },
+    command: { kind: 'prompt' },
+    effects,
+  }
+}
+
+function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | undefined, nowMs: number): Advance {
+  const failed = verdict === 'fail'
+  const target = failed ? phase.next.fail : phase.next.pass
+  if (target === END) {
+    const outcome = failed ? 'failed' : 'completed'
+    const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
+    return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : undefined), 'finish')
+  }
+  // It stays where it is: what lies there lets it go on from here when it is resumed.
+  if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', nowMs), 'finish')
+  const next = findPhase(state.definition, target)
+  if (next === undefined || visitsOf(state, target) >= next.maxVisits + state.visitsGranted) {
+    const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
+    return only(end(state, 'failed', nowMs, why), 'finish')
+  }
+  const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
+  const visits = visitsOf(state, target)
+  const effects: Effect[] =
+    visits > 0 && next.artifact !== undefined
+      ? [{ kind: 'archive-artifact', phase: target, visit: visits, artifact: next.artifact }]
+      : []
+  return { state: enter(passed, target, nowMs), command: { kind: 'observe' }, effects }
+}
+
+function end(state: WorkflowState, outcome: Outcome, nowMs: number, why?: string): WorkflowState {
+  const detail = why === undefined ? {} : { detail: why }
+  const ended = record(state, { event: 'end', phase: state.phase, outcome, ...detail }, nowMs)
+  return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
+}
+
+function only(state: WorkflowState, kind: Command['kind']): Advance {
+  return { state, command: { kind }, effects: [] }
+}
+
+/** Where the state is, as people count. */
+function where(state: WorkflowState): Omit<Transition, 'event'> {
+  const visit = visitsOf(state, state.phase)
+  return isInStep(state)
+    ? { phase: state.phase, visit, step: state.currentStep + 1, attempt: state.stepAttempts + 1 }
+    : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
+}

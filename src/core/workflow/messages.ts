@@ -1,0 +1,97 @@
+import { oneLine } from '../text.ts'
+
+/**
+ * The workflow's prose, apart from `messages.ts` because the hook loads that one at every stop and this only for a
+ * workflow.
+ */
+
+const quote = (text: string, limit = 300): string => oneLine(text, limit)
+
+/** Why something is as it is: kept in the state, shown by `status`, told to the next attempt. */
+export const WORKFLOW_TEXT = {
+  noArtifact: (artifact: string): string => `${quote(artifact)} is not there`,
+  noStepResult: 'step-result.json is not there',
+  stepSaysFailed: 'step-result.json says that it did not succeed',
+  stepExhausted: (step: number, attempts: number, why: string): string =>
+    `step ${step} failed ${attempts} times, the last time: ${quote(why)}`,
+  exhausted: (attempts: number, why: string): string =>
+    `${attempts} attempts came to nothing, the last one: ${quote(why)}`,
+  visitsSpent: (phase: string, visits: number): string =>
+    `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
+  endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
+  bypassed: 'its marker was bypassed',
+  kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
+  unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,
+  tooSmall: (name: string, size: number, least: number): string =>
+    `${quote(name)} has ${size} bytes, and must have at least ${least}`,
+  tooLarge: (name: string, limit: number): string =>
+    `${quote(name)} is larger than ${limit} bytes, too large to be checked`,
+  notJson: (name: string, detail: string): string => `${quote(name)} is no JSON (${quote(detail, 120)})`,
+  notStepResult: 'step-result.json has no "success" that is true or false',
+  breach: (name: string, at: string, keyword: string, expected: string): string =>
+    `${quote(name)} does not fit its schema: at "${quote(at, 100)}", ${keyword} must be ${quote(expected, 120)}`,
+  noVerdict: (name: string, pointer: string): string =>
+    `${quote(name)} has nothing at "${quote(pointer, 100)}" that is true, false, "pass" or "fail"`,
+  noSteps: (name: string, pointer: string): string =>
+    `${quote(name)} has no list at "${quote(pointer, 100)}" to take the steps from`,
+  tooManySteps: (name: string, count: number, limit: number): string =>
+    `${quote(name)} lists ${count} steps, more than ${limit}`,
+} as const
+
+/** Pieces of a prompt; `prompt.ts` puts them together. */
+export const PROMPT_TEXT = {
+  standard: (inStep: boolean): string =>
+    inStep
+      ? 'Do this step of the work: {{step}}'
+      : 'The steps of this phase are through. Write down what came of them.',
+  title: (
+    workflow: string,
+    task: string,
+    phase: string,
+    step: readonly [number, number] | undefined,
+    attempt: number,
+    limit: number,
+  ): string =>
+    `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, step ${step[0]} of ${step[1]}`}, attempt ${attempt} of ${limit}.`,
+  failure: (why: string): string => `What was wrong the last time: ${why}`,
+  artifact: (target: string, demands: readonly string[]): string =>
+    `Leave the result of this phase as the file ${target}${demands.length === 0 ? '.' : `:\n${demands.map((one) => `- ${one}`).join('\n')}`}`,
+  minBytes: (least: number): string => `it must have at least ${least} ${least === 1 ? 'byte' : 'bytes'}`,
+  json: 'it must be JSON',
+  schema: (schema: string): string => `it must fit this JSON Schema: ${quote(schema, 4000)}`,
+  verdict: (pointer: string): string =>
+    `at the JSON pointer ${quote(pointer)} it must say true or "pass" when all is well, false or "fail" when it is not`,
+  stepResult: (target: string): string =>
+    `When the step is done, leave the file ${target} with {"success": true}. If it could not be done: {"success": false, "summary": "<what went wrong>"}.`,
+  next: 'Then end your turn. What comes next is decided by that file alone; you will be told.',
+  dispatch: (agent: string | undefined, model: string | undefined): string =>
+    `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it is through, end your turn.`,
+  inFile: (file: string): string =>
+    `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, too long for this place.`,
+} as const
+
+/** What a definition does wrong, and what is suspicious in it. */
+export const RULE_TEXT = {
+  id: (id: string): string => `"${quote(id, 80)}" is no id: a letter, then letters, digits, "_" and "-", and not "end"`,
+  both: (name: string): string => `give ${name} or ${name}_file, not both`,
+  leavesNothing: 'a phase must leave an artifact or have steps: else nobody can tell when it is done',
+  noPrompt: 'a phase without steps needs a prompt or a prompt_file',
+  needsSteps: (name: string): string => `${name} is for a phase with steps`,
+  needsArtifact: (what: string): string => `${what} needs an artifact`,
+  path: (value: string): string =>
+    `"${quote(value, 80)}" is no path that stays inside: relative, with "/", without "..", none of the names that postflight-guard uses itself`,
+  placeholder: (name: string): string => `nobody knows {{${quote(name, 80)}}}`,
+  keyword: (keyword: string): string =>
+    keyword === ''
+      ? 'must be an object or a boolean, no deeper than 20'
+      : `"${quote(keyword, 80)}" is not supported, or not of its kind`,
+  target: (id: string): string => `there is no phase "${quote(id, 80)}"`,
+  twin: (id: string): string => `another phase is called "${quote(id, 80)}" (upper and lower case do not count)`,
+  twinArtifact: (artifact: string): string =>
+    `another phase leaves "${quote(artifact, 80)}" too: its file would pass for this one's`,
+  unreachable: (id: string): string => `phase "${id}" cannot be reached`,
+  unmade: (artifact: string): string => `no phase leaves "${quote(artifact, 80)}"`,
+  unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,
+  promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
+  promptTooLong: (limit: number): string => `longer than ${limit} bytes`,
+} as const

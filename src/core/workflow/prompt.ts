@@ -1,0 +1,110 @@
+import { cut, oneLine, stripControl } from '../text.ts'
+import type { Phase } from './definition.ts'
+import { currentPhase, isInStep, stepText } from './machine.ts'
+import { PROMPT_TEXT } from './messages.ts'
+import { visitsOf, type WorkflowState } from './state.ts'
+
+/** The prompts: a template of the definition's, then in plain words what to write where and what happens next. */
+
+/** A prompt is cut at this many characters. */
+export const PROMPT_LIMIT = 60_000
+
+/** What a template may name. */
+export const PLACEHOLDERS = [
+  ...['workflow', 'task', 'task_folder', 'phase', 'visit', 'attempt', 'max_attempts'],
+  ...['artifact', 'step', 'step_number', 'total_steps', 'failure'],
+] as const
+
+/** The names in a template that are no placeholder of ours. */
+export function unknownPlaceholders(template: string): string[] {
+  const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => match[1] ?? '')
+  return [...new Set(names)].filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name))
+}
+
+/** A prompt that is due. Steps and attempts count from 1. */
+export interface DuePrompt {
+  readonly phase: string
+  readonly step: number | undefined
+  readonly attempt: number
+  readonly prompt: string
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  /** What must be left, as a path in the task folder. */
+  readonly artifact: string
+}
+
+/** Where the task folder is, for people and agents. */
+export interface TaskPlace {
+  readonly task: string
+  /** The folder's absolute path: an agent may have changed its folder. */
+  readonly folder: string
+}
+
+/** What a step leaves. */
+export const STEP_RESULT_FILE = 'step-result.json'
+
+/** The prompt for a state that has just given one out. */
+export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
+  const phase = currentPhase(state)
+  const inStep = isInStep(state)
+  const attempt = (inStep ? state.stepAttempts : state.phaseAttempts) + 1
+  const limit = inStep ? state.maxStepAttempts : state.maxPhaseAttempts
+  const artifact = inStep ? STEP_RESULT_FILE : (phase.artifact ?? '')
+  const target = `${place.folder}/${artifact}`
+  const values: Record<(typeof PLACEHOLDERS)[number], string> = {
+    workflow: state.name,
+    task: place.task,
+    task_folder: place.folder,
+    phase: phase.id,
+    visit: String(visitsOf(state, phase.id)),
+    attempt: String(attempt),
+    max_attempts: String(limit),
+    artifact: phase.artifact === undefined ? '' : `${place.folder}/${phase.artifact}`,
+    step: inStep ? stepText(state, state.currentStep) : '',
+    step_number: inStep ? String(state.currentStep + 1) : '',
+    total_steps: String(state.totalSteps),
+    failure: state.lastFailure ?? '',
+  }
+  const template = (inStep ? phase.stepPrompt : phase.prompt) ?? PROMPT_TEXT.standard(inStep)
+  const named = (text: string): string => oneLine(text, 200)
+  const parts = [
+    PROMPT_TEXT.title(
+      named(state.name),
+      named(place.task),
+      phase.id,
+      inStep ? [state.currentStep + 1, state.totalSteps] : undefined,
+      attempt,
+      limit,
+    ),
+    fill(template, values),
+    ...(state.lastFailure === undefined ? [] : [PROMPT_TEXT.failure(oneLine(state.lastFailure, 1000))]),
+    inStep ? PROMPT_TEXT.stepResult(target) : PROMPT_TEXT.artifact(target, demands(phase)),
+    PROMPT_TEXT.next,
+  ]
+  const prompt = cut(stripControl(parts.join('\n\n')), PROMPT_LIMIT)
+  return {
+    phase: phase.id,
+    step: inStep ? state.currentStep + 1 : undefined,
+    attempt,
+    prompt,
+    agent: phase.agent,
+    model: phase.model,
+    artifact,
+  }
+}
+
+/** What is put in is text: a placeholder in it stays as it is. */
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
+  )
+}
+
+function demands({ check, next }: Phase): string[] {
+  return [
+    ...(check.minBytes === undefined ? [] : [PROMPT_TEXT.minBytes(check.minBytes)]),
+    ...(check.json === true || check.jsonSchema !== undefined || next.verdict !== undefined ? [PROMPT_TEXT.json] : []),
+    ...(check.jsonSchema === undefined ? [] : [PROMPT_TEXT.schema(JSON.stringify(check.jsonSchema))]),
+    ...(next.verdict === undefined ? [] : [PROMPT_TEXT.verdict(next.verdict)]),
+  ]
+}

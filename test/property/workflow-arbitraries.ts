@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { type Definition, readDefinition } from '../../src/core/workflow/definition.ts'
+import { checkRules } from '../../src/core/workflow/rules.ts'
+import { checkShape, type DefinitionFile } from '../../src/core/workflow/schema.ts'
+import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
+import type { Agent, Work } from '../support/workflow-world.ts'
+
+/** Random definitions, all of them valid, small enough that their loops come about. */
+
+const IDS = ['a', 'b', 'c', 'd', 'e']
+
+const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unknown>> => {
+  const target = fc.constantFrom(...IDS.slice(0, count), 'end')
+  const limit = fc.integer({ min: 1, max: 3 })
+  return fc
+    .record({
+      shape: fc.constantFrom('artifact', 'artifact', 'steps', 'both', 'taken'),
+      gate: fc.constantFrom('strict', 'advisory', undefined),
+      max_attempts: fc.option(limit, { nil: undefined }),
+      max_visits: fc.option(limit, { nil: undefined }),
+      max_step_attempts: fc.option(limit, { nil: undefined }),
+      on_exhausted: fc.constantFrom('skip', 'stop', undefined),
+      steps: fc.array(fc.constantFrom('one', 'two'), { maxLength: 3 }),
+      next: fc.option(fc.oneof(target, fc.record({ pass: target, fail: target, verdict: fc.constant('/ok') })), {
+        nil: undefined,
+      }),
+    })
+    .map(({ shape, steps, max_step_attempts, on_exhausted, next, ...rest }) => {
+      const hasArtifact = shape !== 'steps'
+      const hasSteps = shape !== 'artifact'
+      return {
+        id: IDS[index],
+        ...rest,
+        prompt: 'do it',
+        ...(hasArtifact && { artifact: `${IDS[index]}.json` }),
+        ...(hasSteps && {
+          steps: shape === 'taken' ? { from: 'a.json', pointer: '/steps' } : steps,
+          max_step_attempts,
+          on_exhausted,
+        }),
+        next: typeof next === 'object' && !hasArtifact ? next.pass : next,
+      }
+    })
+}
+
+/** A definition and its snapshot. */
+export interface Ready {
+  readonly definition: Definition
+  readonly snapshot: object
+  readonly file: DefinitionFile
+}
+
+/** A definition as people write it, checked as `start` checks it. */
+export const readyDefinition: fc.Arbitrary<Ready> = fc
+  .integer({ min: 1, max: 4 })
+  .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => phaseAt(index, count))))
+  .map((phases) => ready({ name: 'random', phases: JSON.parse(JSON.stringify(phases)) }))
+
+/** Throws where the definition is not as it should be. */
+export function ready(value: unknown): Ready {
+  const shape = checkShape(value)
+  if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
+  const { faults } = checkRules(shape.file)
+  if (faults.length > 0) throw new Error(JSON.stringify(faults))
+  const snapshot = JSON.parse(JSON.stringify(snapshotOf(shape.file, () => 'text'))) as object
+  const definition = readDefinition(snapshot)
+  if (definition === undefined) throw new Error('the snapshot cannot be read')
+  return { definition, snapshot, file: shape.file }
+}
+
+const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']
+
+/** An agent that answers at random, but the same question always the same. */
+export const randomAgent: fc.Arbitrary<Agent> = fc
+  .array(fc.constantFrom(...WORKS), { minLength: 7, maxLength: 23 })
+  .map((works) => (question: string) => {
+    let hash = 7
+    for (const character of question) hash = (hash * 31 + character.charCodeAt(0)) >>> 0
+    return works[hash % works.length] ?? 'nothing'
+  })

@@ -1,0 +1,160 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { promptBound } from '../../src/core/workflow/bound.ts'
+import { findPhase } from '../../src/core/workflow/definition.ts'
+import { formatState, isState, parseState } from '../../src/core/workflow/state.ts'
+import { runWorld, startWorld, type World } from '../support/workflow-world.ts'
+import { anyJson } from './arbitraries.ts'
+import { randomAgent, readyDefinition } from './workflow-arbitraries.ts'
+
+const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
+const world = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps })
+
+/** Everything that a run leaves but how often it asked: a crash may make it ask again. */
+function trace({ state, archive, artifacts }: World): object {
+  return {
+    outcome: state.outcome,
+    phase: state.phase,
+    visits: state.visits,
+    attempts: [state.phaseAttempts, state.currentStep, state.stepAttempts],
+    archive: [...archive].sort(),
+    artifacts: [...artifacts].sort(),
+  }
+}
+
+describe('a run of any definition in any world', () => {
+  it('ends within its computed bound, with an outcome', () => {
+    fc.assert(
+      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
+        const ran = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+        expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
+        expect(ran.state.prompts).toBe(ran.prompts.length)
+        expect(ran.state.outcome).toBeDefined()
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('asks every question once: no attempt, no step and no finished phase comes again', () => {
+    fc.assert(
+      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
+        const { prompts } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+        expect(new Set(prompts).size).toBe(prompts.length)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('never passes a strict gate without its artifact', () => {
+    fc.assert(
+      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
+        // Every phase that the run came out of was there to be seen when it did.
+        const ran = startWorld(ready.definition, ready.snapshot)
+        let last = { phase: ran.state.phase, made: false }
+        const seeing = new Proxy(ran, {
+          set(target, name, value) {
+            if (name === 'state' && value.phase !== last.phase) {
+              const phase = findPhase(ready.definition, last.phase)
+              if (phase?.gate === 'strict' && phase.artifact !== undefined) expect(last.made).toBe(true)
+            }
+            return Reflect.set(target, name, value)
+          },
+          get(target, name) {
+            const artifact = findPhase(ready.definition, target.state.phase)?.artifact
+            const made = artifact === undefined ? undefined : target.artifacts.get(artifact)
+            last = { phase: target.state.phase, made: made === 'pass' || made === 'fail' }
+            return Reflect.get(target, name)
+          },
+        })
+        runWorld(seeing, agent, taken)
+        const phase = findPhase(ready.definition, ran.state.phase)
+        if (ran.state.outcome === 'completed' && phase?.gate === 'strict' && phase.artifact !== undefined) {
+          expect(['pass', 'fail']).toContain(ran.artifacts.get(phase.artifact))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('never exceeds attempts and visits', () => {
+    fc.assert(
+      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
+        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+        for (const phase of ready.definition.phases) {
+          expect(state.visits[phase.id] ?? 0).toBeLessThanOrEqual(phase.maxVisits)
+        }
+        for (const prompt of prompts) {
+          const [, id = '', step, attempt] = /^(\w+)#\d+ (?:step (\d+) )?attempt (\d+)$/.exec(prompt) ?? []
+          const phase = findPhase(ready.definition, id)
+          const limit = step === undefined ? phase?.maxAttempts : phase?.maxStepAttempts
+          expect(Number(attempt)).toBeLessThanOrEqual(limit ?? 0)
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('comes to the same end after a crash at any write', () => {
+    fc.assert(
+      fc.property(world, fc.constantFrom('before', 'after'), ({ ready, agent, takenSteps: taken }, when) => {
+        const straight = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+        const wanted = trace(straight)
+        for (let call = 0; call < Math.min(straight.calls, 40); call++) {
+          const crashed = runWorld(
+            startWorld(ready.definition, ready.snapshot),
+            agent,
+            taken,
+            new Map([[call, when as 'before' | 'after']]),
+          )
+          expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('comes to the same end after several crashes', () => {
+    fc.assert(
+      fc.property(
+        world,
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
+          maxLength: 6,
+        }),
+        ({ ready, agent, takenSteps: taken }, crashes) => {
+          const wanted = trace(runWorld(startWorld(ready.definition, ready.snapshot), agent, taken))
+          const crashed = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken, new Map(crashes))
+          expect(trace(crashed)).toEqual(wanted)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('a state file', () => {
+  it('of any text or any JSON is read, or said to be unusable', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          anyJson.map((value) => JSON.stringify(value)),
+        ),
+        (text) => {
+          const read = parseState(text)
+          if (!isState(read)) expect(read.detail).toEqual(expect.any(String))
+        },
+      ),
+    )
+  })
+
+  it('that was cut anywhere is said to be unusable', () => {
+    fc.assert(
+      fc.property(world, fc.double({ min: 0, max: 0.999, noNaN: true }), ({ ready, agent, takenSteps: taken }, at) => {
+        const { state } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+        const text = formatState(state).trimEnd()
+        expect(isState(parseState(text.slice(0, Math.floor(text.length * at))))).toBe(false)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})

@@ -1,0 +1,169 @@
+/** A world in memory for the machine: a disk that can fail at any write, and an agent whose work is a function of the attempt. */
+
+import { abort, promptAgain, resume } from '../../src/core/workflow/control.ts'
+import type { Definition } from '../../src/core/workflow/definition.ts'
+import {
+  currentPhase,
+  type Effect,
+  isInStep,
+  type Observation,
+  stepArchiveName,
+} from '../../src/core/workflow/machine.ts'
+import { reconcile } from '../../src/core/workflow/reconcile.ts'
+import {
+  formatState,
+  isState,
+  newState,
+  parseState,
+  visitsOf,
+  type WorkflowState,
+} from '../../src/core/workflow/state.ts'
+
+/** What an agent makes of a prompt. */
+export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'
+
+/** Decides by what is asked for; the same question gets the same answer, as often as it is asked. */
+export type Agent = (question: string) => Work
+
+/** A disk call that did not happen any more. */
+export class Crash extends Error {}
+
+export interface World {
+  state: WorkflowState
+  /** Every prompt, in order: `phase#visit step attempt`. */
+  readonly prompts: string[]
+  /** Phases in the order in which they passed with what gate state: `phase artifact-kind`. */
+  readonly artifacts: Map<string, Work>
+  readonly archive: Map<string, Work>
+  /** Disk calls so far. */
+  calls: number
+}
+
+const NOW = 1_700_000_000_000
+const SOMEBODY = { nowMs: NOW, parentSession: undefined, hostSession: undefined }
+
+/** A run of a definition, started. `steps` is what an artifact lists for phases that take their steps from it. */
+export function startWorld(definition: Definition, snapshot: unknown): World {
+  const state = newState(definition, snapshot, SOMEBODY)
+  return { state: reread(state), prompts: [], artifacts: new Map(), archive: new Map(), calls: 0 }
+}
+
+/** What goes to disk comes back from there. */
+function reread(state: WorkflowState): WorkflowState {
+  const read = parseState(formatState(state))
+  if (!isState(read)) throw new Error(`the state cannot be read back: ${JSON.stringify(read)}`)
+  return read
+}
+
+/** Runs until an end; `crashAt` names disk calls (counted from 0) at which the process dies, before or after them. */
+export function runWorld(
+  world: World,
+  agent: Agent,
+  takenSteps: readonly string[] | undefined,
+  crashAt: ReadonlyMap<number, 'before' | 'after'> = new Map(),
+  maxTurns = 100_000,
+): World {
+  let stepResult: Work | undefined
+  let returned = false
+  const disk = (action: () => void): void => {
+    const fault = crashAt.get(world.calls)
+    world.calls += 1
+    if (fault === 'before') throw new Crash()
+    action()
+    if (fault === 'after') throw new Crash()
+  }
+  const observe = (state: WorkflowState, mayPrompt: boolean): Observation => {
+    const phase = currentPhase(state)
+    const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
+    const archived = world.archive.get(archivePath(state, stepArchiveName(state)))
+    const result = archived ?? stepResult
+    return {
+      nowMs: NOW,
+      returned,
+      mayPrompt,
+      artifact:
+        made === undefined || made === 'nothing'
+          ? { kind: 'absent' }
+          : made === 'invalid'
+            ? { kind: 'invalid', why: 'it is invalid' }
+            : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
+      stepResult:
+        result === undefined || result === 'nothing'
+          ? { kind: 'absent' }
+          : result === 'invalid'
+            ? { kind: 'invalid', why: 'no JSON', archived: archived !== undefined }
+            : { kind: 'result', success: result === 'pass', archived: archived !== undefined },
+      steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
+    }
+  }
+  const apply = (effect: Effect): void =>
+    disk(() => {
+      if (effect.kind === 'archive-step') {
+        if (stepResult !== undefined) world.archive.set(`${effect.phase}#${effect.visit}/${effect.name}`, stepResult)
+        stepResult = undefined
+        return
+      }
+      const made = world.artifacts.get(effect.artifact)
+      if (made !== undefined) world.archive.set(`${effect.phase}/${effect.visit}-${effect.artifact}`, made)
+      world.artifacts.delete(effect.artifact)
+    })
+  const write = (state: WorkflowState): void =>
+    disk(() => {
+      world.state = reread(state)
+    })
+  const turn = (mayPrompt: boolean): boolean => {
+    const { state, command } = reconcile(world.state, { observe: (seen) => observe(seen, mayPrompt), apply, write })
+    if (command !== 'prompt') return false
+    const question = questionOf(state)
+    world.prompts.push(question)
+    const work = agent(question)
+    if (isInStep(state)) stepResult = work === 'nothing' ? undefined : work
+    else if (work !== 'nothing') world.artifacts.set(currentPhase(state).artifact ?? '', work)
+    return true
+  }
+  for (let count = 0; world.state.active; count++) {
+    if (count > maxTurns) throw new Error('it does not end')
+    try {
+      turn(true)
+      returned = true
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error
+      returned = false
+      recover(world, turn, write)
+    }
+  }
+  return world
+}
+
+/** Another session takes it up: first what is there is looked at, then what was out goes out again. */
+function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (state: WorkflowState) => void): void {
+  for (let tries = 0; tries < 50; tries++) {
+    try {
+      if (!world.state.active) return
+      write(resume(world.state, { parentSession: undefined, hostSession: 'another' }, NOW))
+      turn(false)
+      if (world.state.active) write(promptAgain(world.state))
+      return
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error
+    }
+  }
+  throw new Error('no resume went through')
+}
+
+/** What the agent is asked, as far as its work depends on it. */
+export function questionOf(state: WorkflowState): string {
+  const phase = `${state.phase}#${visitsOf(state, state.phase)}`
+  return isInStep(state)
+    ? `${phase} step ${state.currentStep + 1} attempt ${state.stepAttempts + 1}`
+    : `${phase} attempt ${state.phaseAttempts + 1}`
+}
+
+function archivePath(state: WorkflowState, name: string): string {
+  return `${state.phase}#${visitsOf(state, state.phase)}/${name}`
+}
+
+/** The same run, ended at once. */
+export function aborted(world: World): WorkflowState {
+  return abort(world.state, NOW)
+}
