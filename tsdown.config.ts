@@ -42,7 +42,7 @@ const lazyChildProcess: Rolldown.Plugin = {
 }
 
 const MARKER_COMMANDS =
-  /src\/(?:core\/(?!settings|errors|messages|text|decision)|io\/(?!settings)|cli\/(?:context|marker-view)|cli\/commands\/(?!install|doctor))/
+  /src\/(?:core\/(?!settings|errors|messages|text|decision|workflow)|io\/(?!settings|workflow)|cli\/(?:context|marker-view)|cli\/commands\/(?!install|doctor|workflow))/
 
 export default defineConfig([
   { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [saysCommonJs] },

@@ -11,6 +11,14 @@ const QUOTE_LIMIT = 200
 
 type Sentence = (args: Record<string, string>) => string
 
+/** What is wrong with a workflow's state file, as the end of "the file …". */
+const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
+  'not-json': (detail) => `is no whole JSON (${detail})`,
+  version: (detail) => `is of version ${detail}, which this postflight-guard does not know`,
+  shape: (detail) => `is no state of a workflow (wrong: ${detail})`,
+  unreadable: (detail) => `cannot be read (${detail})`,
+}
+
 const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   usage: (a) => `${a.detail}`,
   'task-invalid': (a) =>
@@ -51,6 +59,19 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}). Nothing was written: mend the file, then try again.`,
   'settings-wrong-shape': (a) =>
     `${a.path}: ${a.where} must be ${a.expected}. Nothing was written: mend the file, then try again.`,
+  'workflow-definition': (a) =>
+    `${a.path}${a.place}: ${a.detail}${a.more === '' ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+  'workflow-none': (a) => `no workflow in task ${a.task}: \`postflight workflow start\` begins one.`,
+  'workflow-there': (a) =>
+    a.outcome === 'running'
+      ? `task ${a.task} runs the workflow "${a.name}" already: \`postflight workflow status ${a.task}\` shows it, \`abort\` ends it.`
+      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): \`resume\` goes on with it, \`start --fresh\` puts it aside and begins anew.`,
+  'workflow-over': (a) =>
+    `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
+  'workflow-marker': (a) =>
+    `${a.path} promises another postflight: finish it, or \`postflight clear ${a.task}\`, then try again.`,
+  'workflow-state': (a) =>
+    `${a.path} ${STATE_PROBLEMS[a.problem ?? '']?.(a.detail ?? '') ?? a.detail}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
   'not-a-folder': (a) =>

@@ -8,7 +8,12 @@ import { anyJson } from './arbitraries.ts'
 import { randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
 const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
-const world = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps })
+/** What lies there before the run begins. */
+const before = fc.dictionary(
+  fc.constantFrom('a.json', 'b.json', 'c.json'),
+  fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const),
+)
+const world = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })
 
 /** Everything that a run leaves but how often it asked: a crash may make it ask again. */
 function trace({ state, archive, artifacts }: World): object {
@@ -25,8 +30,8 @@ function trace({ state, archive, artifacts }: World): object {
 describe('a run of any definition in any world', () => {
   it('ends within its computed bound, with an outcome', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
-        const ran = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+        const ran = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
         expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
         expect(ran.state.prompts).toBe(ran.prompts.length)
         expect(ran.state.outcome).toBeDefined()
@@ -37,8 +42,8 @@ describe('a run of any definition in any world', () => {
 
   it('asks every question once: no attempt, no step and no finished phase comes again', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
-        const { prompts } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+        const { prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
         expect(new Set(prompts).size).toBe(prompts.length)
       }),
       { numRuns: 1000 },
@@ -47,9 +52,9 @@ describe('a run of any definition in any world', () => {
 
   it('never passes a strict gate without its artifact', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
+      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
         // Every phase that the run came out of was there to be seen when it did.
-        const ran = startWorld(ready.definition, ready.snapshot)
+        const ran = startWorld(ready.definition, ready.snapshot, lying)
         let last = { phase: ran.state.phase, made: false }
         const seeing = new Proxy(ran, {
           set(target, name, value) {
@@ -78,8 +83,8 @@ describe('a run of any definition in any world', () => {
 
   it('never exceeds attempts and visits', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken }) => {
-        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
+      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
         for (const phase of ready.definition.phases) {
           expect(state.visits[phase.id] ?? 0).toBeLessThanOrEqual(phase.maxVisits)
         }
@@ -96,19 +101,23 @@ describe('a run of any definition in any world', () => {
 
   it('comes to the same end after a crash at any write', () => {
     fc.assert(
-      fc.property(world, fc.constantFrom('before', 'after'), ({ ready, agent, takenSteps: taken }, when) => {
-        const straight = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
-        const wanted = trace(straight)
-        for (let call = 0; call < Math.min(straight.calls, 40); call++) {
-          const crashed = runWorld(
-            startWorld(ready.definition, ready.snapshot),
-            agent,
-            taken,
-            new Map([[call, when as 'before' | 'after']]),
-          )
-          expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
-        }
-      }),
+      fc.property(
+        world,
+        fc.constantFrom('before', 'after'),
+        ({ ready, agent, takenSteps: taken, before: lying }, when) => {
+          const straight = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+          const wanted = trace(straight)
+          for (let call = 0; call < Math.min(straight.calls, 40); call++) {
+            const crashed = runWorld(
+              startWorld(ready.definition, ready.snapshot, lying),
+              agent,
+              taken,
+              new Map([[call, when as 'before' | 'after']]),
+            )
+            expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
+          }
+        },
+      ),
       { numRuns: 150 },
     )
   })
@@ -120,9 +129,9 @@ describe('a run of any definition in any world', () => {
         fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
           maxLength: 6,
         }),
-        ({ ready, agent, takenSteps: taken }, crashes) => {
-          const wanted = trace(runWorld(startWorld(ready.definition, ready.snapshot), agent, taken))
-          const crashed = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken, new Map(crashes))
+        ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
+          const wanted = trace(runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken))
+          const crashed = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken, new Map(crashes))
           expect(trace(crashed)).toEqual(wanted)
         },
       ),
@@ -149,11 +158,15 @@ describe('a state file', () => {
 
   it('that was cut anywhere is said to be unusable', () => {
     fc.assert(
-      fc.property(world, fc.double({ min: 0, max: 0.999, noNaN: true }), ({ ready, agent, takenSteps: taken }, at) => {
-        const { state } = runWorld(startWorld(ready.definition, ready.snapshot), agent, taken)
-        const text = formatState(state).trimEnd()
-        expect(isState(parseState(text.slice(0, Math.floor(text.length * at))))).toBe(false)
-      }),
+      fc.property(
+        world,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        ({ ready, agent, takenSteps: taken, before: lying }, at) => {
+          const { state } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+          const text = formatState(state).trimEnd()
+          expect(isState(parseState(text.slice(0, Math.floor(text.length * at))))).toBe(false)
+        },
+      ),
       { numRuns: 200 },
     )
   })

@@ -55,10 +55,7 @@ export function create(
   options: CreateOptions,
 ): CommandResult {
   checkValues(options)
-  const found = findCommandRoot(context)
-  const root = found ?? newRoot(context)
-  const folder = taskFolderFor(root, task, slug)
-  makeFolder(folder)
+  const { root, found, folder } = prepareTaskFolder(context, task, slug)
   const identity = identityOf(context, options)
   let replaced: Marker | undefined
   let keepsCount = false
@@ -104,6 +101,19 @@ export function create(
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
+}
+
+/** The task's folder, made where there is none, as its root may be (`found` is undefined then). @throws {PostflightError} where `task` and `slug` name no one folder. */
+export function prepareTaskFolder(
+  context: CommandContext,
+  task: string,
+  slug: string | undefined,
+): { root: string; found: string | undefined; folder: TaskFolder } {
+  const found = findCommandRoot(context)
+  const root = found ?? newRoot(context)
+  const folder = taskFolderFor(root, task, slug)
+  makeFolder(folder)
+  return { root, found, folder }
 }
 
 interface Identity {

@@ -65,6 +65,7 @@ export interface Advance {
 export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.active) return only(state, 'finish')
   const phase = currentPhase(state)
+  if (state.clearing) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
   // What lies there when a phase is entered was made before: that is how a run goes on after a crash.
   if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid') {
@@ -73,6 +74,17 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
   if (state.currentStep < state.totalSteps) return advanceStep(state, phase, seen)
   return advancePhase(state, phase, seen)
+}
+
+/**
+ * A phase that is entered again: its old artifact goes away, so that it cannot pass for a new one. That the phase was
+ * entered is on disk by then: the artifact may be the very one that led here, where a phase leads to itself.
+ */
+function clearArtifact(state: WorkflowState, phase: Phase): Advance {
+  const visit = visitsOf(state, phase.id) - 1
+  const effects: Effect[] =
+    phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
+  return { state: { ...state, clearing: false }, command: { kind: 'observe' }, effects }
 }
 
 /** The phase that a state is in. */
@@ -219,12 +231,7 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
     return only(end(state, 'failed', nowMs, why), 'finish')
   }
   const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
-  const visits = visitsOf(state, target)
-  const effects: Effect[] =
-    visits > 0 && next.artifact !== undefined
-      ? [{ kind: 'archive-artifact', phase: target, visit: visits, artifact: next.artifact }]
-      : []
-  return { state: enter(passed, target, nowMs), command: { kind: 'observe' }, effects }
+  return only(enter(passed, target, nowMs), 'observe')
 }
 
 function end(state: WorkflowState, outcome: Outcome, nowMs: number, why?: string): WorkflowState {

@@ -20,6 +20,7 @@ export const WORKFLOW_TEXT = {
     `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   bypassed: 'its marker was bypassed',
+  markerReason: (name: string): string => `The workflow "${quote(name, 100)}" is running here`,
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
   unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,
   tooSmall: (name: string, size: number, least: number): string =>

@@ -73,6 +73,8 @@ export interface WorkflowState {
   readonly maxStepAttempts: number
   /** True while a prompt for the current attempt is out. */
   readonly prompted: boolean
+  /** True from entering a phase again until its old artifact is out of the way. */
+  readonly clearing: boolean
   /** True once anything was asked for in this visit. */
   readonly begun: boolean
   readonly lastFailure: string | undefined
@@ -118,6 +120,7 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     stepAttempts: 0,
     maxStepAttempts: first.maxStepAttempts,
     prompted: false,
+    clearing: false,
     begun: false,
     lastFailure: undefined,
     stopRequestedMs: undefined,
@@ -160,6 +163,7 @@ export function enter(state: WorkflowState, id: string, nowMs: number): Workflow
       stepAttempts: 0,
       maxStepAttempts: phase.maxStepAttempts,
       prompted: false,
+      clearing: visit > 1,
       begun: false,
       lastFailure: undefined,
     },
@@ -190,6 +194,7 @@ export function formatState(state: WorkflowState): string {
     step_attempts: state.stepAttempts,
     max_step_attempts: state.maxStepAttempts,
     prompted: state.prompted,
+    clearing: state.clearing,
     begun: state.begun,
     last_failure: optional(state.lastFailure),
     stop_requested: state.stopRequestedMs === undefined ? null : toIso(state.stopRequestedMs),
@@ -279,6 +284,7 @@ function fromFields(fields: Record<string, unknown>): WorkflowState | StateProbl
     stepAttempts: count('step_attempts'),
     maxStepAttempts: count('max_step_attempts'),
     prompted: flag('prompted'),
+    clearing: flag('clearing'),
     begun: flag('begun'),
     lastFailure: text('last_failure'),
     stopRequestedMs: time('stop_requested'),

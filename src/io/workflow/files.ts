@@ -1,0 +1,55 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { type FileRead, kindAt, makeOwnFolder, readSmallFile } from '../file-access.ts'
+
+/** Files that a definition names, in a folder that an agent, or a cloned repository, may have filled. */
+
+/** What lies at a path inside a folder. */
+export type Inside =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'file'; readonly path: string; readonly size: number }
+  /** Something else, or a way there that leads elsewhere: `what` says so. */
+  | { readonly kind: 'other'; readonly what: string }
+
+/** Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only. */
+export function lookInside(folder: string, relative: string): Inside {
+  const parts = relative.split('/')
+  let current = folder
+  for (const [index, part] of parts.entries()) {
+    current = path.join(current, part)
+    const kind = kindAt(current)
+    if (kind === undefined) return { kind: 'absent' }
+    const isLast = index === parts.length - 1
+    if (!isLast && kind !== 'folder')
+      return { kind: 'other', what: kind === 'file' ? 'below a file' : `behind ${kind}` }
+    if (isLast && kind !== 'file') return { kind: 'other', what: kind === 'folder' ? 'a folder' : kind }
+  }
+  return { kind: 'file', path: current, size: fs.lstatSync(current).size }
+}
+
+/** Reads a file below a folder, at most `limit` bytes; see `lookInside` for what is refused. */
+export function readInside(folder: string, relative: string, limit: number): FileRead {
+  const found = lookInside(folder, relative)
+  if (found.kind === 'absent') return found
+  return found.kind === 'other' ? { kind: 'unreadable', detail: found.what } : readSmallFile(found.path, limit)
+}
+
+/** Makes a folder below `folder`, each part our own. @throws {PostflightError} `not-a-folder`. */
+export function makeFoldersInside(folder: string, relative: string): string {
+  let current = folder
+  for (const part of relative.split('/')) {
+    current = path.join(current, part)
+    makeOwnFolder(current)
+  }
+  return current
+}
+
+/** Moves a file to `name` in `folder`, or to the next free one like it: nothing is ever written over. */
+export function moveToFree(source: string, folder: string, name: string): void {
+  const extension = path.extname(name)
+  const stem = name.slice(0, name.length - extension.length)
+  let target = path.join(folder, name)
+  for (let number = 2; kindAt(target) !== undefined; number++)
+    target = path.join(folder, `${stem}.${number}${extension}`)
+  fs.renameSync(source, target)
+}

@@ -1,0 +1,147 @@
+import path from 'node:path'
+import { isRecord, MAX_STEPS, type Phase } from '../../core/workflow/definition.ts'
+import { findBreach } from '../../core/workflow/json-schema.ts'
+import {
+  type ArtifactSeen,
+  currentPhase,
+  type Effect,
+  isInStep,
+  type Observation,
+  type StepResultSeen,
+  type StepsSeen,
+  stepArchiveName,
+} from '../../core/workflow/machine.ts'
+import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
+import { resolvePointer } from '../../core/workflow/pointer.ts'
+import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { stepAsText } from '../../core/workflow/snapshot.ts'
+import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
+import { lookInside, makeFoldersInside, moveToFree, readInside } from './files.ts'
+
+/** What the machine asks of a task folder: what is there, and what has to be moved. */
+
+/** Longer artifacts (bytes) are not parsed. */
+const ARTIFACT_LIMIT = 4_194_304
+
+/** A longer step result (bytes) is none. */
+const STEP_RESULT_LIMIT = 1_048_576
+
+/** Where steps' results go. */
+const STEP_RESULTS_FOLDER = 'step-results'
+
+/** Where artifacts of earlier visits go. */
+const ARTIFACTS_FOLDER = 'artifacts'
+
+/** How a driver looks. */
+export interface Looking {
+  readonly nowMs: number
+  readonly returned: boolean
+  readonly mayPrompt: boolean
+}
+
+/** Looks at what the state's phase asks for. Never throws for what a task folder holds. */
+export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
+  const phase = currentPhase(state)
+  const asksArtifact = !state.begun || !isInStep(state)
+  return {
+    ...looking,
+    artifact:
+      asksArtifact && phase.artifact !== undefined ? seeArtifact(folder, phase.artifact, phase) : { kind: 'absent' },
+    stepResult: isInStep(state) ? seeStepResult(folder, state) : { kind: 'absent' },
+    steps:
+      !state.stepsKnown && phase.steps?.kind === 'from'
+        ? seeSteps(folder, phase.steps.artifact, phase.steps.pointer)
+        : undefined,
+  }
+}
+
+function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
+  const found = lookInside(folder, name)
+  if (found.kind === 'absent') return found
+  if (found.kind === 'other') return invalid(WORKFLOW_TEXT.kind(name, found.what))
+  if (found.size < (check.minBytes ?? 0)) return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0))
+  if (check.json !== true && check.jsonSchema === undefined && next.verdict === undefined) return { kind: 'valid' }
+  const json = readJson(folder, name, ARTIFACT_LIMIT)
+  if (json.kind === 'absent') return json
+  if (json.kind === 'wrong') return invalid(json.why)
+  const breach = check.jsonSchema === undefined ? undefined : findBreach(check.jsonSchema, json.value)
+  if (breach !== undefined) return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected))
+  if (next.verdict === undefined) return { kind: 'valid' }
+  const verdict = resolvePointer(json.value, next.verdict)
+  if (verdict === true || verdict === 'pass') return { kind: 'valid', verdict: 'pass' }
+  if (verdict === false || verdict === 'fail') return { kind: 'valid', verdict: 'fail' }
+  return invalid(WORKFLOW_TEXT.noVerdict(name, next.verdict))
+}
+
+function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
+  // A result that was archived before a crash, and not yet taken into the state, is older than what lies outside.
+  const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(state)}`
+  const archived = readJson(folder, inArchive, STEP_RESULT_LIMIT)
+  const isArchived = archived.kind !== 'absent'
+  const read = isArchived ? archived : readJson(folder, STEP_RESULT_FILE, STEP_RESULT_LIMIT)
+  if (read.kind === 'absent') return read
+  if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
+  const { value } = read
+  if (!isRecord(value) || typeof value.success !== 'boolean') {
+    return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult, archived: isArchived }
+  }
+  const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
+  return {
+    kind: 'result',
+    success: value.success,
+    archived: isArchived,
+    ...(typeof summary === 'string' && { summary: summary.slice(0, 1000) }),
+  }
+}
+
+function seeSteps(folder: string, name: string, pointer: string): StepsSeen {
+  const json = readJson(folder, name, ARTIFACT_LIMIT)
+  if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noArtifact(name) }
+  if (json.kind === 'wrong') return { kind: 'none', why: json.why }
+  const list = resolvePointer(json.value, pointer)
+  if (!Array.isArray(list)) return { kind: 'none', why: WORKFLOW_TEXT.noSteps(name, pointer) }
+  if (list.length > MAX_STEPS) return { kind: 'none', why: WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_STEPS) }
+  return { kind: 'list', steps: list.map((step) => stepAsText(step).slice(0, 5000)) }
+}
+
+type JsonRead =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'json'; readonly value: unknown }
+
+function readJson(folder: string, name: string, limit: number): JsonRead {
+  const read = readInside(folder, name, limit)
+  if (read.kind === 'absent') return read
+  if (read.kind === 'unreadable') return { kind: 'wrong', why: WORKFLOW_TEXT.unreadable(name, read.detail) }
+  if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
+  try {
+    return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
+  } catch (error) {
+    return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
+  }
+}
+
+function invalid(why: string): ArtifactSeen {
+  return { kind: 'invalid', why }
+}
+
+/** The first visit's results lie in the phase's own folder, later ones one deeper. */
+function stepFolder(phase: string, visit: number): string {
+  return visit <= 1 ? `${STEP_RESULTS_FOLDER}/${phase}` : `${STEP_RESULTS_FOLDER}/${phase}/visit-${visit}`
+}
+
+/**
+ * Does an effect; what was moved already stays where it is.
+ * @throws {PostflightError} `not-a-folder`; file-system errors.
+ */
+export function applyEffect(folder: string, effect: Effect): void {
+  const isStep = effect.kind === 'archive-step'
+  const source = isStep ? STEP_RESULT_FILE : effect.artifact
+  const found = lookInside(folder, source)
+  // A folder or a link in its place is moved too: it must not pass for the next one either.
+  if (found.kind === 'absent' || (found.kind === 'other' && found.what.startsWith('be'))) return
+  const relative = isStep ? stepFolder(effect.phase, effect.visit) : `${ARTIFACTS_FOLDER}/${effect.phase}`
+  const target = makeFoldersInside(folder, relative)
+  const name = isStep ? effect.name : `${effect.visit}-${path.basename(effect.artifact)}`
+  moveToFree(path.join(folder, source), target, name)
+}

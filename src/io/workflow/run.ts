@@ -1,0 +1,210 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE } from '../../core/files.ts'
+import { MAIN_AGENT, newMarkerFields } from '../../core/marker.ts'
+import { taskNumberOf } from '../../core/task-folder.ts'
+import { abort, halt, isResumable, promptAgain, requestStop, resume } from '../../core/workflow/control.ts'
+import type { Definition } from '../../core/workflow/definition.ts'
+import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
+import { type DuePrompt, duePrompt, STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
+import { newState, type WorkflowState } from '../../core/workflow/state.ts'
+import { kindAt, removeFile } from '../file-access.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../lock.ts'
+import { endMarker, markerDisplayPath, readMarker, writeNewMarker } from '../marker-store.ts'
+import type { TaskFolder } from '../search.ts'
+import { lookInside, makeFoldersInside } from './files.ts'
+import { applyEffect, type Looking, observe } from './observe.ts'
+import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './store.ts'
+
+/** What is done to a run, by the CLI and by the hook: each under the run's lock, each leaving a state on disk. */
+
+/** Who runs it. */
+export interface Runner {
+  readonly parentSession: string | undefined
+  readonly hostSession: string | undefined
+}
+
+/** What a turn came to. */
+export interface Turn {
+  readonly state: WorkflowState
+  readonly command: Reconciled['command']
+  /** Set when the command is `prompt`. */
+  readonly due: DuePrompt | undefined
+}
+
+/** A definition that is ready to run, and its snapshot for the state file. */
+export interface ReadyDefinition {
+  readonly definition: Definition
+  readonly snapshot: object
+}
+
+/**
+ * Starts a run at its first phase; nothing is prompted yet.
+ * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` puts one that has ended aside),
+ * `workflow-marker` when another postflight is pending there, `workflow-state`.
+ */
+export function startRun(
+  folder: TaskFolder,
+  ready: ReadyDefinition,
+  runner: Runner,
+  options: { readonly nowMs: number; readonly fresh: boolean },
+): WorkflowState {
+  return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    refuseOtherMarker(folder)
+    const present = readState(folder)
+    if (present !== undefined) {
+      if (present.active || !options.fresh) {
+        const outcome = present.active ? 'running' : (present.outcome ?? '')
+        throw new PostflightError('workflow-there', { task: folder.task, name: present.name, outcome })
+      }
+      putAside(folder, present)
+    }
+    const state = newState(ready.definition, ready.snapshot, { ...runner, nowMs: options.nowMs })
+    writeState(folder, state, undefined)
+    putMarker(folder, state, options.nowMs)
+    return state
+  })
+}
+
+/**
+ * Looks, goes on as far as it can, and gives out the next prompt if there is one and `looking.mayPrompt`.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`, `marker-locked`; file-system errors.
+ */
+export function takeTurn(folder: TaskFolder, looking: Looking, patience: 'command' | 'hook' = 'command'): Turn {
+  return withRunLock(folder, patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () =>
+    turnUnderLock(folder, requireState(folder), looking),
+  )
+}
+
+function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Looking): Turn {
+  let written = start
+  const { state, command } = reconcile(start, {
+    observe: (seen) => observe(folder.path, seen, looking),
+    apply: (effect) => applyEffect(folder.path, effect),
+    write: (next) => {
+      writeState(folder, next, written)
+      written = next
+    },
+  })
+  if (state.active) ensureMarker(folder, state, looking.nowMs)
+  else removeMarker(folder)
+  const due = command === 'prompt' ? duePrompt(state, { task: folder.task, folder: folder.path }) : undefined
+  return { state, command, due }
+}
+
+/** Asks a run to stop after the phase that runs; one that waits between two phases stops at once. */
+export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
+  return change(folder, (state) => {
+    const asked = requestStop(state, nowMs)
+    write(folder, asked, state)
+    return turnUnderLock(folder, asked, { nowMs, returned: false, mayPrompt: false }).state
+  })
+}
+
+/**
+ * Takes a run up again for another session. What the former one left is looked at first, so that no finished work is
+ * asked for again; the prompt that was out then goes out again at the next turn.
+ * @throws {PostflightError} `workflow-over` when it was completed or aborted.
+ */
+export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): WorkflowState {
+  return change(folder, (state) => {
+    if (!isResumable(state)) {
+      throw new PostflightError('workflow-over', { task: folder.task, outcome: state.outcome ?? '' })
+    }
+    refuseOtherMarker(folder)
+    const resumed = resume(state, runner, nowMs)
+    write(folder, resumed, state)
+    const { state: seen } = turnUnderLock(folder, resumed, { nowMs, returned: false, mayPrompt: false })
+    if (!seen.active || !seen.prompted) return seen
+    const again = promptAgain(seen)
+    write(folder, again, seen)
+    putMarker(folder, again, nowMs)
+    return again
+  })
+}
+
+/** Ends a run at once. */
+export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
+  return change(folder, (state) => finish(folder, abort(state, nowMs), state))
+}
+
+/** Ends a run at once, resumable: its marker was bypassed. */
+export function haltRun(folder: TaskFolder, nowMs: number): WorkflowState {
+  return change(folder, (state) => finish(folder, halt(state, WORKFLOW_TEXT.bypassed, nowMs), state))
+}
+
+function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState): WorkflowState {
+  write(folder, ended, former)
+  removeMarker(folder)
+  return ended
+}
+
+function change(folder: TaskFolder, action: (state: WorkflowState) => WorkflowState): WorkflowState {
+  requireState(folder)
+  return withRunLock(folder, COMMAND_PATIENCE_MS, () => action(requireState(folder)))
+}
+
+function write(folder: TaskFolder, state: WorkflowState, former: WorkflowState): void {
+  if (state !== former) writeState(folder, state, former)
+}
+
+/** The state. @throws {PostflightError} `workflow-none`, `workflow-state`. */
+export function requireState(folder: TaskFolder): WorkflowState {
+  const state = readState(folder)
+  if (state === undefined) throw new PostflightError('workflow-none', { task: folder.task })
+  return state
+}
+
+/** A marker of somebody else's promise: the run's own could not lie beside it. */
+function refuseOtherMarker(folder: TaskFolder): void {
+  const present = readMarker(folder)
+  if (present === undefined || (present.kind === 'marker' && present.marker.workflow)) return
+  throw new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: folder.task })
+}
+
+/** The marker by which launcher and hook find the run. */
+function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
+  const fields = newMarkerFields({
+    id: `pf_${Math.random().toString(36).slice(2).padEnd(12, '0').slice(0, 12)}`,
+    sessionId: `workflow_${Math.floor(state.startedMs / 1000)}`,
+    skill: 'postflight-workflow',
+    taskNumber: taskNumberOf(folder.task) ?? 0,
+    operation: state.name,
+    reason: WORKFLOW_TEXT.markerReason(state.name),
+    createdMs: nowMs,
+    hostSession: state.hostSession,
+    agent: state.hostSession === undefined ? undefined : MAIN_AGENT,
+  })
+  writeNewMarker(folder, () => ({ fields: { ...fields, workflow: true }, keepsCount: false }))
+}
+
+/** Puts the marker back where it is missing; another promise's is left alone, and holds the agent until it is kept. */
+function ensureMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
+  const present = readMarker(folder)
+  if (present === undefined) putMarker(folder, state, nowMs)
+}
+
+function removeMarker(folder: TaskFolder): void {
+  if (kindAt(path.join(folder.path, MARKER_FILE)) !== undefined) endMarker(folder, (stored) => stored.marker.workflow)
+}
+
+/** Everything that a run left goes into a folder of its own, where it cannot pass for the next one's. */
+function putAside(folder: TaskFolder, state: WorkflowState): void {
+  let number = 1
+  while (kindAt(path.join(folder.path, 'workflow-runs', String(number))) !== undefined) number += 1
+  const aside = makeFoldersInside(folder.path, `workflow-runs/${number}`)
+  const move = (relative: string): void => {
+    if (lookInside(folder.path, relative).kind === 'absent') return
+    const target = path.join(aside, ...relative.split('/'))
+    fs.mkdirSync(path.dirname(target), { recursive: true })
+    fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
+  }
+  // The state last: until it is gone, the next try puts the rest aside too.
+  const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
+  for (const name of [...artifacts, 'artifacts', 'step-results', STEP_RESULT_FILE]) move(name)
+  move(`${WORKFLOW_FOLDER}/history.jsonl`)
+  move(`${WORKFLOW_FOLDER}/state.json`)
+  removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))
+}
