@@ -7,6 +7,9 @@ import { asPostflightError, jsonText, painterFor, printError, printResult } from
 
 /** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
 
+/** How often (ms) `workflow status --watch` looks. */
+const WATCH_MS = 500
+
 /** dist/cli/cli.js lies two folders below the package. */
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
@@ -31,6 +34,23 @@ async function main(): Promise<void> {
         standardOutput.write(`${json ? jsonText(entry) : line}\n`)
       }
       await followLogs(contextOf(program.opts().root), print, stopped)
+    },
+    watch: async (task) => {
+      const { status } = await import('./commands/workflow/look.ts')
+      const { json, quiet, root } = program.opts()
+      let shown = ''
+      let stopped = false
+      process.once('SIGINT', () => {
+        stopped = true
+      })
+      while (!stopped) {
+        const result = status(contextOf(root), painterFor(standardOutput, process.env.NO_COLOR), task)
+        // What an age alone changes is no news.
+        const text = JSON.stringify(result.data).replace(/"age_ms":-?\d+/g, '')
+        if (text !== shown) printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
+        shown = text
+        await new Promise((resolve) => setTimeout(resolve, WATCH_MS))
+      }
     },
   })
   try {

@@ -81,7 +81,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const problems = marker.problems.map(markerProblem)
   const tracked = cameWithClone(read, fileName)
   if (tracked) problems.push('came with the repository (git tracks this very content): it holds nobody')
-  else if (isUnowned(marker) && !abandoned && !expired) {
+  else if (isUnowned(marker) && !abandoned && !expired && !marker.workflow) {
     problems.push("has no host session: it holds any sub-agent's stop, and no main conversation's")
   }
   let spent: number | null = null

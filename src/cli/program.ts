@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { PostflightError } from '../core/errors.ts'
 import type { CommandContext, CommandResult } from './context.ts'
 import type { Output, Painter } from './report.ts'
+import { addWorkflowCommands } from './workflow-program.ts'
 
 /** Declares the commands; each one is loaded only when it runs. */
 
@@ -15,6 +16,8 @@ export interface ProgramPorts {
     action: (context: CommandContext, paint: Painter) => Promise<CommandResult> | CommandResult,
   ) => Promise<void>
   readonly follow: (json: boolean) => Promise<void>
+  /** Shows the status of a workflow, or of all, again whenever it changes. */
+  readonly watch: (task: string | undefined) => Promise<void>
 }
 
 const EXAMPLES = `
@@ -55,6 +58,7 @@ export function buildProgram(ports: ProgramPorts): Command {
   addMarkerCommands(program, ports)
   addHookCommands(program, ports)
   addSettingsCommands(program, ports)
+  addWorkflowCommands(program, ports)
   return program
 }
 

@@ -242,6 +242,8 @@ function foreignOwner(
   const path = markerDisplayPath(folder)
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
+  // Its driver would find the run no more.
+  if (marker.workflow) throw conflict("a running workflow's")
   if (!isUnowned(marker)) {
     return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
   }

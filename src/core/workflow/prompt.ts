@@ -76,7 +76,7 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
       attempt,
       limit,
     ),
-    fill(template, values),
+    fill(template, values).trim(),
     ...(state.lastFailure === undefined ? [] : [PROMPT_TEXT.failure(oneLine(state.lastFailure, 1000))]),
     inStep ? PROMPT_TEXT.stepResult(target) : PROMPT_TEXT.artifact(target, demands(phase)),
     PROMPT_TEXT.next,

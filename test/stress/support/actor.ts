@@ -243,6 +243,7 @@ async function runCliProgram(
       exitCode = result.exitCode
     },
     follow: () => Promise.resolve(),
+    watch: () => Promise.reject(new Error('not here')),
   })
   try {
     await program.parseAsync(['node', 'postflight', ...(job.words ?? [])])

@@ -1,0 +1,85 @@
+import path from 'node:path'
+import { commandLine } from '../../../core/commands.ts'
+import { inLine } from '../../../core/text.ts'
+import { promptBound } from '../../../core/workflow/bound.ts'
+import { mermaidLines } from '../../../core/workflow/mermaid.ts'
+import { kindAt } from '../../../io/file-access.ts'
+import { requireState, startRun } from '../../../io/workflow/run.ts'
+import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { Painter } from '../../report.ts'
+import { loadDefinition, type PlacedFinding, requireDefinition } from '../../workflow/load-definition.ts'
+import { runData } from '../../workflow/view.ts'
+import { identityOf, prepareTaskFolder } from '../create.ts'
+
+/** `postflight workflow validate`, `start` and `graph`: what begins with a definition. */
+
+/** Every fault and warning of a definition. Exit code 1 when it has faults. */
+export function validate(context: CommandContext, paint: Painter, file: string): CommandResult {
+  const target = path.resolve(context.cwd, file)
+  const { faults, warnings, ready } = loadDefinition(target)
+  const shown = displayPath(context, target)
+  const line = (finding: PlacedFinding, sign: string): string =>
+    `${sign} ${shown}:${finding.line}:${finding.column}  ${finding.where === '' ? '' : `${finding.where}: `}${finding.detail}`
+  const definition = ready?.definition
+  return {
+    exitCode: faults.length > 0 ? 1 : 0,
+    data: {
+      file: target,
+      valid: faults.length === 0,
+      faults,
+      warnings,
+      phases: definition?.phases.length ?? null,
+      prompt_bound: definition === undefined ? null : promptBound(definition),
+    },
+    lines: [
+      ...faults.map((finding) => line(finding, paint.red('✗'))),
+      ...warnings.map((finding) => line(finding, paint.yellow('!'))),
+      definition === undefined
+        ? `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`
+        : `${paint.green('✓')} ${inLine(definition.name)}: ${definition.phases.length} phases, at most ${promptBound(definition)} prompts`,
+    ],
+  }
+}
+
+export interface StartOptions {
+  readonly definition: string
+  readonly hostSession?: string
+  readonly parentSession?: string
+  readonly fresh: boolean
+}
+
+/** Starts a workflow in a task's folder, for the host session that runs this. */
+export function start(
+  context: CommandContext,
+  task: string,
+  slug: string | undefined,
+  options: StartOptions,
+): CommandResult {
+  const file = path.resolve(context.cwd, options.definition)
+  const ready = requireDefinition(file, displayPath(context, file))
+  const { folder } = prepareTaskFolder(context, task, slug)
+  const { session } = identityOf(context, options)
+  const runner = { hostSession: session, parentSession: options.parentSession ?? session }
+  const state = startRun(folder, ready, runner, { nowMs: context.nowMs, fresh: options.fresh })
+  const next = commandLine(['workflow', 'next', folder.task], context.rootOption)
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: [
+      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${ready.definition.phases.length} phases, at most ${promptBound(ready.definition)} prompts`,
+      session === undefined
+        ? `Ask for each prompt: ${next}`
+        : `With the hook installed, end your turn now: the prompts come by themselves. Without it, ask for each one: ${next}`,
+    ],
+  }
+}
+
+/** A definition, or a task's run in the colours of its state, as a Mermaid diagram. */
+export function graph(context: CommandContext, target: string): CommandResult {
+  const file = path.resolve(context.cwd, target)
+  const isFile = /[./\\]/.test(target) && kindAt(file) === 'file'
+  const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target))
+  const definition = state?.definition ?? requireDefinition(file, displayPath(context, file)).definition
+  const lines = mermaidLines(definition, state)
+  return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
+}

@@ -1,0 +1,115 @@
+import { shellIdentity } from '../../../core/hosts/index.ts'
+import { oneLine } from '../../../core/text.ts'
+import { abortRun, requireState, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
+import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { Painter } from '../../report.ts'
+import { runData, runLines } from '../../workflow/view.ts'
+import { identityOf } from '../create.ts'
+
+/** `postflight workflow next`, `stop`, `resume` and `abort`: what moves a run. */
+
+/**
+ * What to dispatch next, after a look at what the last one left. A run of a host session is that session's to drive:
+ * anybody else is told to wait, and nothing is counted.
+ */
+export function next(context: CommandContext, task: string): CommandResult {
+  const folder = requireTaskFolder(requireRoot(context), task)
+  const { hostSession, active } = requireState(folder)
+  const caller = shellIdentity(context.environment)?.session
+  if (active && hostSession !== undefined && hostSession !== caller) {
+    return {
+      exitCode: 0,
+      data: { ...NOTHING, command: 'wait' },
+      lines: [
+        `wait: session ${oneLine(hostSession, 80)} drives this workflow. \`postflight workflow resume ${folder.task}\` takes it over.`,
+      ],
+    }
+  }
+  const turn = takeTurn(folder, { nowMs: context.nowMs, returned: true, mayPrompt: true })
+  const lines = turnLines(turn)
+  return { exitCode: 0, data: turnData(turn), lines, essential: lines }
+}
+
+const NOTHING = {
+  phase: null,
+  step: null,
+  attempt: null,
+  prompt: null,
+  agent: null,
+  model: null,
+  artifact: null,
+  outcome: null,
+}
+
+function turnData({ command, due, state }: Turn): object {
+  if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
+  return {
+    command,
+    ...NOTHING,
+    phase: due.phase,
+    step: due.step ?? null,
+    attempt: due.attempt,
+    prompt: due.prompt,
+    agent: due.agent ?? null,
+    model: due.model ?? null,
+    artifact: due.artifact,
+  }
+}
+
+function turnLines({ command, due, state }: Turn): string[] {
+  if (due === undefined) {
+    return command === 'finish'
+      ? [`finish: ${state.outcome}${state.why === undefined ? '' : ` (${oneLine(state.why, 500)})`}`]
+      : ['wait: nothing to do now']
+  }
+  const who = [
+    ...(due.agent === undefined ? [] : [`agent: ${oneLine(due.agent, 200)}`]),
+    ...(due.model === undefined ? [] : [`model: ${oneLine(due.model, 200)}`]),
+  ]
+  return [
+    `prompt: phase ${due.phase}${due.step === undefined ? '' : `, step ${due.step}`}, attempt ${due.attempt}`,
+    ...who,
+    '',
+    due.prompt,
+  ]
+}
+
+/** Asks a run to stop after the phase that runs. */
+export function stop(context: CommandContext, paint: Painter, task: string): CommandResult {
+  const folder = requireTaskFolder(requireRoot(context), task)
+  const state = stopRun(folder, context.nowMs)
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: runLines(folder, state, context.nowMs, paint),
+  }
+}
+
+export interface ResumeOptions {
+  readonly hostSession?: string
+  readonly parentSession?: string
+}
+
+/** Takes a run up again, for the session that runs this. */
+export function resume(context: CommandContext, paint: Painter, task: string, options: ResumeOptions): CommandResult {
+  const folder = requireTaskFolder(requireRoot(context), task)
+  const { session } = identityOf(context, options)
+  const runner = { hostSession: session, parentSession: options.parentSession ?? session }
+  const state = resumeRun(folder, runner, context.nowMs)
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: runLines(folder, state, context.nowMs, paint),
+  }
+}
+
+/** Ends a run at once. */
+export function abort(context: CommandContext, paint: Painter, task: string): CommandResult {
+  const folder = requireTaskFolder(requireRoot(context), task)
+  const state = abortRun(folder, context.nowMs)
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: runLines(folder, state, context.nowMs, paint),
+  }
+}

@@ -1,0 +1,95 @@
+import type { Command } from 'commander'
+import type { ProgramPorts } from './program.ts'
+
+/** Declares `postflight workflow …`; each command is loaded only when it runs. */
+
+/** Adds the commands. */
+export function addWorkflowCommands(program: Command, ports: ProgramPorts): void {
+  const workflow = program
+    .command('workflow')
+    .description(
+      'run phases and steps to their end: validate, start, next, status, stop, resume, abort, history, graph',
+    )
+    .configureHelp({ showGlobalOptions: true })
+  const task = ['<task>', 'task number or folder name'] as const
+  workflow
+    .command('validate')
+    .description('every fault of a definition, with line and column, and what is suspicious in it')
+    .argument('<file>', 'the definition, JSON or YAML')
+    .action((file: string) =>
+      ports.run(async (context, paint) =>
+        (await import('./commands/workflow/begin.ts')).validate(context, paint, file),
+      ),
+    )
+  workflow
+    .command('start')
+    .description('start a workflow in a task folder, for this host session')
+    .argument(...task)
+    .argument('[slug]', 'name of a new task folder')
+    .requiredOption('--definition <file>', 'the definition, JSON or YAML')
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .option('--fresh', 'put a run that has ended aside, with all that it left', false)
+    .action((name: string, slug: string | undefined, options) =>
+      ports.run(async (context) => (await import('./commands/workflow/begin.ts')).start(context, name, slug, options)),
+    )
+  workflow
+    .command('status')
+    .description('a picture of the run, or of every run')
+    .argument('[task]', 'only this one')
+    .option('--watch', 'show it again whenever it changes', false)
+    .action(async (name: string | undefined, options: { watch: boolean }) => {
+      if (options.watch) await ports.watch(name)
+      else {
+        await ports.run(async (context, paint) =>
+          (await import('./commands/workflow/look.ts')).status(context, paint, name),
+        )
+      }
+    })
+  workflow
+    .command('next')
+    .description('look at what the last prompt left, and print what to dispatch next')
+    .argument(...task)
+    .action((name: string) =>
+      ports.run(async (context) => (await import('./commands/workflow/drive.ts')).next(context, name)),
+    )
+  workflow
+    .command('stop')
+    .description('stop when the phase that runs is through')
+    .argument(...task)
+    .action((name: string) =>
+      ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).stop(context, paint, name)),
+    )
+  workflow
+    .command('resume')
+    .description('go on with a run that was stopped, got stuck, or lost its client')
+    .argument(...task)
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .action((name: string, options) =>
+      ports.run(async (context, paint) =>
+        (await import('./commands/workflow/drive.ts')).resume(context, paint, name, options),
+      ),
+    )
+  workflow
+    .command('abort')
+    .description('end a run at once')
+    .argument(...task)
+    .action((name: string) =>
+      ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).abort(context, paint, name)),
+    )
+  workflow
+    .command('history')
+    .description('every transition of a run')
+    .argument(...task)
+    .action((name: string) =>
+      ports.run(async (context) => (await import('./commands/workflow/look.ts')).history(context, name)),
+    )
+  workflow
+    .command('graph')
+    .description('a Mermaid diagram of a definition, or of a run in the colours of its state')
+    .argument('<file-or-task>', 'a definition, or a task number or folder name')
+    .action((target: string) =>
+      ports.run(async (context) => (await import('./commands/workflow/begin.ts')).graph(context, target)),
+    )
+}

@@ -1,0 +1,153 @@
+import path from 'node:path'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
+import { PostflightError } from '../../core/errors.ts'
+import { cut, inLine } from '../../core/text.ts'
+import { type Definition, readDefinition } from '../../core/workflow/definition.ts'
+import { RULE_TEXT } from '../../core/workflow/messages.ts'
+import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
+import { checkRules, type Finding } from '../../core/workflow/rules.ts'
+import { checkShape, type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
+import { snapshotOf } from '../../core/workflow/snapshot.ts'
+import { readSmallFile } from '../../io/file-access.ts'
+import { readInside } from '../../io/workflow/files.ts'
+
+/** A definition file, JSON or YAML: read, checked, and every finding told with its line and column. */
+
+const DEFINITION_LIMIT = 8_388_608
+
+/** A fault or a warning, with its place in the file, from 1. */
+export interface PlacedFinding {
+  readonly line: number
+  readonly column: number
+  readonly where: string
+  readonly detail: string
+}
+
+/** What became of a definition file. */
+export interface LoadedDefinition {
+  readonly faults: readonly PlacedFinding[]
+  readonly warnings: readonly PlacedFinding[]
+  /** Set when there are no faults. */
+  readonly ready: { readonly definition: Definition; readonly snapshot: object } | undefined
+}
+
+/** Reads and checks a definition. @throws {PostflightError} `file-unreadable` when there is no such file. */
+export function loadDefinition(file: string): LoadedDefinition {
+  const read = readSmallFile(file, DEFINITION_LIMIT)
+  if (read.kind !== 'text' || !read.whole) {
+    const detail = read.kind === 'absent' ? 'it is not there' : read.kind === 'text' ? 'too large' : read.detail
+    throw new PostflightError('file-unreadable', { path: file, detail })
+  }
+  const lines = new LineCounter()
+  // YAML 1.2 holds JSON, so one parser gives places for both.
+  const document = parseDocument(read.text.replace(/^\ufeff/, ''), { lineCounter: lines, prettyErrors: false })
+  const placeAt = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const syntax = document.errors.map((error) => ({
+    ...placeAt(error.pos[0]),
+    where: '',
+    detail: inLine(cut(error.message, 300)),
+  }))
+  if (syntax.length > 0) return { faults: syntax, warnings: [], ready: undefined }
+  const place = ({ path: at, detail }: Finding): PlacedFinding => ({
+    ...placeAt(offsetOf(document.contents, at)),
+    where: inLine(at.join('.')),
+    detail: inLine(detail),
+  })
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], ready: undefined }
+  }
+  const shape = checkShape(value)
+  if (!('file' in shape)) return { faults: shape.faults.map(place), warnings: [], ready: undefined }
+  const prompts = readPromptFiles(shape.file, path.dirname(file))
+  const { faults, warnings } = checkRules(shape.file)
+  const all = [...faults, ...prompts.faults].map(place)
+  all.sort((one, other) => one.line - other.line || one.column - other.column)
+  return {
+    faults: all,
+    warnings: warnings.map(place),
+    ready: all.length > 0 ? undefined : makeReady(shape.file, prompts.texts),
+  }
+}
+
+/**
+ * The definition, ready to run.
+ * @throws {PostflightError} `workflow-definition` with the first fault, `file-unreadable`.
+ */
+export function requireDefinition(file: string, shown: string): { definition: Definition; snapshot: object } {
+  const { ready, faults } = loadDefinition(file)
+  if (ready !== undefined) return ready
+  const [first] = faults
+  throw new PostflightError('workflow-definition', {
+    path: shown,
+    place: first === undefined ? '' : `:${first.line}:${first.column}`,
+    detail: first === undefined ? 'cannot be used' : `${first.where === '' ? '' : `${first.where} `}${first.detail}`,
+    more: faults.length > 1 ? faults.length - 1 : '',
+  })
+}
+
+function makeReady(
+  file: DefinitionFile,
+  texts: ReadonlyMap<string, string>,
+): { definition: Definition; snapshot: object } {
+  // As it will be read back from the state file.
+  const snapshot = JSON.parse(JSON.stringify(snapshotOf(file, (name) => texts.get(name)))) as object
+  const definition = readDefinition(snapshot)
+  if (definition === undefined) throw new Error('a snapshot that cannot be read back')
+  return { definition, snapshot }
+}
+
+function readPromptFiles(file: DefinitionFile, folder: string): { texts: Map<string, string>; faults: Finding[] } {
+  const texts = new Map<string, string>()
+  const faults: Finding[] = []
+  for (const [index, phase] of file.phases.entries()) {
+    for (const key of ['prompt_file', 'step_prompt_file'] as const) {
+      const name = phase[key]
+      // A path that leads outside is a fault of its own, and is not followed here.
+      if (name === undefined || name.includes('..') || path.isAbsolute(name)) continue
+      const at = ['phases', index, key]
+      const read = readInside(folder, name, MAX_PROMPT_LENGTH)
+      if (read.kind !== 'text') {
+        const detail = read.kind === 'absent' ? 'it is not there' : read.detail
+        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })
+      } else if (!read.whole) {
+        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
+      } else {
+        texts.set(name, read.text)
+        for (const unknown of unknownPlaceholders(read.text)) {
+          faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.placeholder(unknown)) })
+        }
+      }
+    }
+  }
+  return { texts, faults }
+}
+
+/** Where a path's last part that is there begins: the key of a pair, or an entry of a list. */
+function offsetOf(contents: unknown, at: FaultPath): number {
+  let node = contents
+  let offset = startOf(node)
+  for (const part of at) {
+    if (isMap(node)) {
+      const pair = node.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === part)
+      if (pair === undefined) return offset
+      offset = startOf(pair.key)
+      node = pair.value
+      continue
+    }
+    const items: unknown = (node as { items?: unknown } | null)?.items
+    if (!Array.isArray(items)) return offset
+    node = items[Number(part)]
+    offset = startOf(node)
+  }
+  return offset
+}
+
+function startOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0
+}

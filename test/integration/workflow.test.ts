@@ -1,0 +1,356 @@
+/** Workflows by the CLI alone: an orchestrating agent's loop, what goes wrong, and what a person sees of it. */
+
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { CLI, PACKAGE } from '../support/process.ts'
+import { createProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const TASK = '007_flow'
+const IN_TASK = `specs/${TASK}`
+
+/** A project in which a definition is started. */
+async function started(definition: object | string, slug = 'flow'): Promise<Project> {
+  const project = createProject()
+  const file = typeof definition === 'string' ? definition : project.write('flow.json', JSON.stringify(definition))
+  const run = await project.cli(['workflow', 'start', '7', slug, '--definition', file])
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+async function next(project: Project): Promise<JsonDocument> {
+  const run = await project.cli(['workflow', 'next', '7', '--json'])
+  expect(run.status, run.stderr).toBe(0)
+  return run.json()
+}
+
+const one = (more: object = {}): object => ({
+  name: 'one',
+  phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }],
+})
+
+describe('the loop of generator, validator and debugger, by `workflow next` alone', () => {
+  it('goes round twice and ends when the validation passes', async () => {
+    const project = createProject()
+    const definition = `${PACKAGE}/examples/generate-validate-debug.json`
+    // A scripted agent in a shell: it asks, does what the phase is about, and asks again.
+    const agent = `
+      cd "${project.dir}"
+      postflight() { node "${CLI}" "$@"; }
+      postflight workflow start 7 flow --definition "${definition}" > start.txt
+      validations=0
+      while :; do
+        postflight workflow next 7 --json > next.json
+        cat next.json >> log.json
+        case $(node -p 'const n = JSON.parse(require("fs").readFileSync("next.json")); n.command + " " + n.phase') in
+          "prompt generate") echo '{"files": ["a.yml"]}' > ${IN_TASK}/generated.json ;;
+          "prompt validate")
+            validations=$((validations + 1))
+            if [ $validations -lt 3 ]; then echo '{"passed": false, "errors": ["line 3"]}'
+            else echo '{"passed": true, "errors": []}'; fi > ${IN_TASK}/validation.json ;;
+          "prompt debug") echo "{\\"fixed\\": $validations}" > ${IN_TASK}/fixes.json ;;
+          "finish null") break ;;
+          *) exit 9 ;;
+        esac
+      done`
+
+    const ran = await project.shell(agent)
+
+    expect(ran.status, ran.stderr).toBe(0)
+    const asked = project
+      .read('log.json')
+      .split(/(?<=^\})\n/m)
+      .filter((text) => text.trim() !== '')
+      .map((text) => JSON.parse(text) as JsonDocument)
+    expect(asked.map(({ command, phase, agent: who }) => [command, phase, who].join(' '))).toEqual([
+      'prompt generate generator',
+      'prompt validate validator',
+      'prompt debug debugger',
+      'prompt validate validator',
+      'prompt debug debugger',
+      'prompt validate validator',
+      'finish  ',
+    ])
+    expect(asked.at(-1)).toMatchObject({ outcome: 'completed', prompt: null })
+    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/validate/1-validation.json`)).passed).toBe(false)
+    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/validate/2-validation.json`)).passed).toBe(false)
+    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/debug/1-fixes.json`))).toEqual({ fixed: 1 })
+    expect(JSON.parse(project.read(`${IN_TASK}/validation.json`)).passed).toBe(true)
+    expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+  })
+
+  it('fails when the visits are spent, and says so', async () => {
+    const project = await started({
+      name: 'loop',
+      phases: [
+        {
+          id: 'check',
+          prompt: 'p',
+          artifact: 'v.json',
+          next: { pass: 'end', fail: 'check', verdict: '/ok' },
+          max_visits: 2,
+        },
+      ],
+    })
+    for (let visit = 1; visit <= 2; visit++) {
+      expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
+      project.write(`${IN_TASK}/v.json`, '{"ok": "fail"}')
+    }
+    expect(await next(project)).toMatchObject({
+      command: 'finish',
+      outcome: 'failed',
+      why: expect.stringContaining('max_visits'),
+    })
+  })
+})
+
+describe('an agent that never writes its artifact', () => {
+  it('is asked max_attempts times, then the run is stalled, status says why, and resume tries again', async () => {
+    const project = await started(one({ max_attempts: 2 }))
+    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
+    const again = await next(project)
+    expect(again).toMatchObject({ command: 'prompt', attempt: 2 })
+    expect(again.prompt).toContain('What was wrong the last time: out.txt is not there')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+
+    const status = await project.cli(['workflow', 'status', '7'])
+    expect(status.stdout).toMatch(
+      /✗ only .*attempt 2 of 2\n {2}! 2 attempts came to nothing, the last one: out.txt is not there/,
+    )
+
+    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
+    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 3 })
+    project.write(`${IN_TASK}/out.txt`, 'here')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
+  })
+
+  it('is let through an advisory gate with a warning', async () => {
+    const project = await started(one({ gate: 'advisory' }))
+    await next(project)
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/warn .*out.txt is not there/)
+  })
+})
+
+describe('steps', () => {
+  const stepped = {
+    name: 'steps',
+    phases: [
+      { id: 'list', prompt: 'p', artifact: 'list.json', check: { json: true } },
+      {
+        id: 'work',
+        steps: { from: 'list.json', pointer: '/a~1b/0' },
+        step_prompt: 'Do {{step}}',
+        max_step_attempts: 2,
+      },
+    ],
+  }
+
+  it('are taken from an artifact, retried, skipped, and archived attempt by attempt', async () => {
+    const project = await started(stepped)
+    await next(project)
+    project.write(`${IN_TASK}/list.json`, JSON.stringify({ 'a/b': [['first', { do: 'second' }]] }))
+    expect((await next(project)).prompt).toContain('Do first')
+    project.write(`${IN_TASK}/step-result.json`, 'no json')
+    const retry = await next(project)
+    expect(retry).toMatchObject({ phase: 'work', step: 1, attempt: 2, artifact: 'step-result.json' })
+    expect(retry.prompt).toContain('step-result.json is no JSON')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    expect((await next(project)).prompt).toContain('Do {"do":"second"}')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": false, "summary": "too hard"}')
+    expect((await next(project)).prompt).toContain('What was wrong the last time: too hard')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": false}')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    for (const name of ['1-1', '1-2', '2-1', '2-2']) {
+      expect(project.has(`${IN_TASK}/step-results/work/${name}.json`)).toBe(true)
+    }
+    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/step-skipped work {2}step 2, attempt 2/)
+  })
+
+  it.each([
+    ['{"a/b": [3]}', 'list.json has no list at "/a~1b/0" to take the steps from'],
+    ['{}', 'list.json has no list'],
+  ])('that a pointer does not find stall the run until the file is mended (%s)', async (text, why) => {
+    const project = await started(stepped)
+    await next(project)
+    project.write(`${IN_TASK}/list.json`, text)
+    expect(await next(project)).toMatchObject({
+      command: 'finish',
+      outcome: 'stalled',
+      why: expect.stringContaining(why),
+    })
+    project.write(`${IN_TASK}/list.json`, '{"a/b": [["mended"]]}')
+    await project.cli(['workflow', 'resume', '7'])
+    expect((await next(project)).prompt).toContain('Do mended')
+  })
+})
+
+describe('bad input', () => {
+  it('a definition with faults is told every one, with line and column, and starts nothing', async () => {
+    const project = createProject()
+    const text = `name: x\nphases:\n  - id: a\n    prompt: p\n    artifact: a.txt\n    next: nowhere\n  - id: A\n    prompt: p\n    artifact: ../b\n`
+    const file = project.write('flow.yaml', text)
+    const checked = await project.cli(['workflow', 'validate', file, '--json'])
+    expect(checked.status).toBe(1)
+    expect(checked.json().faults.map((fault: JsonDocument) => [fault.line, fault.column, fault.where])).toEqual([
+      [6, 5, 'phases.0.next'],
+      [7, 5, 'phases.1.id'],
+      [9, 5, 'phases.1.artifact'],
+    ])
+    const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
+    expect(run).toMatchObject({
+      status: 65,
+      stderr: expect.stringContaining('flow.yaml:6:5: phases.0.next there is no phase "nowhere"'),
+    })
+    expect(project.has('specs/007_flow')).toBe(false)
+  })
+
+  it('a definition is warned of phases that cannot be reached, artifacts nobody makes, loops without a bound', async () => {
+    const project = createProject()
+    const file = project.write(
+      'flow.json',
+      JSON.stringify({
+        name: 'x',
+        phases: [
+          { id: 'a', prompt: 'p', artifact: 'a.txt', next: 'a' },
+          { id: 'b', steps: { from: 'z.json', pointer: '' } },
+        ],
+      }),
+    )
+    const run = await project.cli(['workflow', 'validate', file])
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('phase "a" lies on a loop and sets no max_visits')
+    expect(run.stdout).toContain('phase "b" cannot be reached')
+    expect(run.stdout).toContain('no phase leaves "z.json"')
+  })
+
+  it.each([
+    ['a folder', (project: Project) => mkdirSync(project.at(IN_TASK, 'out.txt')), 'out.txt is a folder, not a file'],
+    ['a link', (project: Project) => symlinkSync('/etc/passwd', project.at(IN_TASK, 'out.txt')), 'out.txt is a link'],
+  ])('an artifact that is %s is none', async (_what, make, why) => {
+    const project = await started(one())
+    await next(project)
+    make(project)
+    expect((await next(project)).prompt).toContain(why)
+  })
+
+  it('an artifact behind a folder that leads elsewhere is none', async () => {
+    const project = await started(one({ artifact: 'sub/out.txt' }))
+    await next(project)
+    project.write('elsewhere/out.txt', 'x')
+    symlinkSync(project.at('elsewhere'), project.at(IN_TASK, 'sub'))
+    expect((await next(project)).prompt).toContain('behind a link')
+  })
+
+  it.each([
+    [
+      'cut in half',
+      (project: Project) => truncateSync(project.at(IN_TASK, 'workflow/state.json'), 300),
+      /is no whole JSON/,
+    ],
+    [
+      'of another version',
+      (project: Project) =>
+        project.write(
+          `${IN_TASK}/workflow/state.json`,
+          project.read(`${IN_TASK}/workflow/state.json`).replace('"version":1', '"version":2'),
+        ),
+      /is of version 2/,
+    ],
+  ])('a state file %s is left as it is, said in a line, and holds nobody', async (_what, spoil, said) => {
+    const project = await started(one())
+    spoil(project)
+    const spoilt = project.read(`${IN_TASK}/workflow/state.json`)
+    for (const command of ['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph']) {
+      const run = await project.cli(['workflow', command, '7'])
+      expect(run).toMatchObject({ status: 65, stderr: expect.stringMatching(said) })
+      expect(run.stderr.trim().split('\n')).toHaveLength(1)
+    }
+    expect((await project.cli(['workflow', 'status'])).status).toBe(0)
+    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(spoilt)
+  })
+
+  it('a definition that is edited while it runs changes nothing', async () => {
+    const project = await started(one())
+    project.write('flow.json', '{')
+    expect((await next(project)).prompt).toContain('do it')
+  })
+
+  it('a run that is there is not started over, unless it has ended and is put aside', async () => {
+    const project = await started(one())
+    const start = (...more: string[]) =>
+      project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
+    expect((await start()).status).toBe(1)
+    expect((await start('--fresh')).status).toBe(1)
+    project.write(`${IN_TASK}/out.txt`, 'old')
+    expect(await next(project)).toMatchObject({ outcome: 'completed' })
+    expect((await start()).status).toBe(1)
+    expect((await start('--fresh')).status).toBe(0)
+    expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
+    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
+  })
+})
+
+describe('stop, resume, abort', () => {
+  const two = {
+    name: 'two',
+    phases: [
+      { id: 'a', prompt: 'p', artifact: 'a.txt' },
+      { id: 'b', prompt: 'p', artifact: 'b.txt' },
+    ],
+  }
+
+  it('the running phase finishes, and resume goes on after it', async () => {
+    const project = await started(two)
+    await next(project)
+    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping after this phase')
+    project.write(`${IN_TASK}/a.txt`, 'x')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
+  })
+
+  it('what was done when the client died is not asked for again, and what was not comes as the same attempt', async () => {
+    const project = await started(two)
+    await next(project)
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await next(project)).toMatchObject({ phase: 'a', attempt: 1 })
+    project.write(`${IN_TASK}/a.txt`, 'x')
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await next(project)).toMatchObject({ phase: 'b', attempt: 1 })
+  })
+
+  it('abort ends at once, for good', async () => {
+    const project = await started(two)
+    await project.cli(['workflow', 'abort', '7'])
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'aborted' })
+    expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
+  })
+
+  it("a session's run waits for others, and counts nothing", async () => {
+    const project = createProject()
+    const file = project.write('flow.json', JSON.stringify(two))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file, '--host-session', 's1'])
+    for (let count = 0; count < 5; count++)
+      expect(await next(project)).toMatchObject({ command: 'wait', outcome: null })
+    const mine = await project.cli(['workflow', 'next', '7', '--json'], { env: { CLAUDE_CODE_SESSION_ID: 's1' } })
+    expect(mine.json()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 1 })
+  })
+
+  it('two tasks run side by side', async () => {
+    const project = await started(two)
+    await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])
+    project.write('specs/008_other/a.txt', 'x')
+    expect((await project.cli(['workflow', 'next', '8', '--json'])).json()).toMatchObject({ phase: 'b' })
+    expect(await next(project)).toMatchObject({ phase: 'a' })
+    expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(2)
+  })
+
+  it('`create` does not write over the marker of a run', async () => {
+    const project = await started(two)
+    const run = await project.cli(['create', '7', '--operation', 'x'])
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("a running workflow's") })
+  })
+})
