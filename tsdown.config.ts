@@ -46,6 +46,8 @@ const MARKER_COMMANDS =
 
 export default defineConfig([
   { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [saysCommonJs] },
+  // Loaded by the hook only where a workflow runs.
+  { ...shared, entry: { workflow: 'src/hook/workflow.ts' } },
   {
     ...shared,
     entry: { cli: 'src/cli/index.ts' },

@@ -44,7 +44,7 @@ async function main(): Promise<void> {
         stopped = true
       })
       while (!stopped) {
-        const result = status(contextOf(root), painterFor(standardOutput, process.env.NO_COLOR), task)
+        const result = status(contextOf(root), await painterFor(standardOutput, process.env.NO_COLOR), task)
         // What an age alone changes is no news.
         const text = JSON.stringify(result.data).replace(/"age_ms":-?\d+/g, '')
         if (text !== shown) printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)

@@ -15,6 +15,7 @@ export type JournalEvent =
   | 'adopt'
   | 'claim'
   | 'step'
+  | 'workflow'
   | 'error'
 
 /** How a marker ended; `event` says how it got there. */

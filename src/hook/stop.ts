@@ -18,6 +18,8 @@ import {
 } from '../io/marker-store.ts'
 import { type TaskFolder, taskWord } from '../io/search.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded, rootOption } from './context.ts'
+import { loadWorkflowDriver } from './load-workflow.ts'
+import type { WorkflowAnswer } from './workflow.ts'
 
 /** The answer to `SubagentStop` and `Stop`: every marker is judged, what is owed is counted, then it is said. */
 
@@ -52,6 +54,12 @@ export function answerStop(context: HookContext): HookResult {
     ...(left > 0 ? [unsettledNotice(left)] : []),
   ]
   const recorded = settled.flatMap((one) => one.recorded ?? [])
+  const workflows = answerForWorkflows(markers, context, blocked.length > 0)
+  notices.push(...workflows.notices)
+  recorded.push(...workflows.recorded)
+  if (workflows.reason !== undefined) {
+    return { answer: { kind: 'block', reason: workflows.reason }, recorded, complaints: notices }
+  }
   if (blocked.length > 0) {
     const reason = composeReason(blocked, context.findForm(), context.payload.event === 'SubagentStop')
     return { answer: { kind: 'block', reason }, recorded, complaints: notices }
@@ -60,6 +68,30 @@ export function answerStop(context: HookContext): HookResult {
     answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') },
     recorded,
     complaints: notices,
+  }
+}
+
+const NO_WORKFLOWS: WorkflowAnswer = { reason: undefined, notices: [], recorded: [] }
+
+/** Running workflows of this very session. Their driver is loaded only for them. */
+function answerForWorkflows(
+  markers: readonly (StoredMarker | UnreadableMarker)[],
+  context: HookContext,
+  held: boolean,
+): WorkflowAnswer {
+  const { session, event, runningSubagents } = context.payload
+  const mine = markers.flatMap((found) =>
+    found.kind === 'marker' && found.marker.workflow && session !== undefined && found.marker.hostSession === session
+      ? [{ folder: found.folder, bypassed: found.marker.bypassed }]
+      : [],
+  )
+  if (session === undefined || mine.length === 0) return NO_WORKFLOWS
+  const returned = event === 'Stop' && runningSubagents === 0
+  try {
+    return loadWorkflowDriver().answerWorkflows(mine, { session, returned, held, nowMs: context.nowMs })
+  } catch (error) {
+    const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))
+    return { ...NO_WORKFLOWS, notices }
   }
 }
 

@@ -1,0 +1,91 @@
+import path from 'node:path'
+import { REASON_LIMIT } from '../core/answer.ts'
+import type { JournalEntry } from '../core/journal-entry.ts'
+import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/workflow/messages.ts'
+import type { DuePrompt } from '../core/workflow/prompt.ts'
+import { errorText, replaceFile } from '../io/file-access.ts'
+import type { TaskFolder } from '../io/search.ts'
+import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.ts'
+import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/store.ts'
+
+/**
+ * The driver for hosts with stop hooks: a bundle of its own, loaded only when a marker of a running workflow was found.
+ * `SubagentStop` only looks; `Stop` looks too, because a SubagentStop can be missing, and gives out the next prompt.
+ */
+
+/** A marker of a running workflow, of the payload's own session. */
+export interface WorkflowMarker {
+  readonly folder: TaskFolder
+  readonly bypassed: boolean
+}
+
+/** The stop that asks. */
+export interface WorkflowStop {
+  readonly session: string
+  /** True for a stop of the main conversation with nothing running behind it: whoever had the prompt has come back. */
+  readonly returned: boolean
+  /** True when something else holds the agent already: then no prompt is given out. */
+  readonly held: boolean
+  readonly nowMs: number
+}
+
+/** What it comes to. */
+export interface WorkflowAnswer {
+  /** The next prompt, as the reason of a block. */
+  readonly reason: string | undefined
+  readonly notices: readonly string[]
+  readonly recorded: readonly { readonly root: string; readonly entry: JournalEntry }[]
+}
+
+/** Moves every run of this session on; at most one of them, the first in path order, gives out a prompt. Never throws. */
+export function answerWorkflows(markers: readonly WorkflowMarker[], stop: WorkflowStop): WorkflowAnswer {
+  let reason: string | undefined
+  const notices: string[] = []
+  const recorded: { root: string; entry: JournalEntry }[] = []
+  for (const { folder, bypassed } of markers) {
+    const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
+    try {
+      const before = requireState(folder)
+      // The marker may say anything: the state says whose run it is.
+      if (before.active && before.hostSession !== stop.session) continue
+      if (bypassed) {
+        haltRun(folder, stop.nowMs)
+        notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed))
+        recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
+        continue
+      }
+      const mine = stop.returned && !stop.held && reason === undefined
+      const turn = takeTurn(folder, { nowMs: stop.nowMs, returned: mine, mayPrompt: mine }, 'hook')
+      if (turn.due !== undefined) reason = reasonFor(folder, turn.due)
+      if (turn.command === 'finish') {
+        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why))
+      }
+      const detail = detailOf(turn)
+      if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
+    } catch (error) {
+      const detail = errorText(error)
+      notices.push(WORKFLOW_TEXT.unusable(stateDisplayPath(folder), detail))
+      recorded.push({ root: folder.root, entry: { event: 'error', task: folder.task, detail } })
+    }
+  }
+  return { reason, notices, recorded }
+}
+
+function detailOf({ command, due, state }: Turn): string | undefined {
+  if (due !== undefined) {
+    return `prompt: ${due.phase}${due.step === undefined ? '' : ` step ${due.step}`} attempt ${due.attempt}`
+  }
+  return command === 'finish' ? (state.outcome ?? undefined) : undefined
+}
+
+/** A prompt that a block has no room for is left in a file. */
+function reasonFor(folder: TaskFolder, due: DuePrompt): string {
+  const isHandedOn = due.agent !== undefined || due.model !== undefined
+  const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt
+  if (whole.length <= REASON_LIMIT) return whole
+  const file = path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md')
+  replaceFile(file, `${due.prompt}\n`)
+  return isHandedOn
+    ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${PROMPT_TEXT.inFile(file)}`
+    : PROMPT_TEXT.inFile(file)
+}

@@ -1,0 +1,129 @@
+/** A workflow driven by the built hook: who is asked, when, and who is left alone. */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { claudeHookEnv, createProject, type HookRun, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+
+const FLOW = {
+  name: 'flow',
+  phases: [
+    { id: 'list', prompt: 'Make the list.', artifact: 'list.json', check: { json: true }, max_attempts: 2 },
+    { id: 'work', steps: { from: 'list.json', pointer: '/steps' }, step_prompt: 'Do {{step}}.', agent: 'worker' },
+  ],
+}
+
+async function started(definition: object = FLOW): Promise<Project> {
+  const project = createProject()
+  const file = project.write('flow.json', JSON.stringify(definition))
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], {
+    env: { CLAUDE_CODE_SESSION_ID: SESSION },
+  })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+const asked = (project: Project, payload = stop()): Promise<HookRun> =>
+  project.hook(payload, { env: claudeHookEnv(project, SESSION) })
+
+async function statusOf(project: Project): Promise<{ prompts: number; attempt: number; outcome: string | null }> {
+  return (await project.cli(['workflow', 'status', '7', '--json'])).json()
+}
+
+describe('the stop hook drives a workflow', () => {
+  it('to its end, prompt by prompt, and tells the user', async () => {
+    const project = await started()
+    expect((await asked(project)).answer).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('Make the list.'),
+    })
+    project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
+    const first = (await asked(project)).answer
+    expect(first.reason).toContain('Do one.')
+    expect(first.reason).toContain('of the type worker')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    expect((await asked(project, subagentStop())).answer).toEqual({})
+    expect(project.has(`${IN_TASK}/step-results/work/1-1.json`)).toBe(true)
+    expect((await asked(project)).answer.reason).toContain('Do two.')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    expect((await asked(project)).answer.systemMessage).toMatch(/task 007_flow is completed/)
+    expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+    expect((await asked(project)).answer).toEqual({})
+    expect(project.journal().map(({ event, detail }) => `${event} ${detail}`)).toEqual([
+      'workflow prompt: list attempt 1',
+      'workflow prompt: work step 1 attempt 1',
+      'workflow prompt: work step 2 attempt 1',
+      'workflow completed',
+    ])
+  })
+
+  it('until the attempts are spent: then the stop goes through', async () => {
+    const project = await started()
+    expect((await asked(project)).answer.decision).toBe('block')
+    expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
+    expect((await asked(project)).answer.systemMessage).toMatch(/is stalled: 2 attempts came to nothing/)
+    expect((await asked(project)).answer).toEqual({})
+    expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
+  })
+
+  it('and never blocks a sub-agent, nor counts while one runs in the background (CC#55754)', async () => {
+    const project = await started()
+    await asked(project)
+    const before = await statusOf(project)
+    const background = stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] })
+    for (const payload of [subagentStop(), background, subagentStop(), background]) {
+      expect((await asked(project, payload)).answer).toEqual({})
+    }
+    expect((await statusOf(project)).prompts).toBe(before.prompts)
+    expect((await statusOf(project)).attempt).toBe(1)
+  })
+
+  it('only in the session that started it (CPO#64, CC#15047), and in the one that resumed it', async () => {
+    const project = await started()
+    await asked(project)
+    const theirs = stop({ session_id: OTHER_SESSION })
+    expect((await asked(project, theirs)).answer).toEqual({})
+    await project.cli(['workflow', 'resume', '7'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect((await asked(project)).answer).toEqual({})
+    expect((await asked(project, theirs)).answer.reason).toContain('attempt 1 of 2')
+  })
+
+  it('and lets go at once when its marker is bypassed', async () => {
+    const project = await started()
+    await asked(project)
+    await project.cli(['bypass', '7'])
+    expect((await asked(project)).answer.systemMessage).toMatch(/is stopped: its marker was bypassed/)
+    expect(await statusOf(project)).toMatchObject({ outcome: 'stopped' })
+  })
+
+  it('after the guard: what was promised elsewhere comes first, and costs no attempt', async () => {
+    const project = await started()
+    await asked(project)
+    project.marker('008_other', { cc_session_id: SESSION, agent_id: 'main', reason: 'commit first' })
+    expect((await asked(project)).answer.reason).toContain('commit first')
+    rmSync(project.at('specs/008_other'), { recursive: true })
+    expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
+  })
+
+  it('with a prompt that a block has no room for in a file', async () => {
+    const long = 'long '.repeat(2000)
+    const project = await started({ name: 'x', phases: [{ id: 'a', prompt: long, artifact: 'a.txt' }] })
+    expect((await asked(project)).answer.reason).toContain('workflow/prompt.md')
+    expect(project.read(`${IN_TASK}/workflow/prompt.md`)).toContain(long.trim())
+  })
+
+  it.each([
+    ['cut in half', '{"version": 1, "name"'],
+    ['of another version', '{"version": 99}'],
+    ['empty', ''],
+  ])('and lets go, with a word, where the state is %s', async (_what, text) => {
+    const project = await started()
+    writeFileSync(project.at(IN_TASK, 'workflow/state.json'), text)
+    const { answer } = await asked(project)
+    expect(answer.decision).toBeUndefined()
+    expect(answer.systemMessage).toContain(`${IN_TASK}/workflow/state.json`)
+    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(text)
+  })
+})
