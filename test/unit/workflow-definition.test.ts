@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { isArtifactPath, isPhaseId, readDefinition } from '../../src/core/workflow/definition.ts'
+import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
+import { checkRules } from '../../src/core/workflow/rules.ts'
+import { checkShape } from '../../src/core/workflow/schema.ts'
+import { ready } from '../property/workflow-arbitraries.ts'
+
+const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
+
+describe('the shape of a definition', () => {
+  it.each([
+    [{ name: 'x' }, 'phases', 'must be an array'],
+    [{ name: 'x', phases: [] }, 'phases', 'must be at least 1 entries'],
+    [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 characters long'],
+    [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
+    [{ name: 'x', phases: [{ ...PHASE, gate: 'loose' }] }, 'phases.0.gate', 'must be one of "strict", "advisory"'],
+    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 0 }] }, 'phases.0.max_attempts', 'must be at least 1'],
+    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 1.5 }] }, 'phases.0.max_attempts', 'must be a whole number'],
+    [{ name: 'x', phases: [{ ...PHASE, next: 3 }] }, 'phases.0.next', 'must be a string or an object'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: 'ok' } }] },
+      'phases.0.next.verdict',
+      'must be a JSON pointer',
+    ],
+    [{ name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] }, 'phases.0.next.fail', 'must be a string'],
+    [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'nobody knows "more"'],
+    [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
+  ])('%j is told at %s', (value, path, detail) => {
+    const shape = checkShape(value)
+    const faults = 'faults' in shape ? shape.faults : []
+    expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
+    expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toContain(detail)
+  })
+
+  it('tells every fault at once', () => {
+    const shape = checkShape({ name: 1, phases: [{ id: 1 }, { id: 2, foo: 1 }], bar: 1 })
+    expect('faults' in shape && shape.faults).toHaveLength(5)
+  })
+})
+
+describe('the rules of a definition', () => {
+  const faultsOf = (...phases: object[]): string[] => {
+    const shape = checkShape({ name: 'x', phases })
+    if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
+    return checkRules(shape.file).faults.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`)
+  }
+
+  it.each([
+    [{ ...PHASE, id: 'end' }, '0.id'],
+    [{ ...PHASE, id: '../x' }, '0.id'],
+    [{ ...PHASE, prompt_file: 'p.md' }, '0.prompt_file'],
+    [{ ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' }, '0.step_prompt_file'],
+    [{ id: 'a', prompt: 'p' }, '0'],
+    [{ id: 'a', artifact: 'a' }, '0'],
+    [{ ...PHASE, on_exhausted: 'stop' }, '0.on_exhausted'],
+    [{ ...PHASE, artifact: '/etc/passwd' }, '0.artifact'],
+    [{ id: 'a', steps: ['x'], check: { json: true } }, '0.check'],
+    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, '0.prompt_file'],
+    [{ ...PHASE, prompt: '{{taks}}' }, '0.prompt'],
+    [{ ...PHASE, check: { json_schema: { pattern: 'x' } } }, '0.check.json_schema.pattern'],
+    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, '0.steps.from'],
+    [{ ...PHASE, next: 'nowhere' }, '0.next'],
+    [{ ...PHASE, next: { pass: 'x', fail: 'end', verdict: '' } }, '0.next.pass'],
+    [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, '0.next'],
+  ])('%j has a fault at %s', (phase, path) => {
+    expect(faultsOf(phase).map((fault) => fault.split(': ')[0])).toContain(path)
+  })
+
+  it('names and artifacts that some file system cannot tell apart are one', () => {
+    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toHaveLength(2)
+  })
+})
+
+describe('paths and names from a definition', () => {
+  it.each(['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x'])('%j stays inside', (path) => {
+    expect(isArtifactPath(path)).toBe(true)
+  })
+
+  it.each([
+    ...[
+      '',
+      '/a',
+      '../a',
+      'a/../b',
+      'a/./b',
+      'a//b',
+      'a/',
+      'C:/x',
+      'a\\b',
+      'a\u0000',
+      'a\n',
+      'x.',
+      ' x',
+      'x'.repeat(201),
+    ],
+    ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
+  ])('%j does not', (path) => {
+    expect(isArtifactPath(path)).toBe(false)
+  })
+
+  it.each([
+    ['a', true],
+    ['a-B_9', true],
+    ['end', false],
+    ['END', false],
+    ['9a', false],
+    ['a/b', false],
+    [3, false],
+  ])('%j as an id: %s', (id, expected) => {
+    expect(isPhaseId(id)).toBe(expected)
+  })
+})
+
+describe('a snapshot', () => {
+  const { snapshot } = ready({ name: 'x', phases: [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }] })
+  const phases = (snapshot as { phases: Record<string, unknown>[] }).phases
+
+  it('has every default filled in', () => {
+    expect(phases[0]).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
+    expect(phases[1]).toMatchObject({
+      steps: ['s', '{"t":1}'],
+      max_step_attempts: 3,
+      on_exhausted: 'skip',
+      next: { pass: 'end' },
+    })
+  })
+
+  it.each([
+    [{ id: '../x' }],
+    [{ gate: 'loose' }],
+    [{ on_exhausted: 3 }],
+    [{ next: 'b' }],
+    [{ next: { pass: 'nowhere', fail: 'b' } }],
+    [{ next: { pass: 3, fail: 'b' } }],
+    [{ prompt: 3 }],
+    [{ max_attempts: 0 }],
+    [{ max_visits: 'x' }],
+    [{ artifact: '../../x' }],
+    [{ artifact: undefined }],
+    [{ steps: [3] }],
+    [{ steps: 'x' }],
+    [{ steps: { from: '../x', pointer: '' } }],
+    [{ id: 'b' }],
+  ])('that somebody changed to %j is refused', (change) => {
+    const changed = { name: 'x', phases: [{ ...phases[0], ...change }, phases[1]] }
+    expect(readDefinition(changed)).toBeUndefined()
+  })
+
+  it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }, { name: 'x', phases: [3] }])(
+    '%j is none',
+    (value) => {
+      expect(readDefinition(value)).toBeUndefined()
+    },
+  )
+})
+
+describe('a diagram', () => {
+  it('shows ways, verdicts and steps, and no name ends a label', () => {
+    const { definition } = ready({
+      name: 'x',
+      phases: [
+        { ...PHASE, artifact: 'a];b.json', next: { pass: 'end', fail: 'b', verdict: '' }, max_visits: 2 },
+        { id: 'b', steps: ['s'], next: 'a', max_visits: 2 },
+      ],
+    })
+    expect(mermaidLines(definition)).toEqual([
+      'flowchart TD',
+      '  start(( )) --> p_a',
+      '  p_a["a<br/>a#93;#59;b.json"]',
+      '  p_a -- pass --> finish',
+      '  p_a -- fail --> p_b',
+      '  p_b["b<br/>1 steps"]',
+      '  p_b --> p_a',
+      '  finish(("end"))',
+    ])
+  })
+})

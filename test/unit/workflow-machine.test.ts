@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { abort, halt, isResumable, promptAgain, requestStop, resume } from '../../src/core/workflow/control.ts'
+import { advance, currentPhase, type Observation } from '../../src/core/workflow/machine.ts'
+import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
+import { RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
+import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
+import { newState, parseState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { ready } from '../property/workflow-arbitraries.ts'
+
+const NOW = 1_700_000_000_000
+const NOBODY = { parentSession: undefined, hostSession: undefined }
+
+function stateOf(phases: object[]): WorkflowState {
+  const { definition, snapshot } = ready({ name: 'flow', phases })
+  return newState(definition, snapshot, { nowMs: NOW, ...NOBODY })
+}
+
+const seeing = (more: Partial<Observation> = {}): Observation => ({
+  nowMs: NOW,
+  artifact: { kind: 'absent' },
+  stepResult: { kind: 'absent' },
+  steps: undefined,
+  returned: true,
+  mayPrompt: true,
+  ...more,
+})
+
+const ONE = [
+  { id: 'a', prompt: 'Do {{task}} in {{ phase }}, {{failure}}{{step}}', artifact: 'a.json', max_attempts: 1 },
+]
+
+describe('a stop request', () => {
+  it('between two phases stops at once; while one runs, when it is through; after the last it is too late', () => {
+    const fresh = requestStop(stateOf(ONE), NOW)
+    expect(requestStop(fresh, NOW)).toBe(fresh)
+    expect(advance(fresh, seeing()).state).toMatchObject({ active: false, outcome: 'stopped' })
+    const running = requestStop(advance(stateOf(ONE), seeing()).state, NOW)
+    expect(advance(running, seeing({ returned: false })).command.kind).toBe('wait')
+    expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+  })
+})
+
+describe('what ended', () => {
+  it('is finished however often it is asked, and cannot be stopped, aborted or halted again', () => {
+    const ended = abort(stateOf(ONE), NOW)
+    expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
+    expect([requestStop(ended, NOW), abort(ended, NOW), halt(ended, 'x', NOW)]).toEqual([ended, ended, ended])
+    expect(isResumable(ended)).toBe(false)
+  })
+
+  it('by spent attempts or visits is given as many again by resume', () => {
+    const asked = advance(stateOf(ONE), seeing()).state
+    const { state: stalled } = advance(asked, seeing())
+    expect(stalled).toMatchObject({ outcome: 'stalled', phaseAttempts: 1 })
+    const resumed = resume(stalled, NOBODY, NOW)
+    expect(resumed).toMatchObject({ active: true, phaseAttempts: 1, maxPhaseAttempts: 2 })
+    const loop = [{ ...ONE[0], next: 'a', max_visits: 1 }]
+    const { state: failed } = advance(advance(stateOf(loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
+    expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
+    const again = advance(resume(failed, NOBODY, NOW), seeing({ artifact: { kind: 'valid' } }))
+    expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
+  })
+
+  it('by halt can be resumed; a step that stops the run too', () => {
+    expect(isResumable(halt(stateOf(ONE), 'why', NOW))).toBe(true)
+    const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
+    let state = advance(advance(stateOf(steps), seeing()).state, seeing()).state
+    expect(state.prompted).toBe(true)
+    state = advance(
+      state,
+      seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
+    ).state
+    expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed 1 times, the last time: no' })
+    expect(resume(state, NOBODY, NOW)).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
+  })
+})
+
+describe('steps', () => {
+  it('a result that nobody asked for yet is put beside, not taken', () => {
+    const state = advance(stateOf([{ id: 'a', steps: ['x'] }]), seeing()).state
+    const early = advance(state, seeing({ stepResult: { kind: 'result', success: true, archived: false } }))
+    expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
+    expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
+  })
+
+  it('that are not looked for yet are waited for', () => {
+    const state = stateOf([{ id: 'a', artifact: 'a.json', steps: { from: 'x.json', pointer: '' } }])
+    expect(advance(state, seeing()).command.kind).toBe('wait')
+  })
+})
+
+describe('a prompt', () => {
+  it('says what to do, what to leave where, and what was wrong; values are not templates', () => {
+    const state: WorkflowState = { ...stateOf(ONE), lastFailure: 'it said {{task}}\u001b[31m' }
+    const { prompt } = duePrompt(state, { task: '007_x', folder: '/p/specs/007_x' })
+    expect(prompt).toBe(
+      [
+        'Workflow "flow", task 007_x: phase "a", attempt 1 of 1.',
+        'Do 007_x in a, it said {{task}}[31m',
+        'What was wrong the last time: it said {{task}}[31m',
+        'Leave the result of this phase as the file /p/specs/007_x/a.json.',
+        'Then end your turn. What comes next is decided by that file alone; you will be told.',
+      ].join('\n\n'),
+    )
+  })
+
+  it('names every demand of the artifact', () => {
+    const [phase] = ONE
+    const check = { min_bytes: 1, json_schema: { type: 'object' } }
+    const state = stateOf([{ ...phase, check, next: { pass: 'end', fail: 'end', verdict: '/ok' } }])
+    const { prompt } = duePrompt(state, { task: 't', folder: '/f' })
+    for (const text of ['at least 1 byte', 'must be JSON', '{"type":"object"}', 'pointer /ok'])
+      expect(prompt).toContain(text)
+  })
+
+  it('has standard words for steps without a template, and for what follows them; it is cut', () => {
+    const state = advance(stateOf([{ id: 'a', steps: ['wash up'], artifact: 'a.md' }]), seeing()).state
+    expect(duePrompt(state, { task: 't', folder: '/f' })).toMatchObject({ step: 1, artifact: 'step-result.json' })
+    expect(duePrompt(state, { task: 't', folder: '/f' }).prompt).toContain('Do this step of the work: wash up')
+    const after = { ...state, currentStep: 1 }
+    expect(duePrompt(after, { task: 't', folder: '/f' }).prompt).toContain('The steps of this phase are through')
+    const taken = { ...state, takenSteps: ['x'.repeat(PROMPT_LIMIT)] }
+    expect(duePrompt(taken, { task: 't', folder: '/f' }).prompt).toHaveLength(PROMPT_LIMIT)
+    expect(currentPhase(taken).id).toBe('a')
+  })
+})
+
+describe('how phases stand', () => {
+  it('shows in the picture and in the diagram', () => {
+    const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
+    const running = stateOf(two)
+    expect(phaseStandings(running)).toEqual(['running', 'waiting'])
+    const entered = advance(running, seeing({ artifact: { kind: 'valid' } })).state
+    expect(phaseStandings(entered)).toEqual(['done', 'running'])
+    expect(phaseStandings(abort(entered, NOW))).toEqual(['done', 'failed'])
+    expect(phaseStandings(halt(entered, 'x', NOW))).toEqual(['done', 'waiting'])
+    const done = advance(entered, seeing({ artifact: { kind: 'valid' } })).state
+    expect(phaseStandings(done)).toEqual(['done', 'done'])
+    expect(mermaidLines(done.definition, done)).toEqual(
+      expect.arrayContaining(['  finish(("completed"))', '  class p_b done']),
+    )
+  })
+})
+
+describe('a state file', () => {
+  it.each([
+    ['[]', 'shape'],
+    ['{"version": 1}', 'shape'],
+    ['{"version": "1"}', 'version'],
+    ['{', 'not-json'],
+  ])('%s: %s', (text, code) => {
+    expect(parseState(text)).toMatchObject({ code })
+  })
+})
+
+it('every sentence stays on its line, whatever is put in', () => {
+  const hostile = 'x\n\u001b[31m'
+  const sentences = [WORKFLOW_TEXT, RULE_TEXT].flatMap((table) =>
+    Object.values(table).map((text) =>
+      typeof text === 'function' ? (text as (...words: string[]) => string)(hostile, hostile, hostile, hostile) : text,
+    ),
+  )
+  for (const sentence of sentences) expect(sentence.replaceAll(hostile, '')).toMatch(/^[^\n\u001b]*$/)
+})
