@@ -5,7 +5,16 @@ import path from 'node:path'
 import { ensureClient, platformSuffix } from '../test/hosts/client-cache.ts'
 import { type Limit, limitsOf } from './limits.ts'
 import { type Subject, type Timing, timeInTurn } from './measure.ts'
-import { makeProject, putMarker, removeProjects, SESSION, stopPayload, taskFolder } from './projects.ts'
+import {
+  mainStopPayload,
+  makeProject,
+  makeWorkflow,
+  putMarker,
+  removeProjects,
+  SESSION,
+  stopPayload,
+  taskFolder,
+} from './projects.ts'
 
 /**
  * `npm run bench`: what the hook and the CLI cost, as whole processes, beside the alternatives, in one run. With
@@ -62,7 +71,7 @@ async function main(): Promise<void> {
   for (const { version, binary } of await findNodes()) {
     progress(`Node ${version}`)
     const folder = nodeFolder(version, binary)
-    groups.push(...markerGroups(version, folder), ...commandGroups(version, folder))
+    groups.push(...markerGroups(version, folder), ...commandGroups(version, folder), ...workflowGroups(version, folder))
     memory.push(...measureMemory(version, binary))
   }
   progress('no marker')
@@ -185,6 +194,34 @@ function commandGroups(version: string, nodePath: string): Group[] {
       command('inspect, 500 folders', large, ['inspect']),
     ]),
   ]
+}
+
+/** One transition of a workflow, by the CLI and by the hook: a step is done, the next prompt goes out. */
+function workflowGroups(version: string, nodePath: string): Group[] {
+  const environment = { PATH: nodePath }
+  const subjects = [10, 1000].flatMap((phases): Subject[] => {
+    const run = makeWorkflow(phases, cli)
+    return [
+      {
+        name: `next, ${phases} phases of 10 steps`,
+        command: ['node', cli, 'workflow', 'next', '1'],
+        cwd: run.project,
+        environment: { ...environment, POSTFLIGHT_HOST_SESSION: SESSION },
+        prepare: run.finishStep,
+        expects: 'attempt 1',
+      },
+      {
+        name: `hook, ${phases} phases of 10 steps`,
+        command: [launcher],
+        cwd: run.project,
+        environment,
+        input: mainStopPayload(run.project),
+        prepare: run.finishStep,
+        expects: '"block"',
+      },
+    ]
+  })
+  return [time('a transition of a workflow', version, subjects)]
 }
 
 /** Peak memory of a block beside an empty Node: each process says its own at its end. */

@@ -49,6 +49,15 @@ function nodeLimits(group: Group): Limit[] {
       atMostMs(`${on}: ${name} - empty Node`, difference(group, name, 'empty Node'), 20),
     )
   }
+  if (group.name === 'a transition of a workflow') {
+    return ['next', 'hook'].flatMap((name) =>
+      atMost(
+        `${on}: workflow ${name}, 1,000 phases / 10 phases`,
+        ratio(group, `${name}, 1000 phases of 10 steps`, `${name}, 10 phases of 10 steps`),
+        2,
+      ),
+    )
+  }
   return []
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -47,6 +48,36 @@ export function putMarker(project: string, number: number, session: string = SES
     agent_id: AGENT,
   }
   fs.writeFileSync(path.join(folder, '.postflight-pending'), `${JSON.stringify(marker, null, 2)}\n`)
+}
+
+/** A project in which a workflow of `phases` phases of ten steps runs; `finishStep` leaves a result for its step. */
+export function makeWorkflow(phases: number, cli: string): { project: string; finishStep: () => void } {
+  const project = makeProject(1)
+  const file = path.join(project, 'flow.json')
+  const steps = Array.from({ length: 10 }, (_, index) => `step ${index + 1} of the work, in a few words`)
+  const definition = {
+    name: 'bench',
+    phases: Array.from({ length: phases }, (_, index) => ({
+      id: `phase-${index + 1}`,
+      steps,
+      step_prompt: 'Do {{step}}, and run the tests that belong to it.',
+    })),
+  }
+  fs.writeFileSync(file, JSON.stringify(definition))
+  const run = spawnSync(
+    process.execPath,
+    [cli, 'workflow', 'start', '1', '--definition', file, '--host-session', SESSION],
+    { cwd: project, encoding: 'utf8' },
+  )
+  if (run.status !== 0) throw new Error(run.stderr)
+  const result = path.join(taskFolder(project, 1), 'step-result.json')
+  return { project, finishStep: () => fs.writeFileSync(result, '{"success": true}') }
+}
+
+/** A payload as Claude Code sends it when the main conversation stops. */
+export function mainStopPayload(project: string): string {
+  const { agent_id: _agent, agent_type: _type, ...common } = JSON.parse(stopPayload(project))
+  return JSON.stringify({ ...common, hook_event_name: 'Stop' })
 }
 
 /** Removes everything that was made. */

@@ -152,4 +152,43 @@ expect(hook(stop(), 'main').decision === undefined, 'the bypass')
 
 chapter('7. The journal has it all.')
 postflight('logs')
+chapter('8. Part two: a workflow. Four phases, each gated by the file that it leaves; the third is a list of steps.')
+const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
+postflight('workflow', 'validate', flow)
+postflight('workflow', 'start', '262', 'workflow', '--definition', flow)
+say(
+  'From here on nobody types anything. At every stop the hook looks at what lies there, and gives out what comes next.',
+)
+const inTask = (name) => path.join(project, 'specs', '262_workflow', name)
+/** What stands for the model: it does what the prompt of a phase asks for. Its second step fails twice. */
+const work = [
+  ['analyse', 'analysis.json', '{"missing": ["tests"]}'],
+  ['plan', 'plan.json', '{"steps": ["write the tests", "make them pass"]}'],
+  ['step 1 of 2, attempt 1', 'step-result.json', '{"success": true}'],
+  ['step 2 of 2, attempt 1', 'step-result.json', '{"success": false, "summary": "two tests still fail"}'],
+  ['step 2 of 2, attempt 2', 'step-result.json', '{"success": true}'],
+  ['report', 'report.md', 'Tests were written, and they pass after a second try.\n'],
+]
+for (const [asked, name, text] of work) {
+  const answer = hook(stop(), 'main')
+  expect(
+    answer.decision === 'block' && answer.reason.includes(asked.replace(/^(\w+)$/, 'phase "$1"')),
+    `a prompt for ${asked}`,
+  )
+  show(answer.reason.split('\n')[0], '    │ ')
+  say(`The agent leaves ${name}.`)
+  fs.writeFileSync(inTask(name), text)
+  if (asked === 'step 2 of 2, attempt 1') {
+    hook(subagentStop(WORKER), 'the sub-agent that did the step')
+    postflight('workflow', 'status', '262')
+  }
+}
+const ended = hook(stop(), 'main')
+expect(ended.decision === undefined, 'the end')
+show(ended.systemMessage ?? '', '    │ ')
+postflight('workflow', 'status', '262')
+expect(
+  fs.existsSync(inTask(path.join('step-results', 'execute', '2-1.json'))),
+  'the archive to hold the failed attempt',
+)
 console.log(`\n${colours.green('All of this was run just now, by the built hook and CLI.')}`)
