@@ -45,17 +45,22 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
   for (const { folder, bypassed } of markers) {
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
-      const before = requireState(folder)
-      // The marker may say anything: the state says whose run it is.
-      if (before.active && before.hostSession !== stop.session) continue
       if (bypassed) {
+        if (requireState(folder).hostSession !== stop.session) continue
         haltRun(folder, stop.nowMs)
         notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed))
         recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
         continue
       }
       const mine = stop.returned && !stop.held && reason === undefined
-      const turn = takeTurn(folder, { nowMs: stop.nowMs, returned: mine, mayPrompt: mine }, 'hook')
+      const turn = takeTurn(
+        folder,
+        // The marker may say anything: the state says whose run it is.
+        ({ active, hostSession }) =>
+          active && hostSession !== stop.session ? undefined : { nowMs: stop.nowMs, returned: mine, mayPrompt: mine },
+        'hook',
+      )
+      if (turn === undefined) continue
       if (turn.due !== undefined) reason = reasonFor(folder, turn.due)
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why))

@@ -69,13 +69,29 @@ export function startRun(
 }
 
 /**
- * Looks, goes on as far as it can, and gives out the next prompt if there is one and `looking.mayPrompt`.
+ * Looks, goes on as far as it can, and gives out the next prompt if there is one and the looking says that it may.
+ * `look` sees the state first (a large one is read only once) and says how to look, or undefined to leave it alone:
+ * then undefined comes back.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `marker-locked`; file-system errors.
  */
-export function takeTurn(folder: TaskFolder, looking: Looking, patience: 'command' | 'hook' = 'command'): Turn {
-  return withRunLock(folder, patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () =>
-    turnUnderLock(folder, requireState(folder), looking),
-  )
+export function takeTurn(
+  folder: TaskFolder,
+  look: (state: WorkflowState) => Looking | undefined,
+  patience: 'command' | 'hook' = 'command',
+): Turn | undefined {
+  requireFolder(folder)
+  return withRunLock(folder, patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
+    const state = requireState(folder)
+    const looking = look(state)
+    return looking === undefined ? undefined : turnUnderLock(folder, state, looking)
+  })
+}
+
+/** Locking makes the folder, which must not come about by asking. */
+function requireFolder(folder: TaskFolder): void {
+  if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
+    throw new PostflightError('workflow-none', { task: folder.task })
+  }
 }
 
 function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Looking): Turn {
@@ -142,7 +158,7 @@ function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState)
 }
 
 function change(folder: TaskFolder, action: (state: WorkflowState) => WorkflowState): WorkflowState {
-  requireState(folder)
+  requireFolder(folder)
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => action(requireState(folder)))
 }
 

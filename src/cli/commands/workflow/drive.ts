@@ -1,6 +1,6 @@
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { oneLine } from '../../../core/text.ts'
-import { abortRun, requireState, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
+import { abortRun, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
 import { runData, runLines } from '../../workflow/view.ts'
@@ -14,18 +14,24 @@ import { identityOf } from '../create.ts'
  */
 export function next(context: CommandContext, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task)
-  const { hostSession, active } = requireState(folder)
   const caller = shellIdentity(context.environment)?.session
-  if (active && hostSession !== undefined && hostSession !== caller) {
+  let driver = ''
+  const turn = takeTurn(folder, ({ active, hostSession }) => {
+    if (!active || hostSession === undefined || hostSession === caller) {
+      return { nowMs: context.nowMs, returned: true, mayPrompt: true }
+    }
+    driver = hostSession
+    return undefined
+  })
+  if (turn === undefined) {
     return {
       exitCode: 0,
-      data: { ...NOTHING, command: 'wait' },
+      data: { command: 'wait', ...NOTHING },
       lines: [
-        `wait: session ${oneLine(hostSession, 80)} drives this workflow. \`postflight workflow resume ${folder.task}\` takes it over.`,
+        `wait: session ${oneLine(driver, 80)} drives this workflow. \`postflight workflow resume ${folder.task}\` takes it over.`,
       ],
     }
   }
-  const turn = takeTurn(folder, { nowMs: context.nowMs, returned: true, mayPrompt: true })
   const lines = turnLines(turn)
   return { exitCode: 0, data: turnData(turn), lines, essential: lines }
 }
