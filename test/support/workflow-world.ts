@@ -1,6 +1,6 @@
 /** A world in memory for the machine: a disk that can fail at any write, and an agent whose work is a function of the attempt. */
 
-import { abort, promptAgain, resume } from '../../src/core/workflow/control.ts'
+import { promptAgain, resume } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
 import {
   currentPhase,
@@ -165,9 +165,4 @@ export function questionOf(state: WorkflowState): string {
 
 function archivePath(state: WorkflowState, name: string): string {
   return `${state.phase}#${visitsOf(state, state.phase)}/${name}`
-}
-
-/** The same run, ended at once. */
-export function aborted(world: World): WorkflowState {
-  return abort(world.state, NOW)
 }

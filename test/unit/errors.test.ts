@@ -107,3 +107,25 @@ describe('sentences for errors', () => {
     expect(sentence.length).toBeLessThan(1500)
   })
 })
+
+describe('what is said of a workflow', () => {
+  it.each([
+    ['not-json', 'is no whole JSON (x)'],
+    ['version', 'is of version x'],
+    ['shape', 'is no state of a workflow (wrong: x)'],
+    ['unreadable', 'cannot be read (x)'],
+  ])('whose state has the problem %s', (problem, said) => {
+    expect(errorMessage('workflow-state', { path: 'p', task: 't', problem, detail: 'x' })).toContain(
+      `p ${said}: it was left`,
+    )
+  })
+
+  it('that runs, or has ended, or has more than one fault', () => {
+    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'running' })).toContain(
+      'runs the workflow "n" already',
+    )
+    expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: 2 })).toContain(
+      '(and 2 more',
+    )
+  })
+})

@@ -59,9 +59,6 @@ export interface Definition {
   readonly phases: readonly Phase[]
 }
 
-/** The snapshot of a phase as it stands in the state file. */
-export type PhaseSnapshot = Readonly<Record<string, unknown>>
-
 /** The first phase. @throws {Error} never for a definition that `readDefinition` gave. */
 export function firstPhase(definition: Definition): Phase {
   const [first] = definition.phases

@@ -12,12 +12,6 @@ const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'ma
 const MAX_DEPTH = 20
 const MAX_ENUM = 200
 
-/** The keywords that are checked. */
-export const SCHEMA_KEYWORDS = [
-  ...['type', 'enum', 'const', 'properties', 'required', 'additionalProperties', 'items'],
-  ...NUMBERS,
-]
-
 /** What is wrong with a schema itself, as a pointer into it and a code; empty when it can be used. */
 export function schemaFaults(schema: unknown, at = '', depth = 0): { at: string; keyword: string }[] {
   if (typeof schema === 'boolean') return []
