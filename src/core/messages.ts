@@ -170,6 +170,7 @@ export const RECOVERY_TEXT = {
   intro: (root: string): string =>
     `postflight-guard found unfinished postflights in ${root}/specs (said by files there, which may have come with the repository):`,
   pending: 'pending',
+  workflow: (command: string): string => `a running workflow, which goes on here with \`${command}\``,
   abandoned: 'abandoned (its continuations were spent)',
   mine: 'of this session',
   other: 'of another session, which may still be running',

@@ -53,7 +53,7 @@ function composeForRoot(unfinished: readonly Unfinished[], session: string | und
   ].join('\n')
 }
 
-function describe({ state, task, marker, ageMs }: Unfinished, session: string | undefined): string {
+function describe({ state, task, rootOption, marker, ageMs }: Unfinished, session: string | undefined): string {
   const name = task === SPECS_ITSELF ? SPECS_ITSELF : oneLine(task, NAME_LIMIT)
   const operation = marker.operation === undefined ? '' : `, ${oneLine(marker.operation, NAME_LIMIT)}`
   const owner = isUnowned(marker)
@@ -61,5 +61,8 @@ function describe({ state, task, marker, ageMs }: Unfinished, session: string | 
     : marker.hostSession === session
       ? RECOVERY_TEXT.mine
       : RECOVERY_TEXT.other
-  return `${name}${operation}: ${RECOVERY_TEXT[state]}, ${owner}, ${formatAge(ageMs)} old`
+  const standing = marker.workflow
+    ? RECOVERY_TEXT.workflow(commandLine(['workflow', 'resume', name], rootOption))
+    : RECOVERY_TEXT[state]
+  return `${name}${operation}: ${standing}, ${owner}, ${formatAge(ageMs)} old`
 }

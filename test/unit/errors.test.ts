@@ -115,9 +115,7 @@ describe('what is said of a workflow', () => {
     ['shape', 'is no state of a workflow (wrong: x)'],
     ['unreadable', 'cannot be read (x)'],
   ])('whose state has the problem %s', (problem, said) => {
-    expect(errorMessage('workflow-state', { path: 'p', task: 't', problem, detail: 'x' })).toContain(
-      `p ${said}: it was left`,
-    )
+    expect(errorMessage('workflow-state', { path: 'p', task: 't', problem, detail: 'x' })).toContain(`p ${said}`)
   })
 
   it('that runs, or has ended, or has more than one fault', () => {

@@ -23,6 +23,13 @@ describe('what a session is told when it starts', () => {
     expect(lines[2]).toContain('postflight clear <task>')
   })
 
+  it('a running workflow is taken up by a command of its own', () => {
+    const text = composeRecovery([unfinished({ workflow: true, operation: 'flow' })], 's1')
+    expect(text).toContain(
+      '259_x, flow: a running workflow, which goes on here with `postflight workflow resume 259_x`',
+    )
+  })
+
   it('a root of some length is whole', () => {
     const root = `/${'r'.repeat(150)}`
     expect(composeRecovery([unfinished({}, { root })], 's1')).toContain(`${root}/specs`)
