@@ -1,0 +1,113 @@
+/** A run on a real disk whose process dies at any write: the next one finds its way. */
+
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PACKAGE } from '../support/process.ts'
+import { createProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+
+/** Dies at the N-th call that changes something, before or after it. */
+const KILLER = `
+const fs = require('node:fs')
+let left = Number(process.env.DIE_AT)
+for (const name of ['openSync', 'writeSync', 'renameSync', 'unlinkSync', 'linkSync', 'mkdirSync']) {
+  const original = fs[name]
+  fs[name] = (...words) => {
+    const changes = name !== 'openSync' || (words[1] !== undefined && words[1] !== 'r' && (typeof words[1] === 'string' || (words[1] & 3) !== 0))
+    if (changes && left-- === 0) process.kill(process.pid, 'SIGKILL')
+    return original(...words)
+  }
+}
+`
+
+const FLOW = {
+  name: 'flow',
+  phases: [
+    { id: 'make', prompt: 'p', artifact: 'made.json' },
+    { id: 'work', steps: ['one'], max_step_attempts: 2 },
+    {
+      id: 'check',
+      prompt: 'p',
+      artifact: 'check.json',
+      next: { pass: 'end', fail: 'make', verdict: '/ok' },
+      max_visits: 2,
+    },
+  ],
+}
+
+/** What the agent leaves for what it is asked: the second attempt at the step works, the second check passes. */
+function answer(project: Project, next: JsonDocument): void {
+  const visit = /"visit":2/.test(project.read(`${IN_TASK}/workflow/state.json`)) ? 2 : 1
+  if (next.phase === 'make') project.write(`${IN_TASK}/made.json`, `{"visit": ${visit}}`)
+  if (next.phase === 'check') project.write(`${IN_TASK}/check.json`, `{"ok": ${next.prompt.includes('second')}}`)
+  if (next.phase === 'work') project.write(`${IN_TASK}/step-result.json`, `{"success": ${next.attempt === 2}}`)
+}
+
+/** A project just before the transition that has the most to do: an artifact leads back to a phase that was there. */
+async function beforeGoingBack(): Promise<Project> {
+  const project = createProject()
+  project.write('killer.cjs', KILLER)
+  const flow = {
+    ...FLOW,
+    phases: FLOW.phases.map((phase) => (phase.id === 'work' ? { ...phase, max_visits: 2 } : phase)),
+  }
+  const file = project.write('flow.json', JSON.stringify(flow))
+  await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
+  for (;;) {
+    const next = (await project.cli(['workflow', 'next', '7', '--json'])).json()
+    answer(project, next)
+    if (next.phase === 'check') return project
+  }
+}
+
+function left(project: Project): Record<string, string> {
+  const files = readdirSync(project.at(IN_TASK), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.json'),
+  )
+  return Object.fromEntries(
+    files
+      .filter((name) => !name.startsWith('workflow'))
+      .map((name) => [name, readFileSync(project.at(IN_TASK, name), 'utf8')]),
+  )
+}
+
+describe('a transition that is killed at any write', () => {
+  it('is done by the next process, with nothing lost and nothing asked twice', async () => {
+    const template = await beforeGoingBack()
+    const straight = await template.cli(['workflow', 'next', '7', '--json'], { cwd: copyOf(template, 'straight') })
+    expect(straight.json()).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
+    const wanted = left({ ...template, at: (...names) => join(template.base, 'straight', ...names) })
+    expect(Object.keys(wanted).sort()).toEqual(
+      ['artifacts/make/1-made.json', 'check.json', 'step-results/work/1-1.json', 'step-results/work/1-2.json'].sort(),
+    )
+
+    // Side by side, because a lock that a killed process left is waited for.
+    const killedAt = async (call: number): Promise<boolean> => {
+      const folder = copyOf(template, `killed-${call}`)
+      const killed = await template.shell(
+        `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" workflow next 7 --json`,
+        { cwd: folder, env: { DIE_AT: String(call) } },
+      )
+      if (killed.signal !== 'SIGKILL') return false
+      const resumed = await template.cli(['workflow', 'resume', '7'], { cwd: folder })
+      expect(resumed.status, `call ${call}: ${resumed.stderr}`).toBe(0)
+      const next = (await template.cli(['workflow', 'next', '7', '--json'], { cwd: folder })).json()
+      expect(next, `call ${call}`).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
+      const after = left({ ...template, at: (...names) => join(folder, ...names) })
+      expect(after, `call ${call}`).toEqual(wanted)
+      return true
+    }
+    const died = (await Promise.all(Array.from({ length: 40 }, (_, call) => killedAt(call)))).filter(Boolean).length
+    // Beyond the last write it lives.
+    expect(died).toBeLessThan(40)
+    expect(died).toBeGreaterThan(8)
+  }, 300_000)
+})
+
+function copyOf(project: Project, name: string): string {
+  const folder = join(project.base, name)
+  cpSync(project.dir, folder, { recursive: true })
+  return folder
+}
