@@ -13,6 +13,8 @@ const onWindows = process.platform === 'win32'
 
 const project = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-demo-'))
 process.on('exit', () => fs.rmSync(project, { recursive: true, force: true }))
+// What makes a folder a project.
+fs.mkdirSync(path.join(project, '.git'))
 
 const SESSION = '5f0c1f2e-demo-session'
 const WORKER = 'a73d3d628e49ce359'
