@@ -4,8 +4,15 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      { test: { name: 'property', include: ['test/property/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles: ['test/support/seed.ts'] } },
+      {
+        test: {
+          name: 'property',
+          include: ['test/property/**/*.test.ts'],
+          setupFiles: ['test/support/seed.ts'],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 60_000 } },
       // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
       { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false } },
