@@ -483,7 +483,6 @@ describe.concurrent('whom a marker holds', () => {
     ['no session in the payload', {}, subagentStop({ session_id: undefined }), 'allow'],
     ['an event that is not ours', {}, subagentStop({ hook_event_name: 'PreCompact' }), 'allow'],
     ['an event called like a method', {}, subagentStop({ hook_event_name: 'constructor' }), 'allow'],
-    ["a workflow's marker", { workflow: true }, subagentStop(), 'allow'],
   ])('%s', async (_case, fields, payload, expected) => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, ...fields })
@@ -493,6 +492,15 @@ describe.concurrent('whom a marker holds', () => {
 
     expect(decisionOf(run)).toBe(expected)
     if (expected === 'allow') expect(project.snapshot()).toEqual(before)
+  })
+
+  it("a workflow's marker without a run holds nobody, counts nothing and stays", async () => {
+    const project = createProject()
+    project.marker(TASK, { ...OWNED, workflow: true })
+    const before = Object.keys(project.snapshot(`specs/${TASK}`))
+
+    expect(decisionOf(await project.hook(subagentStop()))).toBe('allow')
+    expect(Object.keys(project.snapshot(`specs/${TASK}`))).toEqual(before)
   })
 
   it("bound by stdin, never by a session that another host's shell has leaked", async () => {

@@ -63,7 +63,7 @@ describe.concurrent('the package', () => {
       ]),
     )
     const expected =
-      /^(?:bin|dist|hooks)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
+      /^(?:bin|dist|examples|hooks|schema)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
     expect(names.filter((name) => !expected.test(name))).toEqual([])
     expect(names.filter((name) => /\.(?:ts|map|tgz|log)$|test|node_modules/.test(name))).toEqual([])
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
