@@ -123,8 +123,9 @@ export function createArenaFiles(): ArenaFiles {
     journal(event) {
       const text = readIfThere(path.join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
       const lines = text.split('\n').filter((line) => line !== '')
-      const entries = lines.map((line): Record<string, unknown> =>
-        isJsonObject(line) ? (JSON.parse(line) as Record<string, unknown>) : { event: 'unreadable' },
+      const entries = lines.map(
+        (line): Record<string, unknown> =>
+          isJsonObject(line) ? (JSON.parse(line) as Record<string, unknown>) : { event: 'unreadable' },
       )
       return entries.filter((entry) => event === undefined || entry.event === event)
     },
