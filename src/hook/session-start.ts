@@ -25,6 +25,8 @@ function findUnfinished(root: string, context: HookContext): Unfinished[] {
   const { folders } = listTaskFolders(root)
   const found = (fileName: string, state: Unfinished['state']): Unfinished[] =>
     foldersHolding(folders, fileName).flatMap((folder) => {
+      // Of tens of thousands it is enough to tell of those that there is time for.
+      if (performance.now() > (context.deadline ?? Number.POSITIVE_INFINITY)) return []
       const read = readMarker(folder, fileName)
       // What a cloned repository brings along gets no word at the start of a session.
       if (read?.kind !== 'marker' || isTrackedContent(path.join(folder.path, fileName))) return []
