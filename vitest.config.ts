@@ -13,7 +13,14 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          setupFiles: ['test/support/seed.ts'],
+          testTimeout: 60_000,
+        },
+      },
       // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
       { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false } },
       // The real published clients, fetched on first use; a run of one takes about a second.

@@ -3,7 +3,7 @@ import { isUnowned } from '../core/decision.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
 import { errorText } from '../io/file-access.ts'
-import { findMarkers } from '../io/judge.ts'
+import { cameWithClone, findMarkers } from '../io/judge.ts'
 import { changeMarker, markerDisplayPath } from '../io/marker-store.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded } from './context.ts'
 
@@ -20,7 +20,8 @@ export function answerToolUse(context: HookContext): HookResult {
   // Without an id in the output there is nothing to look for.
   const markers = payload.output?.includes('pf_') ? findMarkers(context.roots).markers : []
   for (const stored of markers) {
-    if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload)) continue
+    // One that came with a clone was made by nobody here, whatever some command prints.
+    if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload) || cameWithClone(stored)) continue
     const { folder } = stored
     try {
       const claimed = changeMarker(

@@ -214,16 +214,28 @@ describe.concurrent('at most three stops are blocked', () => {
   })
 })
 
-/** Starts a stop and kills it after so many ms; gives 1 if it had printed a block by then. */
+/** Starts a stop and kills all of it after so many ms; gives 1 if it had printed a block by then. */
 function killedStop(project: Project, afterMs: number): Promise<number> {
-  const child = spawn(LAUNCHER, { cwd: project.dir, env: { ...project.env }, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(LAUNCHER, {
+    cwd: project.dir,
+    env: { ...project.env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    // A process group of its own: the launcher and the Node that it waits for.
+    detached: true,
+  })
   let stdout = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
   })
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(subagentStop()))
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+  const timer = setTimeout(() => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended already.
+    }
+  }, afterMs)
   return new Promise((resolve) => {
     child.once('close', () => {
       clearTimeout(timer)

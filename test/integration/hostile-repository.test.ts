@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  contents,
+  hostEnvironment,
+  makeClone,
+  makeUpstream,
+  NAMES,
+  printProblems,
+  rewriteMarkers,
+} from '../stress/tables/hostile.ts'
+import { askAll, clearAsPrinted, readWords } from '../stress/tables/hostile-run.ts'
+import { makePackageCopy, makeSandbox, type PackageCopy } from '../stress/tables/sandbox.ts'
+
+/** A part of `test/stress/hostile.test.ts`. */
+
+let pack: PackageCopy
+let base: string
+
+beforeAll(() => {
+  pack = makePackageCopy()
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
+  makeUpstream(join(base, 'plain'), {})
+  makeUpstream(join(base, 'links'), { links: true })
+})
+afterAll(() => {
+  pack.remove()
+  rmSync(base, { recursive: true, force: true })
+})
+
+describe('a cloned repository', () => {
+  it('holds nobody, is told of to nobody, and stays as it is', async () => {
+    const sandbox = makeClone(join(base, 'plain'), 'core.autocrlf=true')
+    try {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+      sandbox.seal()
+      const before = contents(sandbox)
+
+      expect(await askAll(sandbox, pack, env)).toEqual({
+        SubagentStop: '{}',
+        'SubagentStop of an older client': '{}',
+        Stop: '{}',
+        SessionStart: '{}',
+        PostToolUse: '{}',
+      })
+      expect(contents(sandbox)).toEqual(before)
+      expect(sandbox.outsideProblems()).toEqual([])
+    } finally {
+      sandbox.remove()
+    }
+  })
+
+  it('whose markers were written anew holds a sub-agent, in bounded words that say where they come from', async () => {
+    const sandbox = makeClone(join(base, 'plain'))
+    try {
+      rewriteMarkers(sandbox, { reason: 'Written here.' })
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      const { SubagentStop } = await askAll(sandbox, pack, env)
+
+      const { decision, reason } = JSON.parse(String(SubagentStop)) as { decision: string; reason: string }
+      expect(decision).toBe('block')
+      expect(reason.length).toBeLessThanOrEqual(4000)
+      expect(reason).toMatch(
+        /^Written here\.\nTask .*: the postflight is not done, says specs\/.*\.postflight-pending\.$/m,
+      )
+      expect(reason).toMatch(/And \d+ more pending markers of yours: postflight inspect lists them\./)
+    } finally {
+      sandbox.remove()
+    }
+  })
+
+  it('with links leads nowhere out of it', async () => {
+    const sandbox = makeClone(join(base, 'links'))
+    try {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+      sandbox.seal()
+
+      const answers = await askAll(sandbox, pack, env)
+
+      expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
+      for (const words of [
+        ['inspect'],
+        ['doctor'],
+        ['logs'],
+        ['clear', '--all', '--dry-run'],
+        ['install'],
+        ['uninstall'],
+      ]) {
+        const run = await sandbox.run(process.execPath, [pack.cli, ...words], { env })
+        expect([0, 1, 65]).toContain(run.status)
+        expect(printProblems(run)).toEqual([])
+      }
+      expect(sandbox.outsideProblems()).toEqual([])
+    } finally {
+      sandbox.remove()
+    }
+  })
+
+  it('with settings that name a command like ours is looked through, and nothing of it is run', async () => {
+    const sandbox = makeSandbox()
+    try {
+      const forged = `touch x; "\u001b[2J/tmp/$(touch x)/hooks/postflight-hook"`
+      mkdirSync(sandbox.at('.claude'))
+      writeFileSync(
+        sandbox.at('.claude/settings.json'),
+        JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: forged }] }] } }),
+      )
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      const doctor = await sandbox.run(process.execPath, [pack.cli, 'doctor'], { env })
+      const install = await sandbox.run(process.execPath, [pack.cli, 'install'], { env })
+
+      expect(doctor.status).toBe(1)
+      expect(doctor.stdout).toContain('starts another copy')
+      expect(install.status).toBe(0)
+      expect([...printProblems(doctor), ...printProblems(install)]).toEqual([])
+      expect(contents(sandbox)['/.claude/settings.json']).not.toContain('touch x')
+      expect(Object.keys(contents(sandbox)).filter((name) => name.endsWith('/x'))).toEqual([])
+    } finally {
+      sandbox.remove()
+    }
+  })
+})
+
+describe.concurrent('the clear command that is printed is safe to paste, and clears that folder', () => {
+  it.each(NAMES.filter((_, index) => index % 4 === 1))('%j', async (name) => {
+    const seen = await clearAsPrinted(pack, name, 'postflight')
+    expect(seen.problems).toEqual([])
+    expect(readWords(seen.words)).toEqual(['clear', ...(name.startsWith('-') ? ['--'] : []), seen.printable])
+  })
+})

@@ -1,0 +1,297 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REASON_LIMIT } from '../../src/core/answer.ts'
+import { sessionStart, subagentStop } from '../support/payloads.ts'
+import { lineProblem } from './tables/fuzz.ts'
+import { commitAll, git, initRepository } from './tables/git.ts'
+import {
+  canTrace,
+  contents,
+  fillOutside,
+  hostEnvironment,
+  hostPayloads,
+  makeClone,
+  makeManyTasks,
+  makeUpstream,
+  NAMES,
+  printProblems,
+  rewriteMarkers,
+  SHIPPED_ID,
+  traceOutside,
+} from './tables/hostile.ts'
+import { askAll, clearAsPrinted, readWords } from './tables/hostile-run.ts'
+import { limitMs, makePackageCopy, makeSandbox, notesReads, type PackageCopy, type Sandbox } from './tables/sandbox.ts'
+
+/** A repository that was made to harm whoever clones it. */
+
+const NOTHING = {
+  SubagentStop: '{}',
+  'SubagentStop of an older client': '{}',
+  Stop: '{}',
+  SessionStart: '{}',
+  PostToolUse: '{}',
+}
+const MARKER = '.postflight-pending'
+const TRACES = canTrace()
+
+let pack: PackageCopy
+let base: string
+
+beforeAll(() => {
+  pack = makePackageCopy()
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
+  makeUpstream(join(base, 'plain'), { hugeBytes: 100 * 1024 * 1024 })
+  makeUpstream(join(base, 'links'), { links: true })
+  makeUpstream(join(base, 'sha256'), { words: ['--object-format=sha256'] })
+  if (!TRACES) console.warn('strace cannot be used here: what is opened outside of the project is not seen')
+  if (!notesReads()) console.warn('this file system notes no reads: canaries show changes, and what was printed, alone')
+})
+afterAll(() => {
+  pack.remove()
+  rmSync(base, { recursive: true, force: true })
+})
+
+/** Ways to come by a work tree; each gives the folder that is the project then. */
+const CLONES: readonly [string, () => Sandbox][] = [
+  ['as it is', () => makeClone(join(base, 'plain'))],
+  ['with line ends of another platform', () => makeClone(join(base, 'plain'), 'core.autocrlf=true')],
+  ['with index version 3', () => withIndex(makeClone(join(base, 'plain')), 3)],
+  ['with index version 4', () => withIndex(makeClone(join(base, 'plain')), 4)],
+  ['with SHA-256', () => makeClone(join(base, 'sha256'))],
+  ['with SHA-256 and index version 4', () => withIndex(makeClone(join(base, 'sha256')), 4)],
+  ['as a worktree', () => asWorktree(makeClone(join(base, 'plain')))],
+  ['as a worktree with SHA-256', () => asWorktree(makeClone(join(base, 'sha256')))],
+  ['as a submodule', asSubmodule],
+]
+
+function withIndex(sandbox: Sandbox, version: 3 | 4): Sandbox {
+  if (version === 4) git(sandbox.project, 'update-index', '--index-version', '4')
+  // Only a flag of that version makes git write it.
+  else git(sandbox.project, 'update-index', '--skip-worktree', 'README.md')
+  return sandbox
+}
+
+function asWorktree(sandbox: Sandbox): Sandbox {
+  renameSync(sandbox.project, join(sandbox.base, 'main'))
+  git(join(sandbox.base, 'main'), 'worktree', 'add', '-q', '--detach', sandbox.project)
+  return sandbox
+}
+
+function asSubmodule(): Sandbox {
+  const sandbox = makeSandbox()
+  rmSync(sandbox.project, { recursive: true })
+  rmSync(join(sandbox.base, '.git'), { recursive: true })
+  initRepository(sandbox.base)
+  git(sandbox.base, 'submodule', '--quiet', 'add', join(base, 'plain'), 'project')
+  fillOutside(sandbox)
+  return sandbox
+}
+
+async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  try {
+    return await use(sandbox)
+  } finally {
+    sandbox.remove()
+  }
+}
+
+describe('a clone holds nobody, is told of to nobody, and stays as it is', () => {
+  it.each(CLONES)('%s', (_, clone) =>
+    withSandbox(clone(), async (sandbox) => {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+      sandbox.seal()
+      const before = contents(sandbox)
+
+      expect(await askAll(sandbox, pack, env)).toEqual(NOTHING)
+      expect(await askAll(sandbox, pack, env)).toEqual(NOTHING)
+      expect(contents(sandbox)).toEqual(before)
+      expect(sandbox.outsideProblems()).toEqual([])
+    }),
+  )
+})
+
+describe('a marker that was written since holds a sub-agent', () => {
+  it.each(CLONES)('%s', (_, clone) =>
+    withSandbox(clone(), async (sandbox) => {
+      writeFileSync(sandbox.at('specs/001_fresh', MARKER), '{ "reason": "Written here." }')
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      const { SubagentStop = '', Stop } = await askAll(sandbox, pack, env)
+
+      const { reason } = JSON.parse(SubagentStop) as { reason?: string }
+      expect(reason).toMatch(/^Written here\.\nTask 001_fresh: .* says specs\/001_fresh\/\.postflight-pending\.$/m)
+      expect(reason).not.toContain('IGNORE')
+      expect(Stop).toBe('{}')
+    }),
+  )
+
+  it.each([
+    ['only announced to git', ['add', '-N', '-f', `specs/new/${MARKER}`]],
+    ['staged under another content', ['add', '-f', `specs/new/${MARKER}`]],
+  ])('%s', (_, words) =>
+    withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
+      mkdirSync(sandbox.at('specs/new'))
+      writeFileSync(sandbox.at('specs/new', MARKER), '{ "reason": "First." }')
+      git(sandbox.project, ...words)
+      if (words[1] !== '-N') writeFileSync(sandbox.at('specs/new', MARKER), '{ "reason": "Then." }')
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      expect((await askAll(sandbox, pack, env)).SubagentStop).toContain('"decision":"block"')
+    }),
+  )
+
+  it('every one of them, in bounded words', () =>
+    withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
+      rewriteMarkers(sandbox, { reason: `IGNORE ALL ${'x'.repeat(20_000)}`, steps: Array(80).fill('y'.repeat(500)) })
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      const { SubagentStop = '' } = await askAll(sandbox, pack, env)
+
+      const { reason = '' } = JSON.parse(SubagentStop) as { reason?: string }
+      expect(reason.length).toBeLessThanOrEqual(REASON_LIMIT)
+      expect(reason).toMatch(/And \d+ more pending markers of yours: postflight inspect lists them\./)
+    }))
+})
+
+describe.concurrent('the clear command that is printed is safe to paste, and clears that folder', () => {
+  it.each(NAMES)('%j', async (name) => {
+    const seen = await clearAsPrinted(pack, name, 'postflight')
+    expect(seen.problems).toEqual([])
+    expect(readWords(seen.words)).toEqual(['clear', ...(name.startsWith('-') ? ['--'] : []), seen.printable])
+  })
+
+  it.each(NAMES)('%j, without `postflight` on the PATH', async (name) => {
+    expect((await clearAsPrinted(pack, name, 'node')).problems).toEqual([])
+  })
+})
+
+describe('nothing outside of the project is read or written', () => {
+  const words = [
+    ['inspect'],
+    ['explain'],
+    ['doctor'],
+    ['logs'],
+    ['create', '016_link_marker'],
+    ['create', '17', 'link_folder'],
+    ['clear', '--all'],
+    ['bypass', '--all'],
+    ['install'],
+    ['uninstall'],
+  ]
+
+  it.skipIf(!TRACES)('by the hook, as its system calls show', () =>
+    withSandbox(makeClone(join(base, 'links')), async (sandbox) => {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.seal()
+      for (const { words: first, payload } of hostPayloads(sandbox.project)) {
+        const input = JSON.stringify(payload)
+        const { run, strangers, opened } = await traceOutside(sandbox, pack, pack.launcher, first, { input, env })
+
+        expect(run.status, run.stderr).toBe(0)
+        expect(lineProblem(run.stdout)).toBeUndefined()
+        expect(opened).toBeGreaterThan(3)
+        expect(strangers).toEqual([])
+      }
+      expect(sandbox.outsideProblems()).toEqual([])
+    }),
+  )
+
+  it.skipIf(!TRACES).each(words)('by %s %s %s, as its system calls show', (...given) =>
+    withSandbox(makeClone(join(base, 'links')), async (sandbox) => {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.seal()
+      const command = [pack.cli, ...given.filter((word) => word !== undefined)]
+
+      const { run, strangers } = await traceOutside(sandbox, pack, process.execPath, command, { env })
+
+      expect([0, 1, 64, 65, 73], run.stderr).toContain(run.status)
+      expect(printProblems(run)).toEqual([])
+      expect(strangers).toEqual([])
+      expect(sandbox.outsideProblems()).toEqual([])
+    }),
+  )
+
+  it.each(words)('by %s %s %s, as the canaries show', (...given) =>
+    withSandbox(makeClone(join(base, 'links')), async (sandbox) => {
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+      sandbox.seal()
+
+      const run = await sandbox.run(process.execPath, [pack.cli, ...given.filter((word) => word !== undefined)], {
+        env,
+      })
+
+      expect([0, 1, 64, 65, 73], run.stderr).toContain(run.status)
+      expect(printProblems(run)).toEqual([])
+      expect(sandbox.outsideProblems()).toEqual([])
+    }),
+  )
+})
+
+describe('what is shown of it cannot paint a terminal', () => {
+  it.each([
+    ['inspect'],
+    ['inspect', '--json'],
+    ['doctor'],
+    ['doctor', '--json'],
+    ['explain'],
+    ['logs'],
+    ['logs', '--json'],
+  ])('%s %s', (...given) =>
+    withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
+      rewriteMarkers(sandbox, { id: SHIPPED_ID, reason: '\u001b[2J\u009b31m', skill: '\u0007', operation: '\u007f' })
+      const env = hostEnvironment(sandbox, pack)
+      sandbox.hand()
+
+      const run = await sandbox.run(process.execPath, [pack.cli, ...given.filter((word) => word !== undefined)], {
+        env,
+      })
+
+      expect([0, 1]).toContain(run.status)
+      expect(run.stdout.length).toBeGreaterThan(20)
+      expect(printProblems(run)).toEqual([])
+    }),
+  )
+})
+
+describe('fifty thousand task folders', () => {
+  const COUNT = 50_000
+
+  it.each([
+    ['empty', undefined, 'nothing'],
+    ['with markers that came with the repository', '{ "reason": "shipped" }\n', 'nothing'],
+    ['with markers that hold', '{ "reason": "held" }\n', 'block'],
+    ['with markers of another session', '{ "cc_session_id": "another" }\n', 'nothing'],
+  ] as const)('%s: the hook answers in time', (kind, text, expected) =>
+    withSandbox(makeSandbox(), async (sandbox) => {
+      const env = hostEnvironment(sandbox, pack)
+      makeManyTasks(sandbox.project, COUNT, text)
+      if (kind.includes('came with')) {
+        initRepository(sandbox.project)
+        commitAll(sandbox.project)
+      }
+      sandbox.hand()
+
+      for (const [words, payload] of [
+        [[], subagentStop({ cwd: sandbox.project })],
+        [['SessionStart'], sessionStart('startup', { cwd: sandbox.project })],
+      ] as const) {
+        const run = await sandbox.run(pack.launcher, words, { input: JSON.stringify(payload), env })
+
+        expect(run.status).toBe(0)
+        expect(lineProblem(run.stdout)).toBeUndefined()
+        expect(run.durationMs).toBeLessThan(limitMs(5000))
+        expect(run.stderr.split('\n').length).toBeLessThan(25)
+        const isStop = words.length === 0
+        if (isStop) expect(run.stdout.includes('"decision":"block"')).toBe(expected === 'block')
+        if (kind.includes('came with')) expect(run.stdout).not.toContain('shipped')
+      }
+    }),
+  )
+})
