@@ -122,7 +122,7 @@ export function makeUpstream(
   for (const name of NAMES) marker(name, { reason: INSTRUCTIONS, steps: [INSTRUCTIONS] })
   write(
     'specs/.postflight/journal.jsonl',
-    '{"time":"\u001b[2J","event":"create","task":"\u009b31m$(touch x)"}\nno json\n',
+    '{"time":"\\u001b[2J","event":"create","task":"\\u009b31m$(touch x)"}\n{"time":"\u001b[2J"}\nno json\n',
   )
   write(
     '.gitattributes',
