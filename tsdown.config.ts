@@ -45,7 +45,8 @@ const MARKER_COMMANDS =
   /src\/(?:core\/(?!settings|errors|messages|text|decision|workflow)|io\/(?!settings|workflow)|cli\/(?:context|marker-view)|cli\/commands\/(?!install|doctor|workflow))/
 
 export default defineConfig([
-  { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [saysCommonJs] },
+  // Minified, which saves 1 ms of parsing.
+  { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [saysCommonJs], minify: true },
   // Loaded by the hook only where a workflow runs.
   { ...shared, entry: { workflow: 'src/hook/workflow.ts' } },
   {

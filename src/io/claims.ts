@@ -187,14 +187,22 @@ export function endContinuations(folder: string, marker: MarkerIdentity | undefi
 /** Claims under the marker's own key whatever it has spent. */
 function pinCount(folder: string, marker: MarkerIdentity): void {
   try {
-    carryCount(folder, marker, marker)
+    claimSpent(folder, marker, marker)
   } catch {
     // A full disk must not keep anybody from removing a marker.
   }
 }
 
-/** Sees to it that what is spent for `marker` counts under the key of what it is about to be rewritten as. */
+/** Sees to it that what is spent for `marker` counts on when it is rewritten, also where it gets another key by that. */
 export function carryCount(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
+  const kind = kindAt(path.join(folder, CLAIMS_FOLDER))
+  // Where something else lies in its place nothing can be counted, so nobody is held: ticking a step may go on.
+  if (kind !== undefined && kind !== 'folder') return
+  restoreLoopGuard(folder, marker)
+  claimSpent(folder, marker, rewritten)
+}
+
+function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
   const key = claimKey(rewritten)
   const { spent } = readCount(folder, marker)
   if (spent === 0 || readClaims(folder).some((claim) => claim.key === key && claim.slot >= spent)) return
@@ -241,8 +249,8 @@ function tidyClaims(folder: string): void {
   }
 }
 
-/** Writes the loop guard where it is missing though continuations are spent, so that a rewrite keeps the count. */
-export function restoreLoopGuard(folder: string, marker: MarkerIdentity): void {
+/** Writes the loop guard where it is missing though continuations are spent. */
+function restoreLoopGuard(folder: string, marker: MarkerIdentity): void {
   if (readLoopGuard(folder).kind === 'number') return
   const { spent } = readCount(folder, marker)
   if (spent > 0) showCount(folder, spent)

@@ -6,7 +6,7 @@ import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
 import { markerProblem } from '../core/messages.ts'
 import { inLine } from '../core/text.ts'
-import { carryCount, endContinuations, hasClaimsUnderway, readSpent, restoreLoopGuard } from './claims.ts'
+import { carryCount, endContinuations, hasClaimsUnderway, readSpent } from './claims.ts'
 import {
   createFile,
   errorCode,
@@ -129,7 +129,6 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   const temporary = temporaryBeside(target)
   createFile(temporary, text)
   try {
-    restoreLoopGuard(folder.path, identity)
     carryCount(folder.path, identity, { id: parseMarker(text).id, file: fileIdentity(temporary) ?? identity.file })
     // Plain `rm` takes no lock: what it removed a moment ago must not come back.
     if (fileIdentity(target) !== identity.file) {

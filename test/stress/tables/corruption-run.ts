@@ -57,7 +57,6 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   write(`${TASK}/.postflight-claims/.gitignore`, '*\n')
   const claim = write(`${TASK}/.postflight-claims/${ID}.1`, `${fileIdentity(at(TASK, '.postflight-pending'))}\n`)
   utimesSync(claim, 1_700_000_000, 1_700_000_000)
-  write(`${TASK}/.postflight-claims/${ID}.1.confirmed`, '')
   write(`${TASK}/.postflight-loop-guard`, '1\n')
   write('specs/.postflight/.gitignore', '*\n')
   write('specs/.postflight/journal.jsonl', '{"time":"2026-01-18T10:00:00.000Z","event":"create"}\n'.repeat(3))
@@ -73,8 +72,8 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
   if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
   corrupt(sandbox, subject, corruption)
-  // What a lock holds says nothing; only its time does, and rewriting it has made it new.
-  if (subject === 'lock' && corruption !== 'future') leaveBehind(at(TASK, '.postflight-lock'))
+  // What a lock or a claim holds says nothing; only its time does, and rewriting it has made it new.
+  if (corruption !== 'future' && (subject === 'lock' || subject === 'claim')) leaveBehind(at(SUBJECTS[subject].path))
   sandbox.hand()
   if (corruption === 'unreadable' || corruption === 'unreadable (root)') chmodSync(at(SUBJECTS[subject].path), 0)
   if (corruption === 'not writable' || corruption === 'not writable (root)') {
@@ -85,8 +84,8 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   sandbox.seal()
 }
 
-function leaveBehind(lock: string): void {
-  if (lstatSync(lock, { throwIfNoEntry: false })?.isFile()) utimesSync(lock, 1_700_000_000, 1_700_000_000)
+function leaveBehind(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile()) utimesSync(file, 1_700_000_000, 1_700_000_000)
 }
 
 function corrupt({ at, outside }: Sandbox, subject: Subject, corruption: Corruption): void {

@@ -171,7 +171,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       // The loop guard beside it knows the count.
       { when: ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
       { when: [...NO_FOLDER, 'not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
-      { when: ['unreadable'], hook: 'c- nnnnn', codes: '0 0 0 73 0 0 73' },
+      { when: ['unreadable'], hook: 'c- nnnnn', codes: '0 0 73 73 73 73 73' },
     ],
     senseless: A_FOLDER,
   },
