@@ -4,6 +4,6 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
-    exclude: ['test/property/*-process.test.ts', 'test/property/launcher.test.ts'],
+    exclude: ['test/property/launcher.test.ts'],
   },
 })
