@@ -22,7 +22,7 @@ export default defineConfig({
         },
       },
       // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
-      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false } },
+      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000 } },
       // The real published clients, fetched on first use; a run of one takes about a second.
       {
         test: {

@@ -8,7 +8,7 @@ import { traceOf } from './support/scheduler.ts'
  * a seed. The first flaw is shown with its seed and the calls that led to it.
  */
 
-const ORDERS = Number(process.env.POSTFLIGHT_TEST_ORDERS ?? 150)
+const ORDERS = Number(process.env.POSTFLIGHT_TEST_ORDERS ?? 60)
 const ACTORS = 7
 const arena = createArena(ACTORS)
 afterAll(() => arena.close())
