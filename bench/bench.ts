@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { ensureClient, platformSuffix } from '../test/hosts/client-cache.ts'
 import { type Limit, limitsOf } from './limits.ts'
 import { type Subject, type Timing, timeInTurn } from './measure.ts'
@@ -18,8 +19,8 @@ import {
 
 /**
  * `npm run bench`: what the hook and the CLI cost, as whole processes, beside the alternatives, in one run. With
- * `--compare` the exit code is 1 when a ratio of DESIGN section 11 is missed; `--json FILE` keeps the figures;
- * `--rounds N` (default 25); `--quick` leaves out what takes long.
+ * `--compare` the exit code is 1 when a ratio of DESIGN section 11 is missed; `--json FILE` keeps the figures, `--json -`
+ * prints them in place of the table; `--rounds N` (default 25); `--quick` leaves out what takes long.
  */
 
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
@@ -76,11 +77,13 @@ async function main(): Promise<void> {
   }
   progress('no marker')
   groups.push(...idleGroups())
-  report(groups, memory)
   const limits = limitsOf(groups, memory)
-  printLimits(limits)
-  if (options.json !== undefined) {
-    fs.writeFileSync(options.json, `${JSON.stringify({ machine: machine(), groups, memory, limits }, null, 2)}\n`)
+  const document = `${JSON.stringify({ machine: machine(), groups, memory, limits }, null, 2)}\n`
+  if (options.json === '-') process.stdout.write(document)
+  else {
+    report(groups, memory)
+    printLimits(limits)
+    if (options.json !== undefined) fs.writeFileSync(options.json, document)
   }
   if (options.compare && limits.some((limit) => !limit.held)) process.exitCode = 1
 }
@@ -329,15 +332,17 @@ function progress(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-function readOptions(words: readonly string[]): Options {
-  const wordAfter = (name: string): string | undefined => {
-    const index = words.indexOf(name)
-    return index === -1 ? undefined : words[index + 1]
-  }
-  return {
-    rounds: Number(wordAfter('--rounds') ?? 25),
-    quick: words.includes('--quick'),
-    compare: words.includes('--compare'),
-    json: wordAfter('--json'),
-  }
+function readOptions(words: string[]): Options {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      rounds: { type: 'string', default: '25' },
+      quick: { type: 'boolean', default: false },
+      compare: { type: 'boolean', default: false },
+      json: { type: 'string' },
+    },
+  })
+  const rounds = Number(values.rounds)
+  if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: give a whole number`)
+  return { rounds, quick: values.quick, compare: values.compare, json: values.json }
 }

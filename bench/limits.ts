@@ -1,7 +1,7 @@
 import type { Group } from './bench.ts'
-import type { Timing } from './measure.ts'
+import { medianOfPairs, type Timing } from './measure.ts'
 
-/** The limits of DESIGN section 11, as ratios and differences of medians within one run. */
+/** The limits of DESIGN section 11: medians of the ratios and differences of whole processes that ran in turn. */
 
 export interface Limit {
   readonly name: string
@@ -86,12 +86,12 @@ function timing(group: Group | undefined, name: string): Timing | undefined {
 
 function ratio(group: Group | undefined, name: string, other: string): number | undefined {
   const [one, two] = [timing(group, name), timing(group, other)]
-  return one === undefined || two === undefined ? undefined : one.medianMs / two.medianMs
+  return one === undefined || two === undefined ? undefined : medianOfPairs(one, two, (ours, its) => ours / its)
 }
 
 function difference(group: Group, name: string, other: string): number | undefined {
   const [one, two] = [timing(group, name), timing(group, other)]
-  return one === undefined || two === undefined ? undefined : one.medianMs - two.medianMs
+  return one === undefined || two === undefined ? undefined : medianOfPairs(one, two, (ours, its) => ours - its)
 }
 
 function atMost(name: string, value: number | undefined, limit: number): Limit[] {

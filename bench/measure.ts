@@ -22,7 +22,18 @@ export interface Timing {
   /** First and third quartile. */
   readonly spreadMs: readonly [number, number]
   readonly minMs: number
-  readonly runs: number
+  /** Every round's time, in their order: the subjects of one round ran one after the other, so they make pairs. */
+  readonly roundsMs: readonly number[]
+}
+
+/** The median, over the rounds, of what `compare` makes of both subjects' times in that round. */
+export function medianOfPairs(one: Timing, other: Timing, compare: (one: number, other: number) => number): number {
+  return medianOf(one.roundsMs.map((ms, round) => compare(ms, other.roundsMs[round] ?? Number.NaN)))
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 /** Runs the subjects in turn, `rounds` times after one warm-up, each in a clean environment. */
@@ -61,5 +72,5 @@ function summarise(name: string, times: readonly number[]): Timing {
   const sorted = [...times].sort((one, other) => one - other)
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { name, medianMs: at(0.5), spreadMs: [at(0.25), at(0.75)], minMs: at(0), runs: sorted.length }
+  return { name, medianMs: medianOf(times), spreadMs: [at(0.25), at(0.75)], minMs: at(0), roundsMs: times }
 }
