@@ -4,6 +4,7 @@ import { promisedAtMs } from '../core/decision.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { composeRecovery, type Unfinished } from '../core/recovery.ts'
 import { readMarker } from '../io/marker-store.ts'
+import { processAgeMs } from '../io/process-age.ts'
 import { foldersHolding, listTaskFolders, taskWord } from '../io/search.ts'
 import { isTrackedContent } from '../io/tracked.ts'
 import { type HookContext, type HookResult, rootOption } from './context.ts'
@@ -26,7 +27,7 @@ function findUnfinished(root: string, context: HookContext): Unfinished[] {
   const found = (fileName: string, state: Unfinished['state']): Unfinished[] =>
     foldersHolding(folders, fileName).flatMap((folder) => {
       // Of tens of thousands it is enough to tell of those that there is time for.
-      if (performance.now() > (context.deadline ?? Number.POSITIVE_INFINITY)) return []
+      if (processAgeMs() > (context.deadline ?? Number.POSITIVE_INFINITY)) return []
       const read = readMarker(folder, fileName)
       // What a cloned repository brings along gets no word at the start of a session.
       if (read?.kind !== 'marker' || isTrackedContent(path.join(folder.path, fileName))) return []

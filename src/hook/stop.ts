@@ -16,6 +16,7 @@ import {
   type StoredMarker,
   type UnreadableMarker,
 } from '../io/marker-store.ts'
+import { processAgeMs } from '../io/process-age.ts'
 import { type TaskFolder, taskWord } from '../io/search.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded, rootOption } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
@@ -43,7 +44,7 @@ export function answerStop(context: HookContext): HookResult {
   const { markers, problems } = findMarkers(context.roots)
   const settled: Settled[] = []
   for (const marker of markers) {
-    if (performance.now() > (context.deadline ?? Number.POSITIVE_INFINITY)) break
+    if (processAgeMs() > (context.deadline ?? Number.POSITIVE_INFINITY)) break
     settled.push(settleSafely(marker, context))
   }
   const left = markers.length - settled.length

@@ -11,6 +11,7 @@ import {
   kindAt,
   tryRemoveFile,
 } from './file-access.ts'
+import { processAgeMs } from './process-age.ts'
 
 /**
  * One writer at a time for a folder's marker: whoever rewrites, removes or abandons it holds this lock for the few
@@ -49,7 +50,7 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
 }
 
 function take(lock: string, patienceMs: number): FileIdentity {
-  const deadline = performance.now() + patienceMs
+  const deadline = processAgeMs() + patienceMs
   for (;;) {
     try {
       return createLock(lock)
@@ -58,7 +59,7 @@ function take(lock: string, patienceMs: number): FileIdentity {
     }
     if (takeOverStale(lock)) continue
     refuseForeign(lock)
-    if (performance.now() >= deadline) {
+    if (processAgeMs() >= deadline) {
       throw new PostflightError('marker-locked', { path: path.dirname(lock), lock })
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { errorCode } from './file-access.ts'
+import { processAgeMs } from './process-age.ts'
 
 /** Reading a payload from stdin, whatever stdin does. */
 
@@ -72,7 +73,7 @@ class Collected {
 function readDirectly(collected: Collected, patienceMs: number): StdinRead | undefined {
   const source = openDirectly()
   if (source === undefined) return undefined
-  const deadline = performance.now() + patienceMs
+  const deadline = processAgeMs() + patienceMs
   for (;;) {
     const buffer = Buffer.allocUnsafe(65_536)
     try {
@@ -82,7 +83,7 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
       if (result !== undefined) return result
     } catch (error) {
       if (errorCode(error) !== 'EAGAIN') return { kind: 'failed', detail: errorCode(error) }
-      if (performance.now() >= deadline) return collected.timedOut(patienceMs)
+      if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
