@@ -89,6 +89,26 @@ describe.concurrent('explain', () => {
     expect(explained.json().answer).toEqual(run.answer)
   })
 
+  it.each([
+    ['a marker whose continuations are spent', '007_spent', '3\n'],
+    ['a marker that cannot be counted', '007_spent', undefined],
+  ])('gives the very notice that Claude Code then gets, for %s', async (_what, name, spent) => {
+    const project = createProject()
+    project.marker(name, OWNED)
+    if (spent === undefined) project.write(`specs/${name}/.postflight-loop-guard/x`, '')
+    else project.write(`specs/${name}/.postflight-loop-guard`, spent)
+    const env = { CLAUDECODE: '1' }
+    const payload = JSON.stringify(subagentStop({ cwd: project.dir }))
+    const explained = await explainPayload(project, subagentStop({ cwd: project.dir }), env)
+    const shown = await project.cli(['explain', '--payload', '-'], { input: payload, env })
+
+    const run = await project.hook(subagentStop(), { env })
+
+    expect(run.answer).toEqual({ systemMessage: expect.stringContaining(name) })
+    expect(explained.json().answer).toEqual(run.answer)
+    expect(shown.stdout).toContain('the user is told: postflight-guard:')
+  })
+
   it('says which host would ignore the answer', async () => {
     const project = everyRow()
 

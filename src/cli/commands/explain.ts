@@ -1,10 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { ALLOW, type Answer, formatAnswer } from '../../core/answer.ts'
+import { commandLine } from '../../core/commands.ts'
 import { RULES } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
+import { ABANDONED_FILE } from '../../core/files.ts'
 import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
-import { RULE_SENTENCES, unsearchable } from '../../core/messages.ts'
+import { cappedNotice, RULE_SENTENCES, unreadableNotice, unsearchable } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
 import { composeReason } from '../../core/reason.ts'
 import { inLine, stripControl } from '../../core/text.ts'
@@ -36,10 +38,17 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       : { judged: [], problems: [] }
   const blocked = judged.flatMap((one) => one.blocked ?? [])
   const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
+  const notices = [
+    ...problems.map((problem) => unreadableNotice(problem.path, problem.detail)),
+    ...judged.flatMap((one) => one.notice ?? []),
+  ]
   const answer: Answer =
-    blocked.length === 0
-      ? ALLOW
-      : { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
+    blocked.length > 0
+      ? { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
+      : notices.length > 0
+        ? { kind: 'allow', notice: notices.join('\n') }
+        : ALLOW
+  const told = showsNotice(payload, environment)
   const why =
     environment.POSTFLIGHT_DISABLE === '1'
       ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'
@@ -58,7 +67,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       why: why ?? null,
       markers: judged.map(({ data }) => data),
       problems,
-      answer: JSON.parse(formatAnswer(answer, showsNotice(payload, environment))),
+      answer: JSON.parse(formatAnswer(answer, told)),
     },
     lines: [
       `${paint.bold(inLine(payload.event))} of session ${inLine(session)}, agent ${inLine(agent)}`,
@@ -70,6 +79,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       ),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
+      ...(answer.kind === 'allow' && told ? notices.map((notice) => `the user is told: ${inLine(notice)}`) : []),
     ],
   }
 }
@@ -90,7 +100,7 @@ function judge(context: CommandContext, payload: Payload, roots: readonly string
         why: `cannot be read (${one.detail}): the stop is allowed`,
         continuations_spent: null,
       }
-      return { data, blocked: undefined }
+      return { data, blocked: undefined, notice: unreadableNotice(location, one.detail) }
     }
     const { rule, spent, stored } = one
     const blocked =
@@ -103,8 +113,16 @@ function judge(context: CommandContext, payload: Payload, roots: readonly string
             root: folder.root === agentRoot ? undefined : folder.root,
           }
         : undefined
+    const notice =
+      rule === 'capped'
+        ? cappedNotice(
+            taskWord(folder),
+            markerDisplayPath(folder, ABANDONED_FILE),
+            commandLine(['inspect', taskWord(folder)], folder.root === agentRoot ? undefined : folder.root),
+          )
+        : undefined
     const data = { path: location, rule, ...RULES[rule], why: RULE_SENTENCES[rule], continuations_spent: spent }
-    return { data, blocked }
+    return { data, blocked, notice }
   })
   return { judged, problems }
 }
