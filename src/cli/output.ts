@@ -8,6 +8,9 @@ export const standardOutput: Output = {
   get isTTY() {
     return isTerminal(1)
   },
+  get columns() {
+    return isTerminal(1) ? process.stdout.columns : undefined
+  },
 }
 
 export const standardError: Output = { write: (text) => writeAll(2, text) }

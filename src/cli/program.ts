@@ -31,6 +31,9 @@ Examples:
 
 Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault, 73 cannot write.`
 
+/** Characters in a line of help where there is no terminal to tell. */
+const HELP_WIDTH = 80
+
 /** The program, ready to parse. Nothing in it ends the process. */
 export function buildProgram(ports: ProgramPorts): Command {
   const program = new Command('postflight')
@@ -54,6 +57,11 @@ export function buildProgram(ports: ProgramPorts): Command {
       writeOut: (text) => ports.stdout.write(text),
       // Usage errors are printed once, by the one catch.
       writeErr: () => {},
+      // What commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      getOutHelpWidth: () => ports.stdout.columns ?? HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
     })
   addMarkerCommands(program, ports)
   addHookCommands(program, ports)

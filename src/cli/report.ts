@@ -26,6 +26,8 @@ export interface Output {
   write(text: string): unknown
   /** True for a terminal. */
   readonly isTTY?: boolean
+  /** The terminal's width, in characters; undefined where there is none. */
+  readonly columns?: number | undefined
 }
 
 /** Colours on a terminal and without NO_COLOR; none elsewhere. The library is loaded only where there are some. */
