@@ -4,6 +4,7 @@ import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
+import { stripControl } from '../core/text.ts'
 import { findCommandForm } from '../io/command-form.ts'
 import { appendJournal } from '../io/journal.ts'
 import { writeAll } from '../io/output.ts'
@@ -114,5 +115,6 @@ function describe(error: unknown): string {
 }
 
 function complain(text: string): void {
-  writeAll(2, `${text}\n`)
+  // A folder's name may hold what paints a terminal.
+  writeAll(2, `${stripControl(text)}\n`)
 }

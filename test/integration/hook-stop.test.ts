@@ -199,6 +199,17 @@ describe.concurrent('reaching the limit', () => {
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('stopped without its postflight')
   })
+
+  it('is said without anything that paints the terminal, whatever the folder is called', async () => {
+    const project = createProject()
+    project.marker('001_\u001b[31mred', OWNED)
+    project.write('specs/001_\u001b[31mred/.postflight-loop-guard', '3\n')
+
+    const run = await project.hook(subagentStop())
+
+    expect(run.stderr).toContain('postflight inspect')
+    expect(run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  })
 })
 
 describe.concurrent('stop_hook_active', () => {
