@@ -10,14 +10,8 @@ import {
   stepArchiveName,
 } from '../../src/core/workflow/machine.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
-import {
-  formatState,
-  isState,
-  newState,
-  parseState,
-  visitsOf,
-  type WorkflowState,
-} from '../../src/core/workflow/state.ts'
+import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 
 /** What an agent makes of a prompt. */
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'

@@ -4,7 +4,8 @@ import { advance, currentPhase, type Observation } from '../../src/core/workflow
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import { RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
-import { newState, parseState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { parseState } from '../../src/core/workflow/state-file.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 const NOW = 1_700_000_000_000

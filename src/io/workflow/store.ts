@@ -1,16 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import type { HistoryEntry, WorkflowState } from '../../core/workflow/state.ts'
 import {
   formatState,
-  type HistoryEntry,
   historyFields,
   isState,
   parseState,
   readHistoryEntry,
   type StateProblem,
-  type WorkflowState,
-} from '../../core/workflow/state.ts'
+} from '../../core/workflow/state-file.ts'
 import { kindAt, makeOwnFolder, readSmallFile, replaceFile } from '../file-access.ts'
 import { withLock } from '../lock.ts'
 import type { TaskFolder } from '../search.ts'

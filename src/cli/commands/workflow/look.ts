@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../core/messages.ts'
-import { historyFields } from '../../../core/workflow/state.ts'
+import { historyFields } from '../../../core/workflow/state-file.ts'
 import { foldersHolding, listTaskFolders, type TaskFolder } from '../../../io/search.ts'
 import { requireState } from '../../../io/workflow/run.ts'
 import { readHistory, readState, WORKFLOW_FOLDER } from '../../../io/workflow/store.ts'
