@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isArtifactPath, isPhaseId, readDefinition } from '../../src/core/workflow/definition.ts'
+import { checkDefinition } from '../../src/core/workflow/check.ts'
+import { isArtifactPath, isInsidePath, isPhaseId, readDefinition } from '../../src/core/workflow/definition.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
 import { checkRules } from '../../src/core/workflow/rules.ts'
 import { checkShape } from '../../src/core/workflow/schema.ts'
@@ -71,6 +72,91 @@ describe('the rules of a definition', () => {
   })
 })
 
+describe('a definition with faults of shape and of sense', () => {
+  const check = (value: unknown): { faults: string[]; warnings: string[] } => {
+    const { faults, warnings } = checkDefinition(value)
+    return {
+      faults: faults.map(({ path }) => path.join('.')).sort(),
+      warnings: warnings.map(({ path, detail }) => `${path.join('.')}: ${detail}`),
+    }
+  }
+
+  it('is told both at once', () => {
+    const phases = [
+      { ...PHASE, gate: 'loose', next: 'nowhere', foo: 1 },
+      { id: 'A', prompt: '{{taks}}', artifact: '../x', check: { json_schema: { pattern: 'x' } } },
+      { id: 'c' },
+    ]
+    expect(check({ name: 3, phases }).faults).toEqual(
+      [
+        ...['name', 'phases.0.foo', 'phases.0.gate', 'phases.0.next', 'phases.1.artifact'],
+        ...['phases.1.check.json_schema.pattern', 'phases.1.id', 'phases.1.prompt', 'phases.2', 'phases.2'],
+      ].sort(),
+    )
+  })
+
+  it.each([
+    ['a prompt of the wrong type is there', { ...PHASE, prompt: 3 }, ['phases.0.prompt']],
+    ['so is an artifact', { id: 'a', prompt: 'p', artifact: 3 }, ['phases.0.artifact']],
+    [
+      'its check still has one, and so has its verdict',
+      { ...PHASE, artifact: 3, check: { json: true }, next: { pass: 'end', fail: 'a', verdict: '/x' } },
+      ['phases.0.artifact'],
+    ],
+    ['so are steps', { ...PHASE, steps: 3, step_prompt: 'x' }, ['phases.0.steps']],
+    ['one step', { id: 'a', steps: ['x', 3, ''] }, ['phases.0.steps.1', 'phases.0.steps.2']],
+    ['a phase that is none', 3, ['phases.0']],
+    ['a name that is none', { prompt: 'p', artifact: 'a', id: 5 }, ['phases.0.id']],
+    ['a name that is missing', { prompt: 'p', artifact: 'a' }, ['phases.0.id']],
+    ['a verdict that is missing', { ...PHASE, next: { pass: 'end', fail: 'end' } }, ['phases.0.next.verdict']],
+    ['half of a next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
+    ['half of a source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
+    ['a check of the wrong type', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
+  ])('is told nothing that only follows: %s', (_what, phase, faults) => {
+    expect(check({ name: 'x', phases: [phase] }).faults).toEqual(faults)
+  })
+
+  it('knows a phase by the name that it was given, even where that is none', () => {
+    expect(
+      check({
+        name: 'x',
+        phases: [
+          { ...PHASE, next: '5' },
+          { ...PHASE, id: 5, artifact: 'b' },
+        ],
+      }).faults,
+    ).toEqual(['phases.1.id'])
+  })
+
+  it.each([3, null, {}, { name: 'x', phases: 3 }, { phases: [] }])('%j has nothing left to check', (value) => {
+    expect(checkDefinition(value).file).toBeUndefined()
+  })
+
+  it('is warned of what no fault makes doubtful', () => {
+    const loop = { ...PHASE, next: 'a' }
+    const takes = { id: 'b', steps: { from: 'z.json', pointer: '' } }
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    expect(warnings(loop, takes)).toEqual([
+      'phases.0.id: phase "a" lies on a loop and sets no max_visits: 3 is assumed',
+      'phases.1.id: phase "b" cannot be reached',
+      'phases.1.steps.from: no phase leaves "z.json"',
+    ])
+    // A fault elsewhere changes none of that; one that hides where phases lead leaves only what it does not touch.
+    expect(warnings({ ...loop, gate: 'loose' }, takes)).toHaveLength(3)
+    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(3)
+    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
+    expect(warnings({ ...loop, next: 3 }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
+  })
+
+  it('is warned of steps from an artifact that is only left later', () => {
+    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: "a.json" is left by no phase that comes before "b"'])
+    expect(warnings(PHASE, takes)).toEqual([])
+    expect(warnings({ ...takes, max_visits: 2 }, { ...PHASE, next: 'b', max_visits: 2 })).toEqual([])
+  })
+})
+
 describe('paths and names from a definition', () => {
   it.each(['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x'])('%j stays inside', (path) => {
     expect(isArtifactPath(path)).toBe(true)
@@ -96,6 +182,10 @@ describe('paths and names from a definition', () => {
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
   ])('%j does not', (path) => {
     expect(isArtifactPath(path)).toBe(false)
+  })
+
+  it('a prompt file may lie in a folder that only a task folder keeps to itself', () => {
+    expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
   })
 
   it.each([

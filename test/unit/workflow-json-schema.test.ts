@@ -30,23 +30,31 @@ describe('the supported part of JSON Schema', () => {
     [{ properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, '/b'],
     [{ items: { items: { type: 'string' } } }, [['x'], [1]], '/1/0'],
     [{ title: 'x', description: 'y' }, 1, undefined],
+    [{ properties: { a: { type: 'string' } } }, 3, undefined],
+    [{ items: false }, 3, undefined],
+    [{ minLength: 1, minItems: 1 }, {}, undefined],
+    [{ const: { a: 1 } }, { a: 1, b: 2 }, ''],
+    [{ const: { a: 1 } }, { b: 1 }, ''],
+    [{ const: [1] }, { 0: 1 }, ''],
   ])('%j and %j: broken at %j', (schema, value, at) => {
     expect(schemaFaults(schema)).toEqual([])
     expect(findBreach(schema, value)?.at).toBe(at)
   })
 
-  it.each([
-    [{ pattern: 'x' }, '/pattern'],
-    [{ $ref: '#' }, '/$ref'],
-    [{ type: 'thing' }, '/type'],
-    [{ minimum: 'x' }, '/minimum'],
-    [{ required: [3] }, '/required'],
-    [{ properties: { a: { enum: 3 } } }, '/properties/a/enum'],
-    [{ properties: [] }, '/properties'],
-    [{ items: 3 }, '/items'],
-    [3, ''],
-  ])('%j is refused at %j', (schema, at) => {
-    expect(schemaFaults(schema).map((fault) => fault.at)).toEqual([at])
+  it.each<[unknown, string[], string]>([
+    [{ pattern: 'x' }, ['pattern'], 'unknown'],
+    [{ $ref: '#' }, ['$ref'], 'unknown'],
+    [{ toString: 'x' }, ['toString'], 'unknown'],
+    [{ type: 'thing' }, ['type'], 'kind'],
+    [{ minimum: 'x' }, ['minimum'], 'kind'],
+    [{ required: [3] }, ['required'], 'kind'],
+    [{ properties: { 'a/b': { enum: 3 } } }, ['properties', 'a/b', 'enum'], 'kind'],
+    [{ properties: [] }, ['properties'], 'kind'],
+    [{ items: 3 }, ['items'], 'no-schema'],
+    [{ additionalProperties: { format: 'date' } }, ['additionalProperties', 'format'], 'unknown'],
+    [3, [], 'no-schema'],
+  ])('%j is refused at %j: %s', (schema, path, reason) => {
+    expect(schemaFaults(schema)).toEqual([expect.objectContaining({ path, reason })])
   })
 
   it('is no deeper than it can be read', () => {

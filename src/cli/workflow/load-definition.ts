@@ -1,12 +1,14 @@
 import path from 'node:path'
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
 import { PostflightError } from '../../core/errors.ts'
 import { cut, inLine } from '../../core/text.ts'
-import { type Definition, readDefinition } from '../../core/workflow/definition.ts'
+import { checkDefinition } from '../../core/workflow/check.ts'
+import { type Definition, isInsidePath, readDefinition } from '../../core/workflow/definition.ts'
 import { RULE_TEXT } from '../../core/workflow/messages.ts'
 import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
-import { checkRules, type Finding } from '../../core/workflow/rules.ts'
-import { checkShape, type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
+import type { Finding } from '../../core/workflow/rules.ts'
+import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { readSmallFile } from '../../io/file-access.ts'
 import { readInside } from '../../io/workflow/files.ts'
@@ -38,17 +40,18 @@ export function loadDefinition(file: string): LoadedDefinition {
     const detail = read.kind === 'absent' ? 'it is not there' : read.kind === 'text' ? 'too large' : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
+  const text = read.text.replace(/^\ufeff/, '')
   const lines = new LineCounter()
   // YAML 1.2 holds JSON, so one parser gives places for both.
-  const document = parseDocument(read.text.replace(/^\ufeff/, ''), { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
   const placeAt = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const syntax = document.errors.map((error) => ({
-    ...placeAt(error.pos[0]),
+  const syntax = syntaxFaults(file, text, document).map(({ offset, detail }) => ({
+    ...placeAt(offset),
     where: '',
-    detail: inLine(cut(error.message, 300)),
+    detail: inLine(cut(detail, 300)),
   }))
   if (syntax.length > 0) return { faults: syntax, warnings: [], ready: undefined }
   const place = ({ path: at, detail }: Finding): PlacedFinding => ({
@@ -56,23 +59,39 @@ export function loadDefinition(file: string): LoadedDefinition {
     where: inLine(at.join('.')),
     detail: inLine(detail),
   })
+  const inOrder = (findings: readonly Finding[]): PlacedFinding[] =>
+    findings.map(place).sort((one, other) => one.line - other.line || one.column - other.column)
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
     return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], ready: undefined }
   }
-  const shape = checkShape(value)
-  if (!('file' in shape)) return { faults: shape.faults.map(place), warnings: [], ready: undefined }
-  const prompts = readPromptFiles(shape.file, path.dirname(file))
-  const { faults, warnings } = checkRules(shape.file)
-  const all = [...faults, ...prompts.faults].map(place)
-  all.sort((one, other) => one.line - other.line || one.column - other.column)
+  const checked = checkDefinition(value)
+  const prompts = readPromptFiles(checked.file, path.dirname(file))
+  const faults = inOrder([...checked.faults, ...prompts.faults])
   return {
-    faults: all,
-    warnings: warnings.map(place),
-    ready: all.length > 0 ? undefined : makeReady(shape.file, prompts.texts),
+    faults,
+    warnings: inOrder(checked.warnings),
+    ready: checked.file === undefined || faults.length > 0 ? undefined : makeReady(checked.file, prompts.texts),
   }
+}
+
+/** What is no JSON (in a file of that name) or no YAML at all. */
+function syntaxFaults(file: string, text: string, document: Document): { offset: number; detail: string }[] {
+  if (/\.json$/i.test(file)) {
+    const errors: ParseError[] = []
+    parse(text, errors, { allowTrailingComma: false, disallowComments: true })
+    if (errors.length > 0) {
+      // Of several at one place the first says it.
+      const first = errors.filter(({ offset }, index) => errors.findIndex((one) => one.offset === offset) === index)
+      return first.map(({ error, offset }) => ({ offset, detail: RULE_TEXT.noJson(printParseErrorCode(error)) }))
+    }
+  }
+  return document.errors.map(({ code, message, pos }) => ({
+    offset: pos[0],
+    detail: code === 'MULTIPLE_DOCS' ? RULE_TEXT.severalDocuments : message,
+  }))
 }
 
 /**
@@ -102,14 +121,17 @@ function makeReady(
   return { definition, snapshot }
 }
 
-function readPromptFiles(file: DefinitionFile, folder: string): { texts: Map<string, string>; faults: Finding[] } {
+function readPromptFiles(
+  file: DefinitionFile | undefined,
+  folder: string,
+): { texts: Map<string, string>; faults: Finding[] } {
   const texts = new Map<string, string>()
   const faults: Finding[] = []
-  for (const [index, phase] of file.phases.entries()) {
+  for (const [index, phase] of file?.phases.entries() ?? []) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
       // A path that leads outside is a fault of its own, and is not followed here.
-      if (name === undefined || name.includes('..') || path.isAbsolute(name)) continue
+      if (name === undefined || !isInsidePath(name)) continue
       const at = ['phases', index, key]
       const read = readInside(folder, name, MAX_PROMPT_LENGTH)
       if (read.kind !== 'text') {

@@ -162,11 +162,15 @@ const RESERVED =
   /^(?:workflow|workflow-runs|artifacts|step-results|step-result\.json|\.postflight.*|\.return-meta\.json)$/i
 
 /**
- * True for a path that can only lie inside the task folder, on any system: relative, no `.` or `..`, no backslash, no
- * colon (drives, streams), no control characters, none of our own names.
+ * True for a path that can only lie inside its folder, on any system: relative, no `.` or `..`, no backslash, no colon
+ * (drives, streams), no control characters.
  */
-export function isArtifactPath(value: string): boolean {
+export function isInsidePath(value: string): boolean {
   if (value === '' || value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
-  const parts = value.split('/')
-  return parts.every((part) => part !== '' && !/^\.\.?$|[. ]$|^ /.test(part)) && !RESERVED.test(parts[0] ?? '')
+  return value.split('/').every((part) => part !== '' && !/^\.\.?$|[. ]$|^ /.test(part))
+}
+
+/** True for a path that can only lie inside the task folder, and bears none of our own names. */
+export function isArtifactPath(value: string): boolean {
+  return isInsidePath(value) && !RESERVED.test(value.split('/', 1)[0] ?? '')
 }

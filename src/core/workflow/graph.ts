@@ -24,7 +24,16 @@ export function followers(file: DefinitionFile): Edges {
 
 /** The phases that can be reached from the first. */
 export function reachable(edges: Edges): Set<number> {
-  const reached = new Set<number>([0])
+  return closure(edges, [0])
+}
+
+/** True when a way leads from one phase to another (or back to itself), of one step at least. */
+export function leadsTo(edges: Edges, from: number, to: number): boolean {
+  return closure(edges, edges[from] ?? []).has(to)
+}
+
+function closure(edges: Edges, starts: readonly number[]): Set<number> {
+  const reached = new Set<number>(starts)
   for (const index of reached) {
     for (const next of edges[index] ?? []) reached.add(next)
   }

@@ -8,48 +8,67 @@ import { isRecord } from './definition.ts'
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
-const NUMBERS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
-const MAX_DEPTH = 20
 const MAX_ENUM = 200
 
-/** What is wrong with a schema itself, as a pointer into it and a code; empty when it can be used. */
-export function schemaFaults(schema: unknown, at = '', depth = 0): { at: string; keyword: string }[] {
-  if (typeof schema === 'boolean') return []
-  if (!isRecord(schema) || depth > MAX_DEPTH) return [{ at, keyword: '' }]
-  const faults: { at: string; keyword: string }[] = []
-  for (const [keyword, value] of Object.entries(schema)) {
-    const here = `${at}/${keyword}`
-    if (ANNOTATIONS.includes(keyword)) continue
-    if (!isRightKind(keyword, value)) faults.push({ at: here, keyword })
-    else if (keyword === 'properties') {
-      for (const [name, one] of Object.entries(value as object)) {
-        faults.push(...schemaFaults(one, `${here}/${name}`, depth + 1))
-      }
-    } else if (keyword === 'items' || keyword === 'additionalProperties') {
-      faults.push(...schemaFaults(value, here, depth + 1))
-    }
-  }
-  return faults
+/** How deep (in `properties`, `items` and `additionalProperties`) a schema may go. */
+export const MAX_SCHEMA_DEPTH = 20
+
+/** Each keyword, whether a value is of its kind, and that kind in words. Annotations are allowed and mean nothing. */
+const KEYWORDS: Readonly<Record<string, { readonly accepts: (value: unknown) => boolean; readonly kind: string }>> = {
+  type: {
+    accepts: (value) => (Array.isArray(value) ? value : [value]).every((one) => TYPES.includes(one as string)),
+    kind: `one of ${TYPES.join(', ')}, or a list of them`,
+  },
+  enum: {
+    accepts: (value) => Array.isArray(value) && value.length <= MAX_ENUM,
+    kind: `a list of at most ${MAX_ENUM} values`,
+  },
+  const: { accepts: () => true, kind: 'any value' },
+  properties: { accepts: isRecord, kind: 'an object of schemas' },
+  required: {
+    accepts: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+    kind: 'a list of names',
+  },
+  // Schemas themselves: looked into, not at.
+  additionalProperties: { accepts: () => true, kind: 'a schema' },
+  items: { accepts: () => true, kind: 'a schema' },
+  ...Object.fromEntries(
+    ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'].map((keyword) => [
+      keyword,
+      { accepts: (value: unknown) => typeof value === 'number' && Number.isFinite(value), kind: 'a number' },
+    ]),
+  ),
 }
 
-function isRightKind(keyword: string, value: unknown): boolean {
-  if (NUMBERS.includes(keyword)) return typeof value === 'number' && Number.isFinite(value)
-  switch (keyword) {
-    case 'type':
-      return (Array.isArray(value) ? value : [value]).every((one) => TYPES.includes(one as string))
-    case 'enum':
-      return Array.isArray(value) && value.length <= MAX_ENUM
-    case 'required':
-      return Array.isArray(value) && value.every((one) => typeof one === 'string')
-    case 'properties':
-      return isRecord(value)
-    case 'const':
-    case 'items':
-    case 'additionalProperties':
-      return true
-    default:
-      return false
-  }
+/** The keywords that are checked. */
+export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
+
+/** What is wrong with a schema itself. */
+export interface SchemaFault {
+  /** Where, from the schema's top. */
+  readonly path: readonly string[]
+  /** `unknown`: a keyword outside the subset; `kind`: one whose value is not of its kind; `no-schema`: neither object nor boolean, or too deep. */
+  readonly reason: 'unknown' | 'kind' | 'no-schema'
+  readonly keyword: string
+  /** What it must be, in words. */
+  readonly expected: string
+}
+
+/** What is wrong with a schema; empty when it can be used. */
+export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
+  if (typeof schema === 'boolean') return []
+  if (!isRecord(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, reason: 'no-schema', keyword: '', expected: '' }]
+  return Object.entries(schema).flatMap(([keyword, value]): SchemaFault[] => {
+    if (ANNOTATIONS.includes(keyword)) return []
+    const here = [...path, keyword]
+    const known = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
+    if (known === undefined) return [{ path: here, reason: 'unknown', keyword, expected: '' }]
+    if (!known.accepts(value)) return [{ path: here, reason: 'kind', keyword, expected: known.kind }]
+    if (keyword === 'properties') {
+      return Object.entries(value as object).flatMap(([name, one]) => schemaFaults(one, [...here, name], depth + 1))
+    }
+    return keyword === 'items' || keyword === 'additionalProperties' ? schemaFaults(value, here, depth + 1) : []
+  })
 }
 
 /** A place where a value breaks its schema: a pointer into the value, and the keyword that it breaks. */

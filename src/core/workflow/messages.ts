@@ -85,18 +85,24 @@ export const RULE_TEXT = {
   needsArtifact: (what: string): string => `${what} needs an artifact`,
   path: (value: string): string =>
     `"${quote(value, 80)}" is no path that stays inside: relative, with "/", without "..", none of the names that postflight-guard uses itself`,
+  promptPath: (value: string): string =>
+    `"${quote(value, 80)}" does not lie beside the definition or below: relative, with "/", without ".."`,
   placeholder: (name: string): string => `nobody knows {{${quote(name, 80)}}}`,
-  keyword: (keyword: string): string =>
-    keyword === ''
-      ? 'must be an object or a boolean, no deeper than 20'
-      : `"${quote(keyword, 80)}" is not supported, or not of its kind`,
+  unknownKeyword: (keyword: string, known: string): string =>
+    `"${quote(keyword, 80)}" would not be checked: the keywords are ${known}`,
+  keywordKind: (keyword: string, expected: string): string => `${keyword} must be ${expected}`,
+  noSchema: (depth: number): string => `must be an object or a boolean, no more than ${depth} deep`,
   target: (id: string): string => `there is no phase "${quote(id, 80)}"`,
   twin: (id: string): string => `another phase is called "${quote(id, 80)}" (upper and lower case do not count)`,
   twinArtifact: (artifact: string): string =>
     `another phase leaves "${quote(artifact, 80)}" too: its file would pass for this one's`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
   unmade: (artifact: string): string => `no phase leaves "${quote(artifact, 80)}"`,
+  madeLater: (artifact: string, id: string): string =>
+    `"${quote(artifact, 80)}" is left by no phase that comes before "${id}"`,
   unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
+  noJson: (code: string): string => `no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`,
+  severalDocuments: 'holds several documents: give each definition a file of its own',
   promptTooLong: (limit: number): string => `longer than ${limit} bytes`,
 } as const

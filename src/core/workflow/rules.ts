@@ -1,6 +1,6 @@
-import { END, isArtifactPath, isPhaseId } from './definition.ts'
-import { followers, phasesOnLoops, reachable } from './graph.ts'
-import { schemaFaults } from './json-schema.ts'
+import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition.ts'
+import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
+import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './json-schema.ts'
 import { RULE_TEXT } from './messages.ts'
 import { unknownPlaceholders } from './prompt.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './schema.ts'
@@ -13,42 +13,59 @@ export interface Finding {
   readonly detail: string
 }
 
-/** Every fault and every warning. */
-export function checkRules(file: DefinitionFile): { faults: Finding[]; warnings: Finding[] } {
-  const ids = new Set([END, ...file.phases.map((phase) => phase.id)])
-  const faults = [...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids)), ...twins(file)]
-  return { faults, warnings: faults.length === 0 ? warningsOf(file) : [] }
+/** The fields of a phase as it was written, by name: also those that had not the right shape. */
+type Written = Readonly<Record<string, unknown>>
+
+/**
+ * Every fault and every warning. `written`: the phases as they were, where `file` is what was left of them; what is not
+ * missing there is not missed here. `areWaysKnown`: false where what says where phases lead was not left.
+ */
+export function checkRules(
+  file: DefinitionFile,
+  written: readonly Written[] = file.phases,
+  areWaysKnown = true,
+): { faults: Finding[]; warnings: Finding[] } {
+  const ids = new Set([END, ...file.phases.map((phase) => phase.id), ...written.map(({ id }) => String(id))])
+  const faults = [
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, written[index] ?? phase)),
+    ...twins(file),
+  ]
+  // Where a phase leads nowhere, or two have one name, no way can be told.
+  const isGraph = areWaysKnown && !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
+  return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>): Finding[] {
+function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, written: Written): Finding[] {
   const found: Finding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
+  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean =>
+    names.every((name) => phase[name] === undefined && written[name] === undefined)
   if (!isPhaseId(phase.id)) fault(['id'], RULE_TEXT.id(phase.id))
   if (phase.prompt !== undefined && phase.prompt_file !== undefined) fault(['prompt_file'], RULE_TEXT.both('prompt'))
   if (phase.step_prompt !== undefined && phase.step_prompt_file !== undefined) {
     fault(['step_prompt_file'], RULE_TEXT.both('step_prompt'))
   }
-  if (phase.artifact === undefined && phase.steps === undefined) fault([], RULE_TEXT.leavesNothing)
-  if (phase.steps === undefined) {
-    if (phase.prompt === undefined && phase.prompt_file === undefined) fault([], RULE_TEXT.noPrompt)
+  if (lacks('artifact', 'steps')) fault([], RULE_TEXT.leavesNothing)
+  if (lacks('steps')) {
+    if (lacks('prompt', 'prompt_file')) fault([], RULE_TEXT.noPrompt)
     for (const name of ['step_prompt', 'step_prompt_file', 'max_step_attempts', 'on_exhausted'] as const) {
       if (phase[name] !== undefined) fault([name], RULE_TEXT.needsSteps(name))
     }
   }
   if (phase.artifact !== undefined && !isArtifactPath(phase.artifact))
     fault(['artifact'], RULE_TEXT.path(phase.artifact))
-  if (phase.artifact === undefined && phase.check !== undefined) fault(['check'], RULE_TEXT.needsArtifact('check'))
+  if (lacks('artifact') && phase.check !== undefined) fault(['check'], RULE_TEXT.needsArtifact('check'))
   for (const name of ['prompt_file', 'step_prompt_file'] as const) {
     const value = phase[name]
-    if (value !== undefined && !isArtifactPath(value)) fault([name], RULE_TEXT.path(value))
+    if (value !== undefined && !isInsidePath(value)) fault([name], RULE_TEXT.promptPath(value))
   }
   for (const name of ['prompt', 'step_prompt'] as const) {
     for (const unknown of unknownPlaceholders(phase[name] ?? '')) fault([name], RULE_TEXT.placeholder(unknown))
   }
   for (const one of phase.check?.json_schema === undefined ? [] : schemaFaults(phase.check.json_schema)) {
-    fault(['check', 'json_schema', ...one.at.split('/').slice(1)], RULE_TEXT.keyword(one.keyword))
+    fault(['check', 'json_schema', ...one.path], schemaFaultText(one))
   }
   const { steps, next } = phase
   if (steps !== undefined && !Array.isArray(steps) && !isArtifactPath(steps.from)) {
@@ -56,12 +73,23 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>):
   }
   if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next))
   if (typeof next === 'object') {
-    if (phase.artifact === undefined) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
+    if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
     for (const way of ['pass', 'fail'] as const) {
       if (!ids.has(next[way])) fault(['next', way], RULE_TEXT.target(next[way]))
     }
   }
   return found
+}
+
+function schemaFaultText({ reason, keyword, expected }: SchemaFault): string {
+  switch (reason) {
+    case 'unknown':
+      return RULE_TEXT.unknownKeyword(keyword, SCHEMA_KEYWORDS.join(', '))
+    case 'kind':
+      return RULE_TEXT.keywordKind(keyword, expected)
+    case 'no-schema':
+      return RULE_TEXT.noSchema(MAX_SCHEMA_DEPTH)
+  }
 }
 
 /** Names that some file system cannot tell apart are one name. */
@@ -81,19 +109,25 @@ function twins(file: DefinitionFile): Finding[] {
   return found
 }
 
-function warningsOf(file: DefinitionFile): Finding[] {
+/** `isGraph`: the phases' ways can be told. */
+function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
   const edges = followers(file)
   const reached = reachable(edges)
   const looping = phasesOnLoops(edges)
-  const made = new Set(file.phases.map((phase) => phase.artifact))
   return file.phases.flatMap((phase, index) => {
     const found: Finding[] = []
-    if (!reached.has(index)) found.push({ path: ['phases', index, 'id'], detail: RULE_TEXT.unreachable(phase.id) })
-    if (phase.steps !== undefined && !Array.isArray(phase.steps) && !made.has(phase.steps.from)) {
-      found.push({ path: ['phases', index, 'steps', 'from'], detail: RULE_TEXT.unmade(phase.steps.from) })
+    const warn = (path: FaultPath, detail: string): void => {
+      found.push({ path: ['phases', index, ...path], detail })
     }
-    if (looping.has(index) && phase.max_visits === undefined) {
-      found.push({ path: ['phases', index, 'id'], detail: RULE_TEXT.unbounded(phase.id) })
+    if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
+    if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
+    if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
+      const { from } = phase.steps
+      const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
+      if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
+      else if (isGraph && !makers.some((maker) => leadsTo(edges, maker, index))) {
+        warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
+      }
     }
     return found
   })

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { END, MAX_PHASES, MAX_STEPS } from './definition.ts'
+import { SCHEMA_KEYWORDS } from './json-schema.ts'
 
 /**
  * The definition as people write it: what `workflow validate` checks and `schema/workflow.schema.json` is made from.
@@ -27,9 +28,9 @@ const check = z
     min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
     json: z.optional(z.boolean()),
     json_schema: z.optional(
-      z
-        .union([z.record(z.string(), z.unknown()), z.boolean()])
-        .register(z.globalRegistry, { description: 'A JSON Schema of the supported keywords; implies json.' }),
+      z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
+        description: `A JSON Schema; implies json. Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other is a fault.`,
+      }),
     ),
   })
   .register(z.globalRegistry, { description: 'What makes the artifact valid, besides being a file.' })

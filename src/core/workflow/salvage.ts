@@ -1,0 +1,54 @@
+import { END, isRecord } from './definition.ts'
+import { checkShape, type DefinitionFile, type FaultPath, type ShapeFault } from './schema.ts'
+
+/**
+ * A definition with faults in its shape still has rules to keep, and whoever mends it wants to hear of all at once. So
+ * what is wrong is taken out, or something harmless put in its place, until the rest has the right shape.
+ */
+
+/** More often than this it is not tried: what is taken out may leave something missing, and that is all. */
+const MAX_ROUNDS = 4
+
+/** What is put where something must be. */
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  ...{ name: '?', pass: END, fail: END, verdict: '', from: '?', pointer: '' },
+}
+
+/** What is left of a definition without its faults; undefined when that is nothing. */
+export function salvage(value: unknown, faults: readonly ShapeFault[]): DefinitionFile | undefined {
+  const rest: unknown = structuredClone(value)
+  if (!isRecord(rest) || !Array.isArray(rest.phases) || rest.phases.length === 0) return undefined
+  let left = faults
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    for (const { path } of left) takeOut(rest, path)
+    const shape = checkShape(rest)
+    if ('file' in shape) return shape.file
+    left = shape.faults
+  }
+  return undefined
+}
+
+function takeOut(value: unknown, path: FaultPath): void {
+  const last = path.at(-1)
+  const holder = path.slice(0, -1).reduce<unknown>(child, value)
+  if (Array.isArray(holder) && typeof last === 'number') {
+    // A phase, or a step: without it all that follow would have another place.
+    holder[last] = path.length === 2 ? {} : '?'
+  } else if (isRecord(holder) && last !== undefined) {
+    const isMissing = !Object.hasOwn(holder, last)
+    if (!isMissing) delete holder[last]
+    else if (last === 'id') holder.id = standInId(path)
+    else if (Object.hasOwn(STAND_INS, last)) holder[last] = STAND_INS[last]
+  }
+}
+
+function child(value: unknown, part: string | number): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+    ? (value as Record<string | number, unknown>)[part]
+    : undefined
+}
+
+/** No phase of a person's is called so. */
+function standInId(path: FaultPath): string {
+  return `unnamed-${path.join('-')}`
+}

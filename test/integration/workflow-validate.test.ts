@@ -1,0 +1,151 @@
+/** `workflow validate` as a person meets it: every fault of a file at once, each with its place. */
+
+import { describe, expect, it } from 'vitest'
+import { createProject, type JsonDocument } from '../support/project.ts'
+
+/** What `validate --json` says of a file: `line:column where`. */
+async function placesIn(name: string, text: string): Promise<{ faults: string[]; warnings: string[]; status: number }> {
+  const project = createProject()
+  project.write(name, text)
+  const run = await project.cli(['workflow', 'validate', name, '--json'])
+  const { faults, warnings } = run.json()
+  const place = ({ line, column, where }: JsonDocument): string => `${line}:${column} ${where}`
+  return { faults: faults.map(place), warnings: warnings.map(place), status: run.status ?? -1 }
+}
+
+const YAML = `name: x
+phases:
+  - id: a
+    prompt: "{{taks}}"
+    artifact: a.json
+    gate: loose
+    next: nowhere
+    foo: 1
+  - id: A
+    artifact: ../b
+    check:
+      json_schema: { type: object, properties: { "a/b": { format: date } } }
+  - prompt_file: missing.md
+    artifact: c
+    steps: [one, 3]
+`
+
+const JSON_TEXT = `{
+\t"name": "x",
+\t"phases": [
+\t\t{ "id": "a", "prompt": "{{taks}}", "artifact": "a.json", "gate": "loose",
+\t\t  "next": "nowhere", "foo": 1 },
+\t\t{ "id": "A",
+\t\t  "artifact": "../b" }
+\t]
+}
+`
+
+describe('workflow validate', () => {
+  it('tells every fault of a YAML file at once, of shape, sense and prompt files, in order', async () => {
+    const { faults, status } = await placesIn('flow.yaml', YAML)
+    expect(status).toBe(1)
+    expect(faults).toEqual([
+      '4:5 phases.0.prompt',
+      '6:5 phases.0.gate',
+      '7:5 phases.0.next',
+      '8:5 phases.0.foo',
+      '9:5 phases.1',
+      '9:5 phases.1.id',
+      '10:5 phases.1.artifact',
+      '12:59 phases.1.check.json_schema.properties.a/b.format',
+      '13:5 phases.2.id',
+      '13:5 phases.2.prompt_file',
+      '15:18 phases.2.steps.1',
+    ])
+  })
+
+  it('and of a JSON file; line ends of another system and a byte order mark move nothing', async () => {
+    const wanted = [
+      '4:16 phases.0.prompt',
+      '4:60 phases.0.gate',
+      '5:5 phases.0.next',
+      '5:24 phases.0.foo',
+      '6:3 phases.1',
+      '6:5 phases.1.id',
+      '7:5 phases.1.artifact',
+    ]
+    for (const text of [JSON_TEXT, `\ufeff${JSON_TEXT}`, JSON_TEXT.replaceAll('\n', '\r\n')]) {
+      expect((await placesIn('flow.json', text)).faults).toEqual(wanted)
+    }
+  })
+
+  it('shows them to people on one line each, with the way to the place', async () => {
+    const project = createProject()
+    project.write('flow.yaml', YAML)
+    const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
+    expect(run.stdout.split('\n')).toHaveLength(13)
+    expect(run.stdout).toContain('✗ flow.yaml:7:5  phases.0.next: there is no phase "nowhere"\n')
+    expect(run.stdout).toContain('"format" would not be checked: the keywords are type, enum, const,')
+    expect(run.stdout).toMatch(/\n11 faults\n$/)
+  })
+
+  it.each([
+    ['flow.json', '{"name": "x" "phases": []}', ['1:14 '], 'no JSON here: comma expected'],
+    ['flow.json', '{"name": "x", "phases": [],}', ['1:28 '], 'no JSON here: property name expected'],
+    ['flow.yaml', 'name: x\nphases:\n  - id: a\n   prompt: p\n', ['4:1 '], 'Sequence item'],
+    ['flow.yaml', 'name: x\nname: y\nphases: []\n', ['2:1 '], 'Map keys must be unique'],
+    ['flow.yaml', '---\nname: x\n---\nname: y\n', ['3:1 '], 'a file of its own'],
+    ['flow.yaml', '', ['1:1 '], 'must be an object'],
+    ['flow.json', '[]', ['1:1 '], 'must be an object'],
+  ])('%s of %j is told where it is none', async (name, text, places, detail) => {
+    const project = createProject()
+    project.write(name, text)
+    expect(await placesIn(name, text)).toEqual({ faults: places, warnings: [], status: 1 })
+    expect((await project.cli(['workflow', 'validate', name])).stdout).toContain(detail)
+  })
+
+  it('is not led on for ever by a file that refers to itself', async () => {
+    const rows = [
+      'a: &a [1,1]',
+      ...['b', 'c', 'd', 'e'].map((name, at) => `${name}: &${name} [${`*${'abcde'[at]},`.repeat(20)}]`),
+    ]
+    expect((await placesIn('flow.yaml', rows.join('\n'))).faults).toEqual(['1:1 '])
+  })
+
+  it('takes what phases have in common from an anchor', async () => {
+    const text = 'name: x\nphases:\n  - &p {id: a, prompt: p, artifact: a}\n  - <<: *p\n    id: b\n    artifact: b\n'
+    expect(await placesIn('flow.yaml', text)).toEqual({ faults: [], warnings: [], status: 0 })
+  })
+
+  it('warns of what is suspicious, at its place, beside the faults', async () => {
+    const text = `name: x
+phases:
+  - id: a
+    steps: { from: b.txt, pointer: "" }
+    next: b
+    extra: 1
+  - id: b
+    prompt: p
+    artifact: b.txt
+    next: b
+  - id: c
+    steps: { from: z.json, pointer: "" }
+`
+    expect(await placesIn('flow.yaml', text)).toEqual({
+      faults: ['6:5 phases.0.extra'],
+      warnings: ['4:14 phases.0.steps.from', '7:5 phases.1.id', '11:5 phases.2.id', '12:14 phases.2.steps.from'],
+      status: 1,
+    })
+  })
+
+  it.each(['missing.yaml', '.'])('%s is no file: one line that says so', async (name) => {
+    const run = await createProject().cli(['workflow', 'validate', name])
+    expect(run).toMatchObject({ status: 65, stdout: '' })
+    expect(run.stderr).toMatch(/^postflight: \S+ cannot be read \((it is not there|a folder)\)[^\n]*\n$/)
+  })
+
+  it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml'])(
+    'has nothing to say against the example %s',
+    async (name) => {
+      const file = new URL(`../../examples/${name}`, import.meta.url).pathname
+      const run = await createProject().cli(['workflow', 'validate', file, '--json'])
+      expect(run.json()).toMatchObject({ valid: true, faults: [], warnings: [] })
+    },
+  )
+})
