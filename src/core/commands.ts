@@ -25,10 +25,9 @@ export function fallbackLine(
   return form.onPath ? undefined : ['node', form.script, ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-function withRoot([command = '', ...words]: readonly string[], root: string | undefined): string[] {
+function withRoot(words: readonly string[], root: string | undefined): string[] {
   const option = root === undefined ? [] : ['--root', root]
   // A folder may be called -rf.
-  return words.some((word) => word.startsWith('-'))
-    ? [command, ...option, '--', ...words]
-    : [command, ...words, ...option]
+  const dash = words.findIndex((word) => word.startsWith('-'))
+  return dash === -1 ? [...words, ...option] : [...words.slice(0, dash), ...option, '--', ...words.slice(dash)]
 }

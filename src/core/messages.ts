@@ -19,6 +19,8 @@ const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
+const workflowCommand = (command: string, task = ''): string => commandLine(['workflow', command, task], undefined)
+
 const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   usage: (a) => `${a.detail}`,
   'task-invalid': (a) =>
@@ -61,15 +63,16 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `${a.path}: ${a.where} must be ${a.expected}. Nothing was written: mend the file, then try again.`,
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === '' ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
-  'workflow-none': (a) => `no workflow in task ${a.task}: \`postflight workflow start\` begins one.`,
+  'workflow-none': (a) =>
+    `no workflow in task ${a.task}: \`postflight workflow start <task> --definition <file>\` begins one.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
-      ? `task ${a.task} runs the workflow "${a.name}" already: \`postflight workflow status ${a.task}\` shows it, \`abort\` ends it.`
-      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): \`resume\` goes on with it, \`start --fresh\` puts it aside and begins anew.`,
+      ? `task ${a.task} runs the workflow "${a.name}" already: \`${workflowCommand('status', a.task)}\` shows it, \`abort\` ends it.`
+      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): \`${workflowCommand('resume', a.task)}\` goes on with it, \`start --fresh\` puts it aside and begins anew.`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
   'workflow-marker': (a) =>
-    `${a.path} promises another postflight: finish it, or \`postflight clear ${a.task}\`, then try again.`,
+    `${a.path} promises another postflight: finish it, or \`${commandLine(['clear', a.task ?? ''], undefined)}\`, then try again.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem ?? '']?.(a.detail ?? '') ?? a.detail}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,

@@ -83,13 +83,20 @@ function answerForWorkflows(
   const { session, event, runningSubagents } = context.payload
   const mine = markers.flatMap((found) =>
     found.kind === 'marker' && found.marker.workflow && session !== undefined && found.marker.hostSession === session
-      ? [{ folder: found.folder, bypassed: found.marker.bypassed }]
+      ? [
+          {
+            folder: found.folder,
+            bypassed: found.marker.bypassed,
+            rootOption: rootOption(context, found.folder.root),
+          },
+        ]
       : [],
   )
   if (session === undefined || mine.length === 0) return NO_WORKFLOWS
   const returned = event === 'Stop' && runningSubagents === 0
   try {
-    return loadWorkflowDriver().answerWorkflows(mine, { session, returned, held, nowMs: context.nowMs })
+    const stop = { session, returned, held, nowMs: context.nowMs, sinceMs: performance.timeOrigin }
+    return loadWorkflowDriver().answerWorkflows(mine, stop)
   } catch (error) {
     const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))
     return { ...NO_WORKFLOWS, notices }

@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
+import { commandLine } from '../core/commands.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/workflow/messages.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
 import { errorText, replaceFile } from '../io/file-access.ts'
-import type { TaskFolder } from '../io/search.ts'
+import { type TaskFolder, taskWord } from '../io/search.ts'
 import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.ts'
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/store.ts'
 
@@ -17,6 +18,8 @@ import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/store.ts'
 export interface WorkflowMarker {
   readonly folder: TaskFolder
   readonly bypassed: boolean
+  /** Set where the agent's folder does not lead to the run's root. */
+  readonly rootOption: string | undefined
 }
 
 /** The stop that asks. */
@@ -27,6 +30,8 @@ export interface WorkflowStop {
   /** True when something else holds the agent already: then no prompt is given out. */
   readonly held: boolean
   readonly nowMs: number
+  /** When this process was started, which was after the agent wanted to stop (ms since the epoch). */
+  readonly sinceMs: number
 }
 
 /** What it comes to. */
@@ -42,28 +47,29 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
   let reason: string | undefined
   const notices: string[] = []
   const recorded: { root: string; entry: JournalEntry }[] = []
-  for (const { folder, bypassed } of markers) {
+  for (const { folder, bypassed, rootOption } of markers) {
+    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
       if (bypassed) {
         if (requireState(folder).hostSession !== stop.session) continue
         haltRun(folder, stop.nowMs)
-        notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed))
+        notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed, resume))
         recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
         continue
       }
       const mine = stop.returned && !stop.held && reason === undefined
       const turn = takeTurn(
         folder,
+        { sinceMs: stop.sinceMs, patience: 'hook' },
         // The marker may say anything: the state says whose run it is.
         ({ active, hostSession }) =>
-          active && hostSession !== stop.session ? undefined : { nowMs: stop.nowMs, returned: mine, mayPrompt: mine },
-        'hook',
+          active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
       )
       if (turn === undefined) continue
       if (turn.due !== undefined) reason = reasonFor(folder, turn.due)
       if (turn.command === 'finish') {
-        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why))
+        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
       }
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
@@ -78,7 +84,7 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
 
 function detailOf({ command, due, state }: Turn): string | undefined {
   if (due !== undefined) {
-    return `prompt: ${due.phase}${due.step === undefined ? '' : ` step ${due.step}`} attempt ${due.attempt}`
+    return `prompt${state.repeats > 0 ? ' again' : ''}: ${due.phase}${due.step === undefined ? '' : ` step ${due.step}`} attempt ${due.attempt}`
   }
   return command === 'finish' ? (state.outcome ?? undefined) : undefined
 }

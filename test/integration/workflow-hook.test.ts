@@ -1,8 +1,10 @@
 /** A workflow driven by the built hook: who is asked, when, and who is left alone. */
 
+import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { type Fields, OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { HOOK_BUNDLE } from '../support/process.ts'
 import { claudeHookEnv, createProject, type HookRun, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -27,6 +29,25 @@ async function started(definition: object = FLOW): Promise<Project> {
 
 const asked = (project: Project, payload = stop()): Promise<HookRun> =>
   project.hook(payload, { env: claudeHookEnv(project, SESSION) })
+
+/** A hook process that is running before anything else happens; it is told of its stop later. */
+function startedEarly(project: Project): (payload: Fields) => Promise<HookRun['answer']> {
+  const child = spawn(process.execPath, [HOOK_BUNDLE], {
+    cwd: project.dir,
+    env: { ...project.env, ...claudeHookEnv(project, SESSION) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  return async (payload) => {
+    child.stdin.end(JSON.stringify({ cwd: project.dir, ...payload }))
+    await closed
+    return JSON.parse(stdout) as HookRun['answer']
+  }
+}
 
 async function statusOf(project: Project): Promise<{ prompts: number; attempt: number; outcome: string | null }> {
   return (await project.cli(['workflow', 'status', '7', '--json'])).json()
@@ -66,6 +87,43 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project)).answer.systemMessage).toMatch(/is stalled: 2 attempts came to nothing/)
     expect((await asked(project)).answer).toEqual({})
     expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
+  })
+
+  it('asks twice at one stop where the host runs it twice: the same prompt, and one attempt', async () => {
+    const project = await started()
+    for (const [wanted, leave] of [
+      ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
+      ['Do one.', () => {}],
+    ] as const) {
+      // It is started before the other one has answered, and asks after it has.
+      const late = startedEarly(project)
+      const first = await asked(project)
+      expect(first.answer.reason).toContain(wanted)
+      expect(await late(stop())).toEqual(first.answer)
+      leave()
+    }
+    const status = await statusOf(project)
+    expect(status).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
+  })
+
+  it('asks twice, and what was done meanwhile is seen: nothing more is asked for than by the first', async () => {
+    const project = await started()
+    const late = startedEarly(project)
+    expect((await asked(project)).answer.decision).toBe('block')
+    project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
+    expect(await late(stop())).toEqual({})
+    expect((await asked(project)).answer.reason).toContain('Do one.')
+  })
+
+  it('asks at one stop from very many processes, and every fourth is an attempt', async () => {
+    const project = await started()
+    const lates = [1, 2, 3, 4, 5].map(() => startedEarly(project))
+    const first = await asked(project)
+    const answers = await Promise.all(lates.map((late) => late(stop())))
+    const same = answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(first.answer)).length
+    // Bounded, whatever a clock says.
+    expect(same).toBe(3)
+    expect(await statusOf(project)).toMatchObject({ attempt: 2, prompts: 2 })
   })
 
   it('and never blocks a sub-agent, nor counts while one runs in the background (CC#55754)', async () => {

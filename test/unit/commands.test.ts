@@ -28,6 +28,13 @@ describe('a folder whose name begins like an option', () => {
     )
   })
 
+  it.each([
+    [undefined, 'postflight workflow next -- -rf'],
+    ['/home/me/a b', "postflight workflow next --root '/home/me/a b' -- -rf"],
+  ])('also behind the name of a command of two words (root %s)', (root, expected) => {
+    expect(commandLine(['workflow', 'next', '-rf'], root)).toBe(expected)
+  })
+
   it('a dash inside a name is none', () => {
     expect(commandLine(['step', '259-x', 'a-b'], undefined)).toBe('postflight step 259-x a-b')
   })

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { abort, halt, isResumable, promptAgain, requestStop, resume } from '../../src/core/workflow/control.ts'
+import {
+  abort,
+  hadAskedBefore,
+  halt,
+  isResumable,
+  MAX_REPEATS,
+  promptAgain,
+  repeatPrompt,
+  requestStop,
+  resume,
+} from '../../src/core/workflow/control.ts'
 import { advance, currentPhase, type Observation } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import { RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
@@ -38,6 +48,27 @@ describe('a stop request', () => {
     const running = requestStop(advance(stateOf(ONE), seeing()).state, NOW)
     expect(advance(running, seeing({ returned: false })).command.kind).toBe('wait')
     expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+  })
+})
+
+describe('somebody who asks', () => {
+  const out = advance(stateOf(ONE), seeing()).state
+
+  it('since before the prompt went out has not come back with it; later, or when nothing is out, it may have', () => {
+    expect(hadAskedBefore(out, NOW - 1)).toBe(true)
+    expect(hadAskedBefore(out, NOW)).toBe(false)
+    expect(hadAskedBefore(promptAgain(out), NOW - 1)).toBe(false)
+    expect(hadAskedBefore(stateOf(ONE), NOW - 1)).toBe(false)
+    expect(hadAskedBefore(abort(out, NOW), NOW - 1)).toBe(false)
+  })
+
+  it('too often has: a clock that was set back must not keep an agent for ever', () => {
+    let state = out
+    for (let count = 0; count < MAX_REPEATS; count++) {
+      expect(hadAskedBefore(state, NOW - 1)).toBe(true)
+      state = repeatPrompt(state)
+    }
+    expect(hadAskedBefore(state, NOW - 1)).toBe(false)
   })
 })
 

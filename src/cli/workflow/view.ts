@@ -1,3 +1,4 @@
+import { commandLine } from '../../core/commands.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
@@ -5,7 +6,7 @@ import { isInStep } from '../../core/workflow/machine.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
 import { type HistoryEntry, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { readMarker } from '../../io/marker-store.ts'
-import type { TaskFolder } from '../../io/search.ts'
+import { type TaskFolder, taskWord } from '../../io/search.ts'
 import type { Painter } from '../report.ts'
 
 /** A run as `status` and `history` show it. */
@@ -84,7 +85,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     ...(state.active && state.hostSession !== undefined ? [`  session ${name(state.hostSession)}`] : []),
     ...(state.active && !hasMarker(folder)
       ? [
-          `  ${paint.yellow('!')} its marker is missing, so no hook finds it: \`postflight workflow resume\` puts it back`,
+          `  ${paint.yellow('!')} its marker is missing, so no hook finds it: \`${commandLine(['workflow', 'resume', taskWord(folder)], undefined)}\` puts it back`,
         ]
       : []),
   ]

@@ -66,3 +66,22 @@ export function resume(
 export function promptAgain(state: WorkflowState): WorkflowState {
   return { ...state, prompted: false }
 }
+
+/** How often one prompt is given to those who had asked before it went out. */
+export const MAX_REPEATS = 3
+
+/**
+ * True when whoever asks, since `askedMs`, had asked before the prompt that is out went out: it cannot have come back
+ * with anything. That is so when a host runs the hook twice for one stop. No figure of seconds is needed: a later stop
+ * comes from an agent that was given the prompt, so it is later than the prompt. A clock that was set back could make
+ * it look earlier, hence the limit.
+ */
+export function hadAskedBefore(state: WorkflowState, askedMs: number): boolean {
+  const { active, prompted, promptedMs, repeats } = state
+  return active && prompted && promptedMs !== undefined && askedMs < promptedMs && repeats < MAX_REPEATS
+}
+
+/** The same prompt was given out once more. It is the same attempt. */
+export function repeatPrompt(state: WorkflowState): WorkflowState {
+  return { ...state, repeats: state.repeats + 1 }
+}

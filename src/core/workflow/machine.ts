@@ -209,7 +209,7 @@ function prompt(state: WorkflowState, seen: Observation, effects: readonly Effec
   if (!seen.mayPrompt) return only(state, 'wait')
   const asked = record(state, { event: 'prompt', ...where(state) }, seen.nowMs)
   return {
-    state: { ...asked, prompted: true, begun: true, prompts: state.prompts + 1 },
+    state: { ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
     command: { kind: 'prompt' },
     effects,
   }

@@ -20,8 +20,8 @@ export const WORKFLOW_TEXT = {
     `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   bypassed: 'its marker was bypassed',
-  ended: (task: string, outcome: string, why: string | undefined): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}${outcome === 'completed' ? '.' : `. \`postflight workflow resume ${quote(task, 80)}\` goes on with it.`}`,
+  ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
+    `postflight-guard: the workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.${outcome === 'completed' || outcome === 'aborted' ? '' : ` \`${quote(resume)}\` goes on with it.`}`,
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not go on (${quote(detail, 600)}), so the stop was allowed.`,
   markerReason: (name: string): string => `The workflow "${quote(name, 100)}" is running here`,

@@ -69,6 +69,10 @@ export interface WorkflowState {
   readonly maxStepAttempts: number
   /** True while a prompt for the current attempt is out. */
   readonly prompted: boolean
+  /** When the last prompt went out. */
+  readonly promptedMs: number | undefined
+  /** How often that prompt was given to somebody who had asked before it went out. */
+  readonly repeats: number
   /** True from entering a phase again until its old artifact is out of the way. */
   readonly clearing: boolean
   /** True once anything was asked for in this visit. */
@@ -116,6 +120,8 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     stepAttempts: 0,
     maxStepAttempts: first.maxStepAttempts,
     prompted: false,
+    promptedMs: undefined,
+    repeats: 0,
     clearing: false,
     begun: false,
     lastFailure: undefined,

@@ -4,7 +4,16 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { MAIN_AGENT, newMarkerFields } from '../../core/marker.ts'
 import { taskNumberOf } from '../../core/task-folder.ts'
-import { abort, halt, isResumable, promptAgain, requestStop, resume } from '../../core/workflow/control.ts'
+import {
+  abort,
+  hadAskedBefore,
+  halt,
+  isResumable,
+  promptAgain,
+  repeatPrompt,
+  requestStop,
+  resume,
+} from '../../core/workflow/control.ts'
 import type { Definition } from '../../core/workflow/definition.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { type DuePrompt, duePrompt, STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
@@ -13,7 +22,7 @@ import { newState, type WorkflowState } from '../../core/workflow/state.ts'
 import { kindAt, removeFile } from '../file-access.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../lock.ts'
 import { endMarker, markerDisplayPath, readMarker, writeNewMarker } from '../marker-store.ts'
-import type { TaskFolder } from '../search.ts'
+import { type TaskFolder, taskWord } from '../search.ts'
 import { lookInside, makeFoldersInside } from './files.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
 import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './store.ts'
@@ -57,7 +66,7 @@ export function startRun(
     if (present !== undefined) {
       if (present.active || !options.fresh) {
         const outcome = present.active ? 'running' : (present.outcome ?? '')
-        throw new PostflightError('workflow-there', { task: folder.task, name: present.name, outcome })
+        throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome })
       }
       putAside(folder, present)
     }
@@ -68,29 +77,51 @@ export function startRun(
   })
 }
 
+/** Who asks for a turn. */
+export interface Asking {
+  /** When it began to ask (ms since the epoch): a process's start, or the time of an event. */
+  readonly sinceMs: number
+  readonly patience: 'command' | 'hook'
+}
+
 /**
  * Looks, goes on as far as it can, and gives out the next prompt if there is one and the looking says that it may.
  * `look` sees the state first (a large one is read only once) and says how to look, or undefined to leave it alone:
- * then undefined comes back.
+ * then undefined comes back. Of two who ask at once, such as a hook that is wired twice, the second is given the same
+ * prompt as the first, as the same attempt.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `marker-locked`; file-system errors.
  */
 export function takeTurn(
   folder: TaskFolder,
-  look: (state: WorkflowState) => Looking | undefined,
-  patience: 'command' | 'hook' = 'command',
+  asking: Asking,
+  look: (state: WorkflowState) => Pick<Looking, 'returned' | 'mayPrompt'> | undefined,
 ): Turn | undefined {
   requireFolder(folder)
-  return withRunLock(folder, patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
+  return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
     const state = requireState(folder)
     const looking = look(state)
-    return looking === undefined ? undefined : turnUnderLock(folder, state, looking)
+    if (looking === undefined) return undefined
+    // Under the lock, so that a prompt's time is later than the start of everybody who waited for it.
+    const nowMs = Date.now()
+    if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
+      return turnUnderLock(folder, state, { ...looking, nowMs })
+    }
+    const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs })
+    if (turn.command !== 'wait' || !turn.state.prompted) return turn
+    const repeated = repeatPrompt(turn.state)
+    write(folder, repeated, turn.state)
+    return { state: repeated, command: 'prompt', due: dueOf(folder, repeated) }
   })
+}
+
+function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path })
 }
 
 /** Locking makes the folder, which must not come about by asking. */
 function requireFolder(folder: TaskFolder): void {
   if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
-    throw new PostflightError('workflow-none', { task: folder.task })
+    throw new PostflightError('workflow-none', { task: taskWord(folder) })
   }
 }
 
@@ -106,8 +137,7 @@ function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Lookin
   })
   if (state.active) ensureMarker(folder, state, looking.nowMs)
   else removeMarker(folder)
-  const due = command === 'prompt' ? duePrompt(state, { task: folder.task, folder: folder.path }) : undefined
-  return { state, command, due }
+  return { state, command, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
 /** Asks a run to stop after the phase that runs; one that waits between two phases stops at once. */
@@ -127,7 +157,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): WorkflowState {
   return change(folder, (state) => {
     if (!isResumable(state)) {
-      throw new PostflightError('workflow-over', { task: folder.task, outcome: state.outcome ?? '' })
+      throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     refuseOtherMarker(folder)
     const resumed = resume(state, runner, nowMs)
@@ -169,7 +199,7 @@ function write(folder: TaskFolder, state: WorkflowState, former: WorkflowState):
 /** The state. @throws {PostflightError} `workflow-none`, `workflow-state`. */
 export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)
-  if (state === undefined) throw new PostflightError('workflow-none', { task: folder.task })
+  if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })
   return state
 }
 
@@ -177,7 +207,7 @@ export function requireState(folder: TaskFolder): WorkflowState {
 function refuseOtherMarker(folder: TaskFolder): void {
   const present = readMarker(folder)
   if (present === undefined || (present.kind === 'marker' && present.marker.workflow)) return
-  throw new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: folder.task })
+  throw new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: taskWord(folder) })
 }
 
 /** The marker by which launcher and hook find the run. */

@@ -12,7 +12,7 @@ import {
 } from '../../core/workflow/state-file.ts'
 import { kindAt, makeOwnFolder, readSmallFile, replaceFile } from '../file-access.ts'
 import { withLock } from '../lock.ts'
-import type { TaskFolder } from '../search.ts'
+import { type TaskFolder, taskWord } from '../search.ts'
 
 /** The state of a run on disk: replaced whole, by one writer at a time; its history beside it, one line a transition. */
 
@@ -37,7 +37,7 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const kind = kindAt(stateFolder(folder))
   if (kind === undefined) return undefined
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
-    new PostflightError('workflow-state', { path: stateDisplayPath(folder), task: folder.task, problem, detail })
+    new PostflightError('workflow-state', { path: stateDisplayPath(folder), task: taskWord(folder), problem, detail })
   if (kind !== 'folder') throw unusable('unreadable', `${WORKFLOW_FOLDER} is ${kind}`)
   const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_LIMIT)
   if (read.kind === 'absent') return undefined

@@ -82,7 +82,19 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 
-  it('goes on in a new session where a killed client left it, and draws no other session in', async () => {
+  it('asks for nothing twice where the hook is wired twice', async () => {
+    const guarded = projectWithFlow()
+    guarded.addHook('Stop', `"${process.execPath}" "${guarded.packageFolder}/dist/hook.js"`)
+
+    await guarded.run({ main: worker(START, say('Started.')) })
+
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
+    expect(guarded.files(`${TASK}/step-results/execute`)).toHaveLength(6)
+    // Both of them ran, and asked.
+    expect(guarded.journal().map(({ detail }) => detail)).toContain('prompt again: analyse attempt 1')
+  })
+
+  it('goes on in a new session where a stopped and killed client left it, and draws no other session in', async () => {
     const guarded = projectWithFlow()
     // The client dies in the middle of a step: it was asked for, and nothing came of it.
     let asked = (): void => {}
@@ -101,9 +113,16 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
       },
     })
     await inStep
+    expect(guarded.postflight('workflow', 'stop', '7').status).toBe(0)
     client.kill()
     await client.done
-    expect(stateOf(guarded)).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
+    expect(stateOf(guarded)).toMatchObject({
+      active: true,
+      phase: 'execute',
+      current_step: 1,
+      step_attempts: 0,
+      stop_requested: expect.any(String),
+    })
 
     const stranger = await guarded.run({ main: [say('Only passing.')] })
     expect(stranger.model.turns('main')).toHaveLength(1)
@@ -112,5 +131,61 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
 
     expect(reasonsIn(model.turns('main').at(-1)).map(placeOf)).toEqual(Object.keys(WORK).slice(3))
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
+  })
+})
+
+const ORCHESTRATOR = readFileSync(new URL('../../../examples/orchestrator-agent.md', import.meta.url), 'utf8')
+
+/** Two phases and a verdict; the word by which the model knows the sub-agent stands in its prompt. */
+const LOOP = JSON.stringify({
+  name: 'loop',
+  phases: [
+    { id: 'generate', prompt: 'ACTOR:worker write it', artifact: 'made.txt' },
+    {
+      id: 'validate',
+      prompt: 'ACTOR:worker check it',
+      artifact: 'verdict.json',
+      next: { pass: 'end', fail: 'generate', verdict: '/passed' },
+      max_visits: 2,
+    },
+  ],
+})
+
+describe.skipIf(hostsSkipped())('a workflow without hooks on Claude Code', () => {
+  it('is run to its end by the orchestrating agent of the examples, word for word', async () => {
+    const guarded = guardedProject({ install: false })
+    guarded.project.write('.claude/agents/workflow-orchestrator.md', ORCHESTRATOR)
+    guarded.project.write('flow.json', LOOP)
+    guarded.project.write(`${IN_TASK}/notes.txt`, 'x')
+    const NEXT = bash('postflight workflow next 7 --json')
+    let checked = 0
+
+    const { model } = await guarded.run(
+      {
+        // What the agent's own text tells it to do.
+        main: ({ index, lastToolResult = '' }) => {
+          if (index === 0) return bash('postflight workflow start 7 --definition flow.json')
+          if (index === 1 || !lastToolResult.includes('"command"')) return NEXT
+          const { command, outcome, prompt } = JSON.parse(lastToolResult)
+          if (command !== 'prompt') return say(`${command}: ${outcome}`)
+          const input = { description: 'a phase', subagent_type: 'general-purpose', prompt, run_in_background: false }
+          return { tools: [{ name: 'Agent', input }] }
+        },
+        worker: ({ userTexts, toolResults }) => {
+          if (toolResults.length > 0) return say('Done.')
+          if (userTexts.join().includes('write it')) return leave('made.txt', 'x')
+          checked += 1
+          return leave('verdict.json', JSON.stringify({ passed: checked === 2 }))
+        },
+      },
+      { args: ['--agent', 'workflow-orchestrator'] },
+    )
+
+    const turns = model.turns('main')
+    expect(turns[0]?.systemText).toContain('You do none of its work yourself')
+    expect(turns[0]?.request.tools?.map(({ name }) => name)).toEqual(expect.arrayContaining(['Agent', 'Bash']))
+    expect(turns[0]?.request.tools?.map(({ name }) => name)).not.toContain('Write')
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 4 })
+    expect(checked).toBe(2)
   })
 })

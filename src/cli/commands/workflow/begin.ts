@@ -4,6 +4,7 @@ import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
 import { kindAt } from '../../../io/file-access.ts'
+import { taskWord } from '../../../io/search.ts'
 import { requireState, startRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
@@ -61,7 +62,7 @@ export function start(
   const { session } = identityOf(context, options)
   const runner = { hostSession: session, parentSession: options.parentSession ?? session }
   const state = startRun(folder, ready, runner, { nowMs: context.nowMs, fresh: options.fresh })
-  const next = commandLine(['workflow', 'next', folder.task], context.rootOption)
+  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),

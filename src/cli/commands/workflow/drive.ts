@@ -1,5 +1,7 @@
+import { commandLine } from '../../../core/commands.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { oneLine } from '../../../core/text.ts'
+import { taskWord } from '../../../io/search.ts'
 import { abortRun, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
@@ -16,10 +18,9 @@ export function next(context: CommandContext, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task)
   const caller = shellIdentity(context.environment)?.session
   let driver = ''
-  const turn = takeTurn(folder, ({ active, hostSession }) => {
-    if (!active || hostSession === undefined || hostSession === caller) {
-      return { nowMs: context.nowMs, returned: true, mayPrompt: true }
-    }
+  const asking = { sinceMs: performance.timeOrigin, patience: 'command' } as const
+  const turn = takeTurn(folder, asking, ({ active, hostSession }) => {
+    if (!active || hostSession === undefined || hostSession === caller) return { returned: true, mayPrompt: true }
     driver = hostSession
     return undefined
   })
@@ -28,7 +29,7 @@ export function next(context: CommandContext, task: string): CommandResult {
       exitCode: 0,
       data: { command: 'wait', ...NOTHING },
       lines: [
-        `wait: session ${oneLine(driver, 80)} drives this workflow. \`postflight workflow resume ${folder.task}\` takes it over.`,
+        `wait: session ${oneLine(driver, 80)} drives this workflow. \`${commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)}\` takes it over.`,
       ],
     }
   }
