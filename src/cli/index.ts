@@ -3,12 +3,10 @@ import path from 'node:path'
 import type { CommandContext } from './context.ts'
 import { standardError, standardOutput } from './output.ts'
 import { asUsageError, buildProgram } from './program.ts'
-import { asPostflightError, jsonText, painterFor, printError, printResult } from './report.ts'
+import { asPostflightError, painterFor, printError, printResult } from './report.ts'
+import { processScreen } from './screen.ts'
 
 /** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
-
-/** How often (ms) `workflow status --watch` looks. */
-const WATCH_MS = 500
 
 /** dist/cli/cli.js lies two folders below the package. */
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
@@ -27,30 +25,21 @@ async function main(): Promise<void> {
       printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
       process.exitCode = result.exitCode
     },
-    follow: async (json) => {
+    follow: async (start) => {
       const { followLogs } = await import('./commands/logs.ts')
-      const stopped = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()))
-      const print = (line: string, entry: object): void => {
-        standardOutput.write(`${json ? jsonText(entry) : line}\n`)
-      }
-      await followLogs(contextOf(program.opts().root), print, stopped)
+      const { json, root } = program.opts()
+      await followLogs(contextOf(root), start, processScreen(standardOutput, process.env.TERM), json === true)
     },
     watch: async (task) => {
-      const { status } = await import('./commands/workflow/look.ts')
+      const { watchStatus } = await import('./commands/workflow/watch.ts')
       const { json, quiet, root } = program.opts()
-      let shown = ''
-      let stopped = false
-      process.once('SIGINT', () => {
-        stopped = true
+      await watchStatus({
+        contextNow: () => contextOf(root),
+        task,
+        paint: await painterFor(standardOutput, process.env.NO_COLOR),
+        options: { json: json === true, quiet: quiet === true },
+        screen: processScreen(standardOutput, process.env.TERM),
       })
-      while (!stopped) {
-        const result = status(contextOf(root), await painterFor(standardOutput, process.env.NO_COLOR), task)
-        // What an age alone changes is no news.
-        const text = JSON.stringify(result.data).replace(/"age_ms":-?\d+/g, '')
-        if (text !== shown) printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
-        shown = text
-        await new Promise((resolve) => setTimeout(resolve, WATCH_MS))
-      }
     },
   })
   try {

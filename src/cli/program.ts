@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { PostflightError } from '../core/errors.ts'
 import type { CommandContext, CommandResult } from './context.ts'
+import { example } from './help-examples.ts'
 import type { Output, Painter } from './report.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
@@ -15,8 +16,9 @@ export interface ProgramPorts {
   readonly run: (
     action: (context: CommandContext, paint: Painter) => Promise<CommandResult> | CommandResult,
   ) => Promise<void>
-  readonly follow: (json: boolean) => Promise<void>
-  /** Shows the status of a workflow, or of all, again whenever it changes. */
+  /** Prints what comes into the journal after `start` (bytes). */
+  readonly follow: (start: number) => Promise<void>
+  /** Shows the status of a workflow, or of all, again whenever it changes, until the end. */
   readonly watch: (task: string | undefined) => Promise<void>
 }
 
@@ -180,7 +182,7 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
     .command('logs')
     .description('the journal, readable')
     .addOption(new Option('-n, --count <number>', 'how many of the last entries').default('20'))
-    .option('--follow', 'go on printing what comes', false)
+    .option('--follow', 'go on printing what comes, until Ctrl-C', false)
     .addHelpText('after', example('logs -n 50', 'logs --follow'))
     .action(async (options: { count: string; follow: boolean }) => {
       const count = Number(options.count)
@@ -191,8 +193,13 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
           expected: 'takes a whole number',
         })
       }
-      await ports.run(async (context) => (await import('./commands/logs.ts')).logs(context, { count }))
-      if (options.follow) await ports.follow(program.opts().json === true)
+      let end = 0
+      await ports.run(async (context) => {
+        const printed = (await import('./commands/logs.ts')).logs(context, { count })
+        end = printed.end
+        return printed
+      })
+      if (options.follow) await ports.follow(end)
     })
 }
 
@@ -224,10 +231,6 @@ function addSettingsCommands(program: Command, ports: ProgramPorts): void {
 
 function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
-}
-
-function example(...commands: readonly string[]): string {
-  return `\nExample${commands.length === 1 ? '' : 's'}:\n${commands.map((command) => `  $ postflight ${command}`).join('\n')}`
 }
 
 /** commander's ways out, as ours: help and version are done, everything else is wrong use. */

@@ -1,7 +1,17 @@
 import type { Command } from 'commander'
+import { example } from './help-examples.ts'
 import type { ProgramPorts } from './program.ts'
 
 /** Declares `postflight workflow …`; each command is loaded only when it runs. */
+
+const FIRST_STEPS = `
+First steps:
+  $ postflight workflow validate flow.yaml
+  $ postflight workflow start 259 --definition flow.yaml
+  $ postflight workflow status 259 --watch
+
+With the stop hook installed, the agent that ran \`start\` ends its turn and is given prompt after prompt.
+Without it, ask for each one: \`postflight workflow next 259 --json\`.`
 
 /** Adds the commands. */
 export function addWorkflowCommands(program: Command, ports: ProgramPorts): void {
@@ -10,12 +20,13 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .description(
       'run phases and steps to their end: validate, start, next, status, stop, resume, abort, history, graph',
     )
-    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
   workflow
     .command('validate')
     .description('every fault of a definition, with line and column, and what is suspicious in it')
     .argument('<file>', 'the definition, JSON or YAML')
+    .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate flow.json --json'))
     .action((file: string) =>
       ports.run(async (context, paint) =>
         (await import('./commands/workflow/begin.ts')).validate(context, paint, file),
@@ -30,6 +41,14 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
     .option('--fresh', 'put a run that has ended aside, with all that it left', false)
+    .addHelpText(
+      'after',
+      example(
+        'workflow start 259 --definition flow.yaml',
+        'workflow start 259 my_slug --definition flow.yaml',
+        'workflow start 259 --definition flow.yaml --fresh',
+      ),
+    )
     .action((name: string, slug: string | undefined, options) =>
       ports.run(async (context) => (await import('./commands/workflow/begin.ts')).start(context, name, slug, options)),
     )
@@ -37,7 +56,15 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .command('status')
     .description('a picture of the run, or of every run')
     .argument('[task]', 'only this one')
-    .option('--watch', 'show it again whenever it changes', false)
+    .option('--watch', 'show it again whenever it changes, until it has ended (or Ctrl-C)', false)
+    .addHelpText(
+      'after',
+      example(
+        'workflow status',
+        'workflow status 259 --watch',
+        'workflow status 259 --watch --quiet && echo it has ended',
+      ),
+    )
     .action(async (name: string | undefined, options: { watch: boolean }) => {
       if (options.watch) await ports.watch(name)
       else {
@@ -50,13 +77,15 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .command('next')
     .description('look at what the last prompt left, and print what to dispatch next')
     .argument(...task)
+    .addHelpText('after', example('workflow next 259', 'workflow next 259 --json'))
     .action((name: string) =>
       ports.run(async (context) => (await import('./commands/workflow/drive.ts')).next(context, name)),
     )
   workflow
     .command('stop')
-    .description('stop when the phase that runs is through')
+    .description('stop when the phase that runs is through; resume goes on')
     .argument(...task)
+    .addHelpText('after', example('workflow stop 259'))
     .action((name: string) =>
       ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).stop(context, paint, name)),
     )
@@ -66,6 +95,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument(...task)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --host-session 5f0c1f2e-…'))
     .action((name: string, options) =>
       ports.run(async (context, paint) =>
         (await import('./commands/workflow/drive.ts')).resume(context, paint, name, options),
@@ -73,8 +103,9 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     )
   workflow
     .command('abort')
-    .description('end a run at once')
+    .description('end a run at once, for good')
     .argument(...task)
+    .addHelpText('after', example('workflow abort 259'))
     .action((name: string) =>
       ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).abort(context, paint, name)),
     )
@@ -82,6 +113,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .command('history')
     .description('every transition of a run')
     .argument(...task)
+    .addHelpText('after', example('workflow history 259', 'workflow history 259 --json'))
     .action((name: string) =>
       ports.run(async (context) => (await import('./commands/workflow/look.ts')).history(context, name)),
     )
@@ -89,6 +121,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .command('graph')
     .description('a Mermaid diagram of a definition, or of a run in the colours of its state')
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
+    .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target: string) =>
       ports.run(async (context) => (await import('./commands/workflow/begin.ts')).graph(context, target)),
     )

@@ -136,6 +136,11 @@ export function unsearchable(path: string, detail: string): string {
   return `${path} cannot be looked into (${detail}): a marker in it would hold nobody`
 }
 
+/** That of a journal which grew far beyond its limit only the end was read. */
+export function journalCut(bytes: number): string {
+  return `the journal is very long: only its last ${bytes / 1_048_576} MiB were read`
+}
+
 /** How much was left, when there was more than a stop has time for. */
 export function unsettledNotice(count: number): string {
   return `postflight-guard: ${count} more markers than a stop has time for: they hold nobody this time. \`postflight inspect\` lists them.`

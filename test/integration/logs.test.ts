@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
@@ -140,6 +140,79 @@ describe.concurrent('logs', () => {
     expect(await ended).toBe(0)
   })
 })
+
+describe.concurrent('a journal that nobody rotated', () => {
+  it('is read from its end, with a word that it was', async () => {
+    const project = createProject()
+    const line = (index: number): string =>
+      `${JSON.stringify({ event: 'block', task: 'x'.repeat(150), count: index })}\n`
+    project.write(JOURNAL, Array.from({ length: 110_000 }, (_, index) => line(index)).join(''))
+    expect(statSync(project.at(JOURNAL)).size).toBeGreaterThan(16_777_216)
+
+    const run = await project.cli(['logs', '-n', '2', '--json'])
+
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('only its last 16 MiB were read') })
+    expect(run.json().entries.map((entry: { count: number }) => entry.count)).toEqual([109_998, 109_999])
+  })
+})
+
+describe.concurrent('logs --follow', () => {
+  const entry = (count: number): string => `${JSON.stringify({ event: 'block', task: 'a', count })}\n`
+
+  it('misses nothing over a rotation, nor what came before it began to look', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    project.write(JOURNAL, entry(1))
+    const child = follow(project, onTestFinished)
+    await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"entries"')
+    // Rotated at once, as the writer does: the rest of the old file, then the new one.
+    appendFileSync(project.at(JOURNAL), entry(2))
+    renameSync(project.at(JOURNAL), project.at(OLD_JOURNAL))
+    project.write(JOURNAL, '')
+    await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":2')
+    appendFileSync(project.at(JOURNAL), entry(3) + entry(4).slice(0, 9))
+    await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":3')
+    appendFileSync(project.at(JOURNAL), entry(4).slice(9))
+    await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":4')
+    expect(child.stdout().match(/"count":\d/g)).toEqual(['"count":2', '"count":3', '"count":4'])
+  })
+
+  it('ends when nobody reads any more, at the next entry', async ({ expect }) => {
+    const project = createProject()
+    project.write(JOURNAL, entry(1))
+    let hasEnded = false
+    const piped = project.shell(`node "${CLI}" logs --follow | head -n 1`).then((run) => {
+      hasEnded = true
+      return run
+    })
+    await expect
+      .poll(
+        () => {
+          appendFileSync(project.at(JOURNAL), entry(2))
+          return hasEnded
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+      .toBe(true)
+    expect(await piped).toMatchObject({ status: 0, stdout: expect.stringContaining('continuation 1'), stderr: '' })
+  })
+})
+
+/** `logs --follow -n 0 --json`, running until the test ends. */
+function follow(project: Project, onTestFinished: (action: () => void) => void): { stdout: () => string } {
+  const child = spawn(process.execPath, [CLI, 'logs', '--follow', '-n', '0', '--json'], {
+    cwd: project.dir,
+    env: { ...project.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  return { stdout: () => stdout }
+}
 
 describe.concurrent('the journal', () => {
   it('is rotated at 1 MiB, and one old file is kept', async () => {

@@ -1,10 +1,14 @@
 import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
 import { parseJournalLine } from '../../core/journal-entry.ts'
+import { journalCut } from '../../core/messages.ts'
 import { oneLine } from '../../core/text.ts'
-import { kindAt, readSmallBytes } from '../../io/file-access.ts'
+import { kindAt } from '../../io/file-access.ts'
 import { journalPaths } from '../../io/journal.ts'
+import { JOURNAL_PART_BYTES, readJournalPart } from '../../io/journal-reading.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
+import { jsonText } from '../report.ts'
+import type { Screen } from '../screen.ts'
 
 /** `postflight logs`: the journal, readable. */
 
@@ -13,44 +17,48 @@ export interface LogsOptions {
   readonly count: number
 }
 
+/** What was printed, and where the journal goes on from there (bytes). */
+export interface LogsResult extends CommandResult {
+  readonly end: number
+}
+
 type Entry = Readonly<Record<string, unknown>>
 
 const FOLLOW_INTERVAL_MS = 500
 
-/** It is rotated at 1 MiB, so a longer one (bytes) is none of ours. */
-const JOURNAL_MAX_BYTES = 16_777_216
-
-export function logs(context: CommandContext, options: LogsOptions): CommandResult {
+export function logs(context: CommandContext, options: LogsOptions): LogsResult {
   const { old, current } = readableJournal(requireRoot(context))
-  const entries = [old, current].flatMap((file) => parseLines(readJournal(file)))
+  const parts = [readJournal(old, 0), readJournal(current, 0)]
+  if (parts.some(({ cut }) => cut)) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
+  const entries = parts.flatMap(({ lines }) => parseLines(lines))
   const last = options.count === 0 ? [] : entries.slice(-options.count)
   return {
     exitCode: 0,
     data: { entries: last },
     lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
+    end: parts[1]?.end ?? 0,
   }
 }
 
-/** Calls `print` with every entry that comes, until `stopped` resolves. Rotation is followed. */
-export async function followLogs(
-  context: CommandContext,
-  print: (line: string, entry: Entry) => void,
-  stopped: Promise<void>,
-): Promise<void> {
-  const { current } = readableJournal(requireRoot(context))
-  let position = sizeOf(current)
-  const look = (): void => {
-    const size = sizeOf(current)
-    if (size < position) position = 0
-    if (size === position) return
-    const text = readJournal(current, position)
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    position += Buffer.byteLength(whole)
-    for (const entry of parseLines(whole)) print(describeEntry(entry), entry)
+/**
+ * Prints every entry that comes after `start` (bytes), until it is stopped or nobody reads any more. Rotation is
+ * followed: what came before it lies in the old file.
+ */
+export async function followLogs(context: CommandContext, start: number, screen: Screen, json: boolean): Promise<void> {
+  const { old, current } = readableJournal(requireRoot(context))
+  let position = start
+  const comeIn = (): Entry[] => {
+    const isRotated = sizeOf(current) < position
+    const before = isRotated ? parseLines(readJournal(old, position).lines) : []
+    const { lines, end } = readJournal(current, isRotated ? 0 : position)
+    position = end
+    return [...before, ...parseLines(lines)]
   }
-  const timer = setInterval(look, FOLLOW_INTERVAL_MS)
-  await stopped
-  clearInterval(timer)
+  do {
+    for (const entry of comeIn()) {
+      if (!screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)) return
+    }
+  } while (await screen.pause(FOLLOW_INTERVAL_MS))
 }
 
 /** The journal's files, in a folder of our own: a link of that name leads to somebody else's. */
@@ -66,23 +74,17 @@ function sizeOf(file: string): number {
   return stats?.isFile() ? stats.size : 0
 }
 
-function readJournal(file: string, from = 0): string {
-  const read = readSmallBytes(file, JOURNAL_MAX_BYTES)
-  if (read.kind === 'absent') return ''
-  if (read.kind === 'unreadable') return refuse(file, read.detail)
-  if (!read.whole) return refuse(file, `larger than ${JOURNAL_MAX_BYTES} bytes`)
-  return read.bytes.subarray(from).toString('utf8')
+function readJournal(file: string, start: number) {
+  const part = readJournalPart(file, start)
+  return part.kind === 'unreadable' ? refuse(file, part.detail) : part
 }
 
 function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
 }
 
-function parseLines(text: string): Entry[] {
-  return text
-    .split('\n')
-    .map(parseJournalLine)
-    .filter((entry) => entry !== undefined)
+function parseLines(lines: readonly string[]): Entry[] {
+  return lines.map(parseJournalLine).filter((entry) => entry !== undefined)
 }
 
 function describeEntry(entry: Entry): string {

@@ -1,0 +1,156 @@
+/** `workflow status --watch` as a process: what it shows, and every way in which it ends. */
+
+import { spawn } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { CLI, canRun } from '../support/process.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+
+/** A run of one phase. */
+async function started(): Promise<Project> {
+  const project = createProject()
+  const file = project.write(
+    'flow.json',
+    JSON.stringify({ name: 'one', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] }),
+  )
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+/** The watcher, running until the test ends. */
+function watch(project: Project, onTestFinished: (action: () => void) => void, ...words: string[]) {
+  const child = spawn(process.execPath, [CLI, 'workflow', 'status', '--watch', ...words], {
+    cwd: project.dir,
+    env: { ...project.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { child, stdout: () => stdout, ended }
+}
+
+/** The run goes on: a prompt, or its end. */
+async function goOn(project: Project): Promise<void> {
+  expect((await project.cli(['workflow', 'next', '7'])).status).toBe(0)
+}
+
+async function finish(project: Project): Promise<void> {
+  project.write(`${IN_TASK}/out.txt`, 'x')
+  await goOn(project)
+}
+
+const patient = { timeout: 10_000 }
+
+describe.concurrent('workflow status --watch', () => {
+  it('shows the picture again when it changes, and ends with the run', async ({ expect, onTestFinished }) => {
+    const project = await started()
+    const { stdout, ended } = watch(project, onTestFinished, '7')
+    await expect.poll(stdout, patient).toMatch(/running · 0 prompts[\s\S]*▶ only/)
+    await goOn(project)
+    await expect.poll(stdout, patient).toMatch(/running · 1 prompt,/)
+    await finish(project)
+    expect(await ended).toBe(0)
+    // Three pictures, an empty line between them, and none that only an age changed.
+    expect(
+      stdout()
+        .split('\n\n')
+        .map((picture) => /running|completed/.exec(picture)?.[0]),
+    ).toEqual(['running', 'running', 'completed'])
+    expect(stdout()).toContain('✓ only')
+  })
+
+  it('of every run ends when the last one has', async ({ expect, onTestFinished }) => {
+    const project = await started()
+    await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])
+    const { stdout, ended } = watch(project, onTestFinished, '--json')
+    await expect.poll(stdout, patient).toContain('008_other')
+    await goOn(project)
+    await finish(project)
+    await expect.poll(stdout, patient).toContain('"outcome":"completed"')
+    await project.cli(['workflow', 'abort', '8'])
+    expect(await ended).toBe(0)
+    // With --json each line is a document.
+    const documents = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(documents.at(-1).workflows.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      'completed',
+      'aborted',
+    ])
+  })
+
+  it('with --quiet only waits for the end', async ({ expect, onTestFinished }) => {
+    const project = await started()
+    const { stdout, ended } = watch(project, onTestFinished, '7', '--quiet')
+    await goOn(project)
+    await finish(project)
+    expect([await ended, stdout()]).toEqual([0, ''])
+  })
+
+  it('is ended by Ctrl-C, which is its usual end: exit code 0', async ({ expect, onTestFinished }) => {
+    const project = await started()
+    const { child, stdout, ended } = watch(project, onTestFinished, '7')
+    await expect.poll(stdout, patient).toContain('only')
+    child.kill('SIGINT')
+    expect(await ended).toBe(0)
+  })
+
+  it('ends when nobody reads any more, at the next change', async ({ expect }) => {
+    const project = await started()
+    await goOn(project)
+    let hasEnded = false
+    const piped = project.shell(`node "${CLI}" workflow status 7 --watch | head -n 1`).then((run) => {
+      hasEnded = true
+      return run
+    })
+    await expect
+      .poll(
+        async () => {
+          // While a phase runs neither ends the run, and each changes it.
+          await project.cli(['workflow', 'stop', '7'])
+          await project.cli(['workflow', 'resume', '7'])
+          return hasEnded
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+      .toBe(true)
+    expect(await piped).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  it('ends at once where nothing runs', async ({ expect }) => {
+    const project = await started()
+    await project.cli(['workflow', 'abort', '7'])
+    expect(await project.cli(['workflow', 'status', '7', '--watch'])).toMatchObject({ status: 0 })
+    const empty = await createProject().cli(['workflow', 'status', '--watch'])
+    expect(empty).toMatchObject({ status: 0, stdout: 'no workflows here\n' })
+  })
+
+  it.skipIf(!canRun('command -v script'))(
+    'on a terminal paints each picture over the last one, and NO_COLOR takes only the colours',
+    async ({ expect }) => {
+      const project = await started()
+      const command = `script -qfec "node "${CLI}" workflow status 7 --watch" /dev/null`
+      let hasEnded = false
+      const watched = project.shell(command, { env: { TERM: 'xterm', NO_COLOR: '1' } }).then((run) => {
+        hasEnded = true
+        return run
+      })
+      await goOn(project)
+      await finish(project)
+      await expect.poll(() => hasEnded, { timeout: 20_000 }).toBe(true)
+      const { stdout } = await watched
+      expect(stdout).toContain('\u001b[H\u001b[2J')
+      expect(stdout).toContain('✓ only')
+      expect(stdout).not.toMatch(/\u001b\[\d+m/)
+    },
+  )
+})
