@@ -9,6 +9,7 @@ import { errorText } from '../io/file-access.ts'
 import { cameWithClone } from '../io/judge.ts'
 import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem, type TaskFolder } from '../io/search.ts'
+import { loadMarkerRun } from './workflow/load-marker-run.ts'
 
 /** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
 export interface MarkerView {
@@ -29,6 +30,8 @@ export interface MarkerView {
     readonly agent_type: string | null
   }
   readonly workflow: boolean
+  /** How the workflow stands whose marker it is. */
+  readonly run: { readonly standing: 'running' | 'over' | 'missing' | 'unusable'; readonly note: string } | null
   readonly promised_at: string | null
   readonly age_ms: number | null
   readonly continuations: { readonly spent: number | null; readonly limit: number }
@@ -113,12 +116,18 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
       agent_type: quoted(marker.agentType),
     },
     workflow: marker.workflow,
+    run: marker.workflow && !abandoned ? runOf(folder) : null,
     promised_at: toIso(promisedMs),
     age_ms: Math.round(nowMs - promisedMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
     problems,
   }
+}
+
+function runOf(folder: TaskFolder): MarkerView['run'] {
+  const { standing, note } = loadMarkerRun().runOfMarker(folder)
+  return { standing, note }
 }
 
 const UNKNOWN = {
@@ -130,6 +139,7 @@ const UNKNOWN = {
   reason: null,
   owner: { host_session: null, agent: null, agent_type: null },
   workflow: false,
+  run: null,
   promised_at: null,
   age_ms: null,
   continuations: { spent: null, limit: CONTINUATION_LIMIT },

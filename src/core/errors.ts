@@ -24,6 +24,7 @@ const EXIT_CODES = {
   'root-unlikely': EXIT.usage,
   'marker-none': EXIT.no,
   'marker-of-other-session': EXIT.no,
+  'marker-of-workflow': EXIT.no,
   'marker-unreadable': EXIT.data,
   'marker-unparsed': EXIT.data,
   'marker-vanished': EXIT.no,

@@ -42,6 +42,8 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, \`${commandLine(['adopt', a.task ?? ''], undefined)}\`, or \`create --force\` to replace it.`,
+  'marker-of-workflow': (a) =>
+    `${a.path} is a workflow's: \`${workflowCommand('status', a.task)}\` shows it, \`stop\` ends it when its phase is through, \`abort\` at once, \`resume\` takes it over; when it is over, \`${commandLine(['clear', a.task ?? ''], undefined)}\`.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
@@ -120,6 +122,14 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   capped: `${CONTINUATION_LIMIT} continuations are spent: let go, the marker is kept as abandoned`,
   block: 'held: the postflight is pending',
 }
+
+/** What a running workflow's driver does at a stop, as the end of a sentence. */
+export const WORKFLOW_RULES = {
+  other: 'another session drives it, or none',
+  asked: 'it looks at what was left, then gives out the next prompt, or lets go when the run has ended',
+  looks: 'it looks at what was left, and lets go',
+  unless: "unless the workflow's driver gives out a prompt",
+} as const
 
 /** The note to the user when a marker ran into the limit. */
 export function cappedNotice(task: string, path: string, command: string): string {

@@ -53,7 +53,7 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
     try {
       if (bypassed) {
         if (requireState(folder).hostSession !== stop.session) continue
-        haltRun(folder, stop.nowMs)
+        haltRun(folder, 'bypassed', stop.nowMs)
         notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed, resume))
         recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
         continue

@@ -151,7 +151,9 @@ describe('the stop hook drives a workflow', () => {
   it('and lets go at once when its marker is bypassed', async () => {
     const project = await started()
     await asked(project)
-    await project.cli(['bypass', '7'])
+    // By hand; `postflight bypass` stops the run by itself.
+    const marker = `${IN_TASK}/.postflight-pending`
+    project.write(marker, project.read(marker).replace('"stop_hook_active": false', '"stop_hook_active": true'))
     expect((await asked(project)).answer.systemMessage).toMatch(/is stopped: its marker was bypassed/)
     expect(await statusOf(project)).toMatchObject({ outcome: 'stopped' })
   })

@@ -351,6 +351,6 @@ describe('stop, resume, abort', () => {
   it('`create` does not write over the marker of a run', async () => {
     const project = await started(two)
     const run = await project.cli(['create', '7', '--operation', 'x'])
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("a running workflow's") })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("is a workflow's") })
   })
 })

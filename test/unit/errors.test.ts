@@ -19,6 +19,7 @@ const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments
   'root-unlikely': [64, { start: '/' }],
   'marker-none': [1, { folder: 'specs/259_a' }],
   'marker-of-other-session': [1, { path: 'specs/259_a', whose: 'pending for host session s2', task: '259_a' }],
+  'marker-of-workflow': [1, { path: 'specs/259_a', task: '259_a' }],
   'marker-unreadable': [65, { path: 'specs/259_a', detail: 'EISDIR' }],
   'marker-unparsed': [65, { path: 'specs/259_a', task: '259_a', detail: 'not-json' }],
   'marker-vanished': [1, { path: 'specs/259_a' }],

@@ -3,7 +3,8 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId, type Marker } from '../../core/marker.ts'
 import { toIsoSeconds } from '../../core/time.ts'
-import { changeMarker, readMarker, reviveAbandoned } from '../../io/marker-store.ts'
+import { changeMarker, markerDisplayPath, readMarker, reviveAbandoned } from '../../io/marker-store.ts'
+import { taskWord } from '../../io/search.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -41,7 +42,12 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     ...owner(marker, true),
   }))
   if (!revived) {
-    if (readMarker(folder) === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    const present = readMarker(folder)
+    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    // The marker would be this session's, and the run still another's: nobody would drive it.
+    if (present.kind === 'marker' && present.marker.workflow) {
+      throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
+    }
     changeMarker(folder, (marker) => owner(marker, false), { replaceUnparsed: true })
   }
   const target = path.join(folder.path, MARKER_FILE)

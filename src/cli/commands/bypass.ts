@@ -1,7 +1,8 @@
+import { commandLine } from '../../core/commands.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
-import { changeMarker, markerDisplayPath } from '../../io/marker-store.ts'
-import { foldersHolding, listTaskFolders } from '../../io/search.ts'
+import { changeMarker, markerDisplayPath, readMarker } from '../../io/marker-store.ts'
+import { foldersHolding, listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
 import { refuseUnsearched } from '../../io/tasks.ts'
 import {
   type CommandContext,
@@ -13,7 +14,9 @@ import {
   requireTaskFolder,
 } from '../context.ts'
 
-/** `postflight bypass`: let the next stop go through, whoever stops. */
+import { loadMarkerRun } from '../workflow/load-marker-run.ts'
+
+/** `postflight bypass`: let the next stop go through, whoever stops. A workflow is stopped by that, resumable. */
 
 export interface BypassOptions {
   readonly all: boolean
@@ -25,6 +28,17 @@ export function bypass(context: CommandContext, task: string | undefined, option
   const { folders, problems } =
     task === undefined ? everyMarker(root) : { folders: [requireTaskFolder(root, task)], problems: [] }
   const done = forEveryOne(folders, (folder) => {
+    const about = { task: folder.task, path: markerDisplayPath(folder) }
+    if (isOfWorkflow(folder) && loadMarkerRun().stopRunOfMarker(folder, 'bypassed', context.nowMs)) {
+      record(context, root, [{ event: 'bypass-request', task: folder.task, detail: 'workflow stopped' }])
+      const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+      return {
+        ...about,
+        marker_id: null,
+        workflow: 'stopped',
+        line: `its workflow is stopped: ${resume} goes on with it`,
+      }
+    }
     const marker = changeMarker(
       folder,
       (present) =>
@@ -32,17 +46,24 @@ export function bypass(context: CommandContext, task: string | undefined, option
       { replaceUnparsed: true },
     )
     record(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
-    return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker?.id ?? null }
+    return {
+      ...about,
+      marker_id: marker?.id ?? null,
+      workflow: null,
+      line: 'the next stop goes through and removes it',
+    }
   })
   refuseUnsearched(problems)
   return {
     exitCode: 0,
-    data: { bypassed: done },
-    lines:
-      done.length === 0
-        ? ['no markers to bypass']
-        : done.map((one) => `${one.path}: the next stop goes through and removes it`),
+    data: { bypassed: done.map(({ line: _line, ...one }) => one) },
+    lines: done.length === 0 ? ['no markers to bypass'] : done.map(({ path, line }) => `${path}: ${line}`),
   }
+}
+
+function isOfWorkflow(folder: TaskFolder): boolean {
+  const read = readMarker(folder)
+  return read?.kind === 'marker' && read.marker.workflow
 }
 
 function everyMarker(root: string) {

@@ -1,10 +1,12 @@
+import { commandLine } from '../../core/commands.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/decision.ts'
+import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { parseTaskReference } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
-import { clearableFiles, clearFolder, readMarker } from '../../io/marker-store.ts'
-import { listTaskFolders, type SearchProblem, type TaskFolder } from '../../io/search.ts'
+import { clearableFiles, clearFolder, markerDisplayPath, readMarker } from '../../io/marker-store.ts'
+import { listTaskFolders, type SearchProblem, type TaskFolder, taskWord } from '../../io/search.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/tasks.ts'
 import {
   type CommandContext,
@@ -15,6 +17,8 @@ import {
   record,
   requireOneTarget,
 } from '../context.ts'
+
+import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
 /** `postflight clear`: the postflight is done, or no longer wanted. Nothing there is fine. */
 
@@ -36,6 +40,12 @@ export function clear(context: CommandContext, task: string | undefined, options
     const files = clearableFiles(folder, options.returnMeta)
     // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
     if (!files.some((name) => task !== undefined || name !== RETURN_META_FILE)) return undefined
+    const isRunning = isRunningWorkflow(folder)
+    // Without its marker no hook would find it any more, and nobody would be told.
+    if (isRunning && task !== undefined) {
+      throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
+    }
+    if (isRunning && !options.dryRun) loadMarkerRun().stopRunOfMarker(folder, 'cleared', context.nowMs)
     const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
     const id = result.marker?.marker.id
     if (!options.dryRun && root !== undefined) {
@@ -53,17 +63,23 @@ export function clear(context: CommandContext, task: string | undefined, options
       ])
     }
     const owner = foreignOwner(context, result.marker?.marker.hostSession)
-    return { task: folder.task, path: folder.path, marker_id: id ?? null, files: result.files, owner }
+    const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+    const workflow = isRunning ? ` (its workflow is stopped by that: ${resume} goes on with it)` : ''
+    return {
+      ...{ task: folder.task, path: folder.path, marker_id: id ?? null, workflow: isRunning ? 'stopped' : null },
+      files: isRunning ? [...new Set([...files, ...result.files])] : result.files,
+      note: `${owner}${workflow}`,
+    }
   }).filter((one) => one !== undefined)
   refuseUnsearched(problems)
   const verb = options.dryRun ? 'would clear' : 'cleared'
   return {
     exitCode: 0,
-    data: { root: root ?? null, dry_run: options.dryRun, cleared: done.map(({ owner: _owner, ...one }) => one) },
+    data: { root: root ?? null, dry_run: options.dryRun, cleared: done.map(({ note: _note, ...one }) => one) },
     lines:
       done.length === 0
         ? [nothing(root, task, folders)]
-        : done.map(({ path, files, owner }) => `${verb} ${displayPath(context, path)}: ${files.join(', ')}${owner}`),
+        : done.map(({ path, files, note }) => `${verb} ${displayPath(context, path)}: ${files.join(', ')}${note}`),
   }
 }
 
@@ -99,15 +115,25 @@ function foldersToClear(
   }
 }
 
+/** Runs that nobody can take up again: their markers hold nobody and go with nobody. */
+const ENDED: readonly string[] = ['over', 'missing']
+
+/** A workflow's marker whose run goes on. */
+function isRunningWorkflow(folder: TaskFolder): boolean {
+  const read = readMarker(folder)
+  return read?.kind === 'marker' && read.marker.workflow && loadMarkerRun().runOfMarker(folder).standing === 'running'
+}
+
 /**
- * What nobody will come back for: leftovers without a marker (abandoned ones among them), expired unowned markers, and
- * markers of another session that are older than 24 h.
+ * What nobody will come back for: leftovers without a marker (abandoned ones among them), expired unowned markers,
+ * markers of another session that are older than 24 h, and those of workflows that are over or gone.
  */
 function isOrphaned(folder: TaskFolder, session: string | undefined, nowMs: number): boolean {
   const read = readMarker(folder)
   if (read === undefined) return true
   if (read.kind === 'unreadable') return false
   const { marker, fileTimeMs } = read
+  if (marker.workflow) return ENDED.includes(loadMarkerRun().runOfMarker(folder).standing)
   if (isExpired(marker, fileTimeMs, nowMs)) return true
   const old = nowMs - promisedAtMs(marker, fileTimeMs, nowMs) > UNOWNED_LIFETIME_MS
   return marker.hostSession !== undefined && marker.hostSession !== session && old

@@ -26,7 +26,7 @@ import { oneLine } from '../../core/text.ts'
 import { errorCode, kindAt } from '../../io/file-access.ts'
 import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
 import { findRepository } from '../../io/root.ts'
-import type { TaskFolder } from '../../io/search.ts'
+import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { matchingFolders, taskFolderAt } from '../../io/tasks.ts'
 import { type CommandContext, type CommandResult, displayPath, findCommandRoot, record, startOf } from '../context.ts'
 
@@ -243,7 +243,7 @@ function foreignOwner(
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
   // Its driver would find the run no more.
-  if (marker.workflow) throw conflict("a running workflow's")
+  if (marker.workflow) throw new PostflightError('marker-of-workflow', { path, task: taskWord(folder) })
   if (!isUnowned(marker)) {
     return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
   }

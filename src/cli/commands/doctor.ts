@@ -14,6 +14,7 @@ import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import { viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
+import { runFindings } from '../workflow/run-findings.ts'
 import { hookCommand, projectFolder } from './install.ts'
 
 /** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
@@ -23,7 +24,7 @@ const MAX_STRAYS = 20
 
 /** One finding; `ok` findings say what was looked at. */
 interface Finding {
-  readonly check: 'settings' | 'hook' | 'root' | 'marker'
+  readonly check: 'settings' | 'hook' | 'root' | 'marker' | 'workflow'
   readonly ok: boolean
   readonly what: string
   readonly fix: string | null
@@ -35,7 +36,9 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
     ...checkSettings(context),
     ...checkHook(context),
     checkRoot(context, root),
-    ...(root === undefined ? [] : [...checkMarkers(context, root), ...(await checkStrays(root))]),
+    ...(root === undefined
+      ? []
+      : [...checkMarkers(context, root), ...checkWorkflows(context, root), ...(await checkStrays(root))]),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
   return {
@@ -165,27 +168,38 @@ function checkMarkers(context: CommandContext, root: string): Finding[] {
   const unsearched = problems.map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), 'mend its rights, or move it away'),
   )
-  const found = markers.flatMap((view) => {
-    const name = `${view.relative_path}`
-    const clear = commandLine(['clear', view.task], undefined)
-    const adopt = commandLine(['adopt', view.task], undefined)
-    if (view.state === 'unreadable')
-      return [bad('marker', `${name} ${view.problems.join(', ')}`, 'look at it and remove it by hand')]
-    if (view.state === 'abandoned')
-      return [bad('marker', `${name}: a postflight that was never done`, `${adopt}, or ${clear}`)]
-    if (view.state === 'expired')
-      return [bad('marker', `${name}: unowned and ${formatAge(view.age_ms ?? 0)} old, holds nobody`, clear)]
-    if (view.state === 'pending' && view.continuations.spent === null)
-      return [
-        bad('marker', `${name} ${view.problems.join(', ')}`, 'mend or remove that by hand: until then it holds nobody'),
-      ]
-    if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
-    if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
-    if ((view.age_ms ?? 0) > day)
-      return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
-    return [good('marker', [`${name}: pending`, ...view.problems].join(', '))]
-  })
+  // A workflow's is looked at with its run.
+  const found = markers
+    .filter((view) => view.run === null)
+    .flatMap((view) => {
+      const name = `${view.relative_path}`
+      const clear = commandLine(['clear', view.task], undefined)
+      const adopt = commandLine(['adopt', view.task], undefined)
+      if (view.state === 'unreadable')
+        return [bad('marker', `${name} ${view.problems.join(', ')}`, 'look at it and remove it by hand')]
+      if (view.state === 'abandoned')
+        return [bad('marker', `${name}: a postflight that was never done`, `${adopt}, or ${clear}`)]
+      if (view.state === 'expired')
+        return [bad('marker', `${name}: unowned and ${formatAge(view.age_ms ?? 0)} old, holds nobody`, clear)]
+      if (view.state === 'pending' && view.continuations.spent === null)
+        return [
+          bad(
+            'marker',
+            `${name} ${view.problems.join(', ')}`,
+            'mend or remove that by hand: until then it holds nobody',
+          ),
+        ]
+      if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
+      if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
+      if ((view.age_ms ?? 0) > day)
+        return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
+      return [good('marker', [`${name}: pending`, ...view.problems].join(', '))]
+    })
   return [...unsearched, ...found]
+}
+
+function checkWorkflows(context: CommandContext, root: string): Finding[] {
+  return runFindings(root, context.nowMs).map((finding) => ({ check: 'workflow', ...finding }))
 }
 
 /** Markers where the hook does not look: nobody would ever be held by them. */

@@ -6,18 +6,19 @@ import { RULES } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { ABANDONED_FILE } from '../../core/files.ts'
 import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
-import { cappedNotice, RULE_SENTENCES, unreadableNotice, unsearchable } from '../../core/messages.ts'
+import { cappedNotice, RULE_SENTENCES, unreadableNotice, unsearchable, WORKFLOW_RULES } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
 import { composeReason } from '../../core/reason.ts'
 import { inLine, stripControl } from '../../core/text.ts'
 import { findCommandForm } from '../../io/command-form.ts'
 import { errorCode } from '../../io/file-access.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
-import { markerDisplayPath } from '../../io/marker-store.ts'
+import { markerDisplayPath, type StoredMarker } from '../../io/marker-store.ts'
 import { findRoot, findRoots, startFolders } from '../../io/root.ts'
 import { taskWord } from '../../io/search.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { Painter } from '../report.ts'
+import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
 /** `postflight explain`: what the hook would answer, and why. Writes nothing. */
 
@@ -78,7 +79,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(answer.kind)}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
+      `answer: ${paint.bold(answer.kind)}${answer.kind === 'allow' && judged.some(({ data }) => data.answer === 'driver') ? `, ${WORKFLOW_RULES.unless}` : ''}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
       ...(answer.kind === 'allow' && told ? notices.map((notice) => `the user is told: ${inLine(notice)}`) : []),
     ],
   }
@@ -121,10 +122,27 @@ function judge(context: CommandContext, payload: Payload, roots: readonly string
             commandLine(['inspect', taskWord(folder)], folder.root === agentRoot ? undefined : folder.root),
           )
         : undefined
-    const data = { path: location, rule, ...RULES[rule], why: RULE_SENTENCES[rule], continuations_spent: spent }
+    const { answer, why } =
+      rule === 'workflow' ? judgeRun(stored, payload) : { answer: RULES[rule].answer, why: RULE_SENTENCES[rule] }
+    const data = { path: location, rule, row: RULES[rule].row, answer, why, continuations_spent: spent }
     return { data, blocked, notice }
   })
   return { judged, problems }
+}
+
+/** A running workflow's: what its driver would do depends on what it finds, and it moves files to find out. */
+function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: string; why: string } {
+  const { standing, note, state } = loadMarkerRun().runOfMarker(folder)
+  const isMine =
+    payload.session !== undefined && marker.hostSession === payload.session && state?.hostSession === payload.session
+  if (standing !== 'running' || !isMine) {
+    const whose = standing === 'running' ? `: ${WORKFLOW_RULES.other}` : ''
+    return { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note})${whose}` }
+  }
+  const isAsked = payload.event === 'Stop' && payload.runningSubagents === 0
+  return isAsked
+    ? { answer: 'driver', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.asked}` }
+    : { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.looks}` }
 }
 
 function readPayloadFile(context: CommandContext, file: string): string {

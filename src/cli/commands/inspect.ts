@@ -52,7 +52,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
   const facts = [
     state,
     view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
-    spent === null ? undefined : `${spent} of ${limit} continuations spent`,
+    spent === null || view.workflow ? undefined : `${spent} of ${limit} continuations spent`,
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
   const { host_session: session, agent, agent_type: type } = view.owner
@@ -65,6 +65,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     ...(owner === undefined ? [] : [owner]),
     ...(view.reason === null ? [] : [`  reason: ${view.reason}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
+    ...(view.run === null ? [] : [`  ${view.run.standing === 'running' ? '▶' : paint.yellow('!')} ${view.run.note}`]),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
   ]
 }

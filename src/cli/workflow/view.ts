@@ -91,6 +91,11 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
   ]
 }
 
+/** Where a run is, in words. */
+export function placeText(state: WorkflowState): string {
+  return `phase ${state.phase}, ${progress(state)}`
+}
+
 function progress(state: WorkflowState): string {
   if (isInStep(state)) {
     return `step ${state.currentStep + 1} of ${state.totalSteps}, attempt ${Math.min(state.stepAttempts + 1, state.maxStepAttempts)} of ${state.maxStepAttempts}`

@@ -20,6 +20,10 @@ export const WORKFLOW_TEXT = {
     `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   bypassed: 'its marker was bypassed',
+  cleared: 'its marker was cleared',
+  noRun: "it is a workflow's, but there is no workflow here",
+  running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" runs: ${place}`,
+  over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" is over (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
     `postflight-guard: the workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.${outcome === 'completed' || outcome === 'aborted' ? '' : ` \`${quote(resume)}\` goes on with it.`}`,
   unusable: (path: string, detail: string): string =>

@@ -176,9 +176,9 @@ export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
   return change(folder, (state) => finish(folder, abort(state, nowMs), state))
 }
 
-/** Ends a run at once, resumable: its marker was bypassed. */
-export function haltRun(folder: TaskFolder, nowMs: number): WorkflowState {
-  return change(folder, (state) => finish(folder, halt(state, WORKFLOW_TEXT.bypassed, nowMs), state))
+/** Ends a run at once, resumable, for what was done to its marker. */
+export function haltRun(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: number): WorkflowState {
+  return change(folder, (state) => finish(folder, halt(state, WORKFLOW_TEXT[why], nowMs), state))
 }
 
 function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState): WorkflowState {

@@ -1,0 +1,247 @@
+/** The commands about markers, on a marker that is a workflow's: none of them breaks the run without a word. */
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { createProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+const MARKER = `${IN_TASK}/.postflight-pending`
+const STATE = `${IN_TASK}/workflow/state.json`
+
+async function started(): Promise<Project> {
+  const project = createProject()
+  const file = project.write(
+    'flow.json',
+    JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] }),
+  )
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], {
+    env: { CLAUDE_CODE_SESSION_ID: SESSION },
+  })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+/** A marker that is left of a run. */
+async function leftBehind(how: 'over' | 'missing'): Promise<Project> {
+  const project = await started()
+  const marker = project.read(MARKER)
+  if (how === 'over') await project.cli(['workflow', 'abort', '7'])
+  else rmSync(project.at(IN_TASK, 'workflow'), { recursive: true })
+  writeFileSync(project.at(MARKER), marker)
+  return project
+}
+
+const outcomeOf = async (project: Project): Promise<string | null> =>
+  (await project.cli(['workflow', 'status', '7', '--json'])).json().outcome
+
+/** What doctor says of workflows: each finding with its fix. */
+async function findings(project: Project): Promise<[ok: boolean, what: string, fix: string | null][]> {
+  const found = (await project.cli(['doctor', '--json'])).json().findings as JsonDocument[]
+  expect(found.filter(({ check, ok }) => check === 'marker' && !ok)).toEqual([])
+  return found.filter(({ check }) => check === 'workflow').map(({ ok, what, fix }) => [ok, what, fix])
+}
+
+const RUNNING = 'the workflow "flow" runs: phase only, attempt 1 of 3'
+
+describe.concurrent('inspect', () => {
+  it('says whose it is and where the run stands', async ({ expect }) => {
+    const project = await started()
+    const { stdout } = await project.cli(['inspect', '7'])
+    expect(stdout).toContain(`  ▶ ${RUNNING}\n`)
+    expect(stdout).not.toContain('continuations')
+    expect((await project.cli(['inspect', '--json'])).json().markers[0]).toMatchObject({
+      workflow: true,
+      run: { standing: 'running', note: RUNNING },
+    })
+  })
+
+  it.each([
+    ['over', 'the workflow "flow" is over (aborted)'],
+    ['missing', "it is a workflow's, but there is no workflow here"],
+  ] as const)('says that it is %s', async (how, note) => {
+    const project = await leftBehind(how)
+    expect((await project.cli(['inspect', '7'])).stdout).toContain(`  ! ${note}\n`)
+  })
+})
+
+describe.concurrent('explain', () => {
+  it.each<[string, object, string, RegExp]>([
+    ['its own session', stop(), 'driver', /runs: phase only, attempt 1 of 3\): it looks .*gives out the next prompt/],
+    ['a sub-agent of it', subagentStop(), 'allow', /it looks at what was left, and lets go/],
+    [
+      'a stop with a sub-agent behind it',
+      stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }),
+      'allow',
+      /and lets go/,
+    ],
+    ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /another session drives it/],
+  ])('tells %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
+    const project = await started()
+    project.write('payload.json', JSON.stringify({ cwd: project.dir, ...payload }))
+    const before = project.snapshot()
+    const explained = await project.cli(['explain', '--payload', 'payload.json', '--json'])
+    expect(explained.json().markers).toMatchObject([
+      { rule: 'workflow', row: 0, answer, why: expect.stringMatching(why) },
+    ])
+    expect(project.snapshot()).toEqual(before)
+    const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
+    expect(stdout).toContain(
+      answer === 'driver' ? "answer: allow, unless the workflow's driver gives out a prompt" : 'answer: allow\n',
+    )
+  })
+
+  it('says that the run is over', async ({ expect }) => {
+    const project = await leftBehind('over')
+    project.write('payload.json', JSON.stringify({ cwd: project.dir, ...stop() }))
+    const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
+    expect(stdout).toContain('is over (aborted)')
+  })
+})
+
+describe.concurrent('bypass', () => {
+  it.each([['7'], ['--all']])('%s stops the run, and says how it goes on', async (target) => {
+    const project = await started()
+    const { stdout } = await project.cli(['bypass', target])
+    expect(stdout).toBe(`${MARKER}: its workflow is stopped: postflight workflow resume 007_flow goes on with it\n`)
+    expect(project.has(MARKER)).toBe(false)
+    expect((await project.hook(stop())).answer).toEqual({})
+    expect(await outcomeOf(project)).toBe('stopped')
+    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
+  })
+
+  it('of a marker whose run is gone is as of any other', async ({ expect }) => {
+    const project = await leftBehind('missing')
+    expect((await project.cli(['bypass', '7'])).stdout).toContain('the next stop goes through')
+  })
+})
+
+describe.concurrent('clear', () => {
+  it('of a running workflow is refused, and says what ends it', async ({ expect }) => {
+    const project = await started()
+    const before = project.snapshot('specs')
+    const run = await project.cli(['clear', '7'])
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`postflight workflow status 007_flow`') })
+    expect(run.stderr.trim().split('\n')).toHaveLength(1)
+    expect(project.snapshot('specs')).toEqual(before)
+  })
+
+  it('--all, for emergencies, stops the run and says how it goes on', async ({ expect }) => {
+    const project = await started()
+    const dry = await project.cli(['clear', '--all', '--dry-run'])
+    expect(dry.stdout).toMatch(/would clear .*its workflow is stopped by that/)
+    expect(project.has(MARKER)).toBe(true)
+    const run = await project.cli(['clear', '--all'])
+    expect(run.stdout).toMatch(/cleared .*\.postflight-pending.*postflight workflow resume 007_flow goes on with it/)
+    expect(project.has(MARKER)).toBe(false)
+    expect(await outcomeOf(project)).toBe('stopped')
+  })
+
+  it('--orphaned leaves a run that somebody may take up, however old', async ({ expect }) => {
+    const project = await started()
+    const old = project.read(MARKER).replace(/"created": "[^"]+"/, '"created": "2025-01-01T00:00:00Z"')
+    project.write(MARKER, old)
+    expect((await project.cli(['clear', '--orphaned'])).stdout).toBe('nothing to clear\n')
+    expect(project.read(MARKER)).toBe(old)
+  })
+
+  it.each(['over', 'missing'] as const)('removes a marker whose run is %s', async (how) => {
+    for (const target of ['7', '--orphaned']) {
+      const project = await leftBehind(how)
+      expect((await project.cli(['clear', target])).status).toBe(0)
+      expect(project.has(MARKER)).toBe(false)
+    }
+  })
+})
+
+describe.concurrent('adopt and create --force', () => {
+  it.each([[['adopt', '7']], [['create', '7', '--force']]])('%j leave the run its marker', async (words) => {
+    const project = await started()
+    const before = project.read(MARKER)
+    const run = await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`resume` takes it over') })
+    expect(project.read(MARKER)).toBe(before)
+  })
+})
+
+describe.concurrent('doctor', () => {
+  it('has nothing against a run that runs', async ({ expect }) => {
+    expect(await findings(await started())).toEqual([[true, `${IN_TASK}: ${RUNNING}`, null]])
+  })
+
+  it.each<[string, () => Promise<Project>, string, string]>([
+    [
+      'a marker whose run is over',
+      () => leftBehind('over'),
+      '.postflight-pending is left behind: the workflow "flow" is over (aborted)',
+      'postflight clear 007_flow',
+    ],
+    [
+      'a marker whose run is missing',
+      () => leftBehind('missing'),
+      ".postflight-pending is left behind: it is a workflow's, but there is no workflow here",
+      'postflight clear 007_flow',
+    ],
+    [
+      'a run whose marker is missing',
+      async () => {
+        const project = await started()
+        rmSync(project.at(MARKER))
+        return project
+      },
+      `${RUNNING}, but .postflight-pending is missing: no hook finds it`,
+      'postflight workflow resume 007_flow',
+    ],
+    [
+      'a run in whose place another marker lies',
+      async () => {
+        const project = await started()
+        project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main' })
+        return project
+      },
+      `${RUNNING}, but ${MARKER} is another postflight's: no hook finds it`,
+      'finish that one, or postflight clear 007_flow; then postflight workflow resume 007_flow',
+    ],
+    [
+      'a marker of another session than its run',
+      async () => {
+        const project = await started()
+        project.write(MARKER, project.read(MARKER).replace(SESSION, OTHER_SESSION))
+        return project
+      },
+      `${RUNNING}, but its marker names another session: no hook drives it`,
+      'postflight workflow resume 007_flow',
+    ],
+    [
+      'a run that has not moved for days',
+      async () => {
+        const project = await started()
+        const age = (text: string): string =>
+          text.replace(/"updated_at":"[^"]+"/, '"updated_at":"2025-01-01T00:00:00.000Z"')
+        project.write(STATE, age(project.read(STATE)))
+        return project
+      },
+      `${RUNNING}, and has not moved for`,
+      'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
+    ],
+    [
+      'a state that cannot be read',
+      async () => {
+        const project = await started()
+        project.write(STATE, '{')
+        return project
+      },
+      `${STATE} is no whole JSON`,
+      'mend that file by hand, or move it away',
+    ],
+  ])('finds %s, with its fix', async (_what, make, what, fix) => {
+    const project = await make()
+    expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
+  })
+
+  it('looks past a folder of that name which is somebody else’s', async ({ expect }) => {
+    const project = createProject()
+    mkdirSync(project.at('specs/007_flow/workflow'), { recursive: true })
+    expect(await findings(project)).toEqual([])
+  })
+})
