@@ -16,7 +16,7 @@ import {
   type StoredMarker,
   type UnreadableMarker,
 } from '../io/marker-store.ts'
-import { processAgeMs } from '../io/process-age.ts'
+import { processAgeMs, processStartMs } from '../io/process-age.ts'
 import { type TaskFolder, taskWord } from '../io/search.ts'
 import { aboutMarker, type HookContext, type HookResult, type Recorded, rootOption } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
@@ -95,7 +95,7 @@ function answerForWorkflows(
   if (session === undefined || mine.length === 0) return NO_WORKFLOWS
   const returned = event === 'Stop' && runningSubagents === 0
   try {
-    const stop = { session, returned, held, nowMs: context.nowMs, sinceMs: performance.timeOrigin }
+    const stop = { session, returned, held, nowMs: context.nowMs, sinceMs: processStartMs() }
     return loadWorkflowDriver().answerWorkflows(mine, stop)
   } catch (error) {
     const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))

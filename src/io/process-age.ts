@@ -5,3 +5,8 @@
 export function processAgeMs(): number {
   return process.uptime() * 1000
 }
+
+/** When this process was started, by the clock on the wall (ms since the epoch). */
+export function processStartMs(): number {
+  return Date.now() - processAgeMs()
+}

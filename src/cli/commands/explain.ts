@@ -58,6 +58,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
         : ignoredBy !== undefined
           ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
           : undefined
+  const isOpen = answer.kind === 'allow' && judged.some(({ data }) => data.answer === 'driver')
   const session = payload.session ?? 'not known'
   const agent = payload.agent ?? 'not known'
   return {
@@ -79,7 +80,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(answer.kind)}${answer.kind === 'allow' && judged.some(({ data }) => data.answer === 'driver') ? `, ${WORKFLOW_RULES.unless}` : ''}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
+      `answer: ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
       ...(answer.kind === 'allow' && told ? notices.map((notice) => `the user is told: ${inLine(notice)}`) : []),
     ],
   }

@@ -1,6 +1,7 @@
 import { commandLine } from '../../../core/commands.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { oneLine } from '../../../core/text.ts'
+import { processStartMs } from '../../../io/process-age.ts'
 import { taskWord } from '../../../io/search.ts'
 import { abortRun, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
@@ -18,7 +19,7 @@ export function next(context: CommandContext, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task)
   const caller = shellIdentity(context.environment)?.session
   let driver = ''
-  const asking = { sinceMs: performance.timeOrigin, patience: 'command' } as const
+  const asking = { sinceMs: processStartMs(), patience: 'command' } as const
   const turn = takeTurn(folder, asking, ({ active, hostSession }) => {
     if (!active || hostSession === undefined || hostSession === caller) return { returned: true, mayPrompt: true }
     driver = hostSession
