@@ -1,10 +1,8 @@
 import type { Answer } from '../core/answer.ts'
 import type { CommandForm } from '../core/commands.ts'
 import type { Environment } from '../core/hosts/host.ts'
-import type { JournalEntry } from '../core/journal-entry.ts'
-import { isMarkerId, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
-import type { TaskFolder } from '../io/search.ts'
+import type { Recorded } from '../io/journal.ts'
 
 /** What the hook knows when it starts to answer. */
 export interface HookContext {
@@ -18,14 +16,8 @@ export interface HookContext {
   readonly findForm: () => CommandForm
   /** ms since the epoch. */
   readonly nowMs: number
-  /** When to go on with what there is, on `performance`'s clock. */
+  /** When to go on with what there is, as an age of this process (ms). */
   readonly deadline?: number
-}
-
-/** An entry and the root whose journal it belongs to. */
-export interface Recorded {
-  readonly root: string
-  readonly entry: JournalEntry
 }
 
 /** What came of it. */
@@ -39,14 +31,4 @@ export interface HookResult {
 /** The `--root` that a printed command needs, or undefined where it finds the root by itself. */
 export function rootOption(context: HookContext, root: string): string | undefined {
   return root === context.agentRoot ? undefined : root
-}
-
-/** The part of a journal entry that says whose marker it is. */
-export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
-  return {
-    markerId: isMarkerId(marker.id) ? marker.id : undefined,
-    task: folder.task,
-    hostSession: payload.session,
-    agent: payload.agent,
-  }
 }

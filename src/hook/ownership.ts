@@ -3,9 +3,11 @@ import { isUnowned } from '../core/decision.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
 import { errorText } from '../io/file-access.ts'
+import type { Recorded } from '../io/journal.ts'
 import { cameWithClone, findMarkers } from '../io/judge.ts'
 import { changeMarker, markerDisplayPath } from '../io/marker-store.ts'
-import { aboutMarker, type HookContext, type HookResult, type Recorded } from './context.ts'
+import { aboutMarker } from '../io/settle.ts'
+import type { HookContext, HookResult } from './context.ts'
 
 /**
  * Ownership (DESIGN section 5): a host's shell does not always say which agent it runs for, its `PostToolUse` does.

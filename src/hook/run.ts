@@ -6,11 +6,11 @@ import { errorMessage } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { stripControl } from '../core/text.ts'
 import { findCommandForm } from '../io/command-form.ts'
-import { appendJournal } from '../io/journal.ts'
+import { appendRecorded } from '../io/journal.ts'
 import { writeAll } from '../io/output.ts'
 import { findRoots, startFolders } from '../io/root.ts'
 import { readStdin } from '../io/stdin.ts'
-import type { HookContext, HookResult, Recorded } from './context.ts'
+import type { HookContext, HookResult } from './context.ts'
 import { answerToolUse } from './ownership.ts'
 import { answerSessionStart } from './session-start.ts'
 import { answerStop } from './stop.ts'
@@ -51,7 +51,7 @@ async function readPayload(): Promise<Payload | undefined> {
 function answerPayload(payload: Payload): Answer {
   const { answer, recorded, complaints } = resultFor(payload)
   for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(complaint)
-  for (const complaint of record(recorded)) complain(`postflight-guard: ${complaint}`)
+  for (const complaint of appendRecorded(recorded, Date.now())) complain(`postflight-guard: ${complaint}`)
   return answer
 }
 
@@ -97,15 +97,6 @@ function optionValue(argv: readonly string[], name: string): string | undefined 
   if (joined !== undefined) return joined.slice(name.length + 1)
   const index = argv.indexOf(name)
   return index === -1 ? undefined : argv[index + 1]
-}
-
-/** Writes the journals; gives what could not be written. */
-function record(recorded: readonly Recorded[]): string[] {
-  const roots = [...new Set(recorded.map((one) => one.root))]
-  return roots.flatMap((root) => {
-    const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
-    return appendJournal(root, entries, Date.now()) ?? []
-  })
 }
 
 function describe(error: unknown): string {

@@ -45,6 +45,21 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   }
 }
 
+/** An entry and the root whose journal it belongs to. */
+export interface Recorded {
+  readonly root: string
+  readonly entry: JournalEntry
+}
+
+/** Appends to the journal of each root; gives what could not be written. */
+export function appendRecorded(recorded: readonly Recorded[], nowMs: number): string[] {
+  const roots = [...new Set(recorded.map((one) => one.root))]
+  return roots.flatMap((root) => {
+    const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
+    return appendJournal(root, entries, nowMs) ?? []
+  })
+}
+
 /** True when the last line was never ended (a full disk, a kill): what is appended to it would be lost with it. */
 function endsWithinLine(descriptor: number, size: number): boolean {
   const last = Buffer.alloc(1)

@@ -10,12 +10,14 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The version whose behaviour the host tests pin down. */
+/** The versions whose behaviour the host tests pin down. */
 const CLAUDE_CODE_VERSION = '2.1.329'
+const OPENCODE_VERSION = '1.18.33'
 
 /** The clients of the host tests, by the folder their tests lie in: what README's table says of them. */
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
+  opencode: { title: 'OpenCode', version: OPENCODE_VERSION },
 }
 
 /** A client that npm distributes as one package per platform. */
@@ -71,6 +73,20 @@ export async function ensureClaudeCode(): Promise<string> {
     version: CLAUDE_CODE_VERSION,
     binary: process.platform === 'win32' ? 'claude.exe' : 'claude',
     megabytes: 360,
+  })
+}
+
+/**
+ * Path of the OpenCode binary, fetched on first use.
+ *
+ * @throws Error when this platform has no package or the registry cannot be reached.
+ */
+export async function ensureOpenCode(): Promise<string> {
+  return ensureClient({
+    // npm spells the platform as Node does, but for Windows.
+    name: `opencode-${platformSuffix().replace('win32', 'windows')}`,
+    version: OPENCODE_VERSION,
+    binary: process.platform === 'win32' ? 'bin/opencode.exe' : 'bin/opencode',
   })
 }
 
