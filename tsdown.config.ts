@@ -1,8 +1,9 @@
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 
 /**
- * Two entry groups. The hook runs at every stop of every agent, so it is one self-contained file
- * without a dependency; the CLI is bundled too, split by command, so that each loads only its own parts.
+ * Three entry groups. The hook runs at every stop of every agent, so it is one self-contained file
+ * without a dependency; the CLI is bundled too, split by command, so that each loads only its own parts; so is the
+ * plugin, because a host's plugin folder holds nothing beside it.
  */
 const shared: UserConfig = {
   // The sources are ES modules; what is started is CommonJS, because the loader of ES modules costs Node 20 another
@@ -66,6 +67,15 @@ export default defineConfig([
   { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [plainBuiltins, saysCommonJs], minify: true },
   // Loaded by the hook only where a workflow runs.
   { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins], minify: true },
+  // OpenCode loads its plugins as ES modules, whatever the folder says.
+  {
+    ...shared,
+    entry: { index: 'src/opencode/index.ts' },
+    format: 'esm',
+    outDir: 'dist/opencode',
+    outExtensions: () => ({ js: '.mjs' }),
+    outputOptions: { chunkFileNames: '[name].mjs' },
+  },
   {
     ...shared,
     // The second one is loaded by commands about markers, only where a workflow's marker lies.

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The versions whose behaviour the host tests pin down. */
 const CLAUDE_CODE_VERSION = '2.1.329'
-const OPENCODE_VERSION = '1.18.33'
+export const OPENCODE_VERSION = '1.18.33'
 
 /** The clients of the host tests, by the folder their tests lie in: what README's table says of them. */
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {

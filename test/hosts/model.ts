@@ -18,6 +18,8 @@ export interface ToolCall {
 export interface Reply {
   text?: string
   tools?: readonly ToolCall[]
+  /** An HTTP error in place of an answer. */
+  failure?: { status: number; headers?: Readonly<Record<string, string>> }
 }
 
 /** A part of a message, as far as the tests look into it. */
@@ -153,6 +155,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
       return sendJson(response, 200, { input_tokens: 1 })
     }
     const reply = await answer(body, request.headers)
+    if (reply.failure !== undefined) return sendFailure(response, reply.failure)
     if (body.stream === true) sendStream(response, body.model, reply)
     else sendJson(response, 200, wholeMessage(body.model, reply))
   }
@@ -251,6 +254,12 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   if (response.headersSent) return
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
+}
+
+function sendFailure(response: ServerResponse, { status, headers }: NonNullable<Reply['failure']>): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value)
+  const type = status === 429 ? 'rate_limit_error' : 'api_error'
+  sendJson(response, status, { type: 'error', error: { type, message: `the test's script says ${status}` } })
 }
 
 let ids = 0

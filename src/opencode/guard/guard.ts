@@ -1,0 +1,128 @@
+import path from 'node:path'
+import type { CommandForm } from '../../core/commands.ts'
+import type { Rule } from '../../core/decision.ts'
+import type { Environment } from '../../core/hosts/host.ts'
+import { MAIN_AGENT } from '../../core/marker.ts'
+import { unreadableNotice } from '../../core/messages.ts'
+import type { Payload } from '../../core/payload.ts'
+import { type BlockedMarker, composeReason } from '../../core/reason.ts'
+import { appendRecorded } from '../../io/journal.ts'
+import { findMarkers, judgeStored } from '../../io/judge.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../io/marker-store.ts'
+import { findRoots, startFolders } from '../../io/root.ts'
+import { taskWord } from '../../io/search.ts'
+import { type Settlement, settleMarkers } from '../../io/settle.ts'
+import type { Agent, Sessions } from '../sessions.ts'
+import type { Reporter } from '../shield.ts'
+
+/** The one decision table (DESIGN section 5), asked for an agent of OpenCode that is about to stop. */
+
+/** What a guard needs to know of its place. */
+export interface GuardPlace {
+  /** The project folder of this OpenCode. */
+  readonly folder: string
+  readonly environment: Environment
+  readonly findForm: () => CommandForm
+}
+
+/** Rules that end a marker without holding anybody. */
+const ENDINGS: readonly Rule[] = ['bypassed', 'expired', 'capped']
+
+export class Guard {
+  readonly #place: GuardPlace
+  readonly #sessions: Sessions
+  readonly #reporter: Reporter
+
+  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter) {
+    this.#place = place
+    this.#sessions = sessions
+    this.#reporter = reporter
+  }
+
+  /**
+   * Every root in which markers of a conversation may lie: the project's, and those of the folders in which its shells
+   * ran. Not the process's own folder: a server's is no project's.
+   */
+  rootsFor(root: string | undefined): readonly string[] {
+    const folders = root === undefined ? [] : this.#sessions.foldersOf(root)
+    return findRoots([...this.#starts(), ...folders.map((folder) => ({ from: 'a shell', path: path.resolve(folder) }))])
+  }
+
+  #starts() {
+    const { folder, environment } = this.#place
+    return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
+  }
+
+  /** What would hold the agent if it stopped now. Writes nothing; a count in it is the one that would be spent next. */
+  pending(agent: Agent): readonly BlockedMarker[] {
+    const payload = payloadFor(agent, 0)
+    return findMarkers(this.rootsFor(agent.root)).markers.flatMap((found) => {
+      const judged = judgeStored(found, payload, Date.now())
+      if (judged.kind !== 'judged' || judged.rule !== 'block') return []
+      const { folder, marker } = judged.stored
+      return [
+        {
+          marker,
+          task: taskWord(folder),
+          path: markerDisplayPath(folder),
+          count: judged.spent + 1,
+          root: this.#rootOption(folder.root),
+        },
+      ]
+    })
+  }
+
+  /** The reason in words. */
+  reason(agent: Agent, blocked: readonly BlockedMarker[]): string {
+    return composeReason(blocked, this.#place.findForm(), agent.agent !== MAIN_AGENT)
+  }
+
+  /**
+   * The agent stops: every marker is judged and counted on disk. Gives the reason why it is held, and what its user
+   * should know.
+   */
+  stop(agent: Agent, runningSubagents: number): { readonly reason: string | undefined; readonly notices: string[] } {
+    const { markers, problems } = findMarkers(this.rootsFor(agent.root))
+    const { blocked, notices } = this.#settle(agent, runningSubagents, markers)
+    const unread = problems.map((problem) => unreadableNotice(problem.path, problem.detail))
+    for (const notice of unread) this.#reporter.notice(notice)
+    return { reason: blocked.length === 0 ? undefined : this.reason(agent, blocked), notices: [...unread, ...notices] }
+  }
+
+  /** The agent has stopped and cannot be held any more: what ends without holding anybody is brought to its end. */
+  stopped(agent: Agent): void {
+    const payload = payloadFor(agent, 0)
+    const ending = findMarkers(this.rootsFor(agent.root)).markers.filter((found) => {
+      const judged = judgeStored(found, payload, Date.now())
+      return judged.kind === 'judged' && ENDINGS.includes(judged.rule)
+    })
+    if (ending.length > 0) this.#settle(agent, 0, ending)
+  }
+
+  #settle(agent: Agent, running: number, markers: readonly (StoredMarker | UnreadableMarker)[]): Settlement {
+    const nowMs = Date.now()
+    const settlement = settleMarkers(markers, {
+      payload: payloadFor(agent, running),
+      nowMs,
+      rootOption: (root) => this.#rootOption(root),
+    })
+    for (const notice of settlement.notices) this.#reporter.notice(notice)
+    for (const problem of appendRecorded(settlement.recorded, nowMs)) this.#reporter.notice(problem)
+    return settlement
+  }
+
+  #rootOption(root: string): string | undefined {
+    return root === findRoots(this.#starts())[0] ? undefined : root
+  }
+}
+
+/** The stop as every host tells it. */
+function payloadFor(agent: Agent, runningSubagents: number): Payload {
+  return {
+    event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
+    session: agent.root,
+    agent: agent.agent,
+    runningSubagents,
+    ...(agent.type !== undefined && { agentType: agent.type }),
+  }
+}

@@ -1,0 +1,44 @@
+import type { HostClient } from '../host/api.ts'
+import { ownText, readLastTurn, sendPrompt } from '../host/conversation.ts'
+import type { Agent, Sessions } from '../sessions.ts'
+import type { Guard } from './guard.ts'
+
+/**
+ * A main conversation that stops, where the process lives on (`opencode serve`, the terminal interface): it is prompted
+ * again when it is idle.
+ */
+
+/** Answers idle events. */
+export class IdleGuard {
+  readonly #client: HostClient
+  readonly #sessions: Sessions
+  readonly #guard: Guard
+  /** The last message that was answered for, by session: an error tells of idle twice (1.18.33). */
+  readonly #seen = new Map<string, string>()
+
+  constructor(client: HostClient, sessions: Sessions, guard: Guard) {
+    this.#client = client
+    this.#sessions = sessions
+    this.#guard = guard
+  }
+
+  /** The conversation is idle. Errors, interruptions and refused tools are the user's to answer, not ours. */
+  async answer(agent: Agent): Promise<void> {
+    const { session } = agent
+    const { manner, answer, ended } = await readLastTurn(this.#client, session)
+    if (ended !== 'well' || manner === undefined || answer === undefined) return
+    if (this.#seen.get(session) === answer.id) return
+    const status = (await this.#client.session.status()).data ?? {}
+    // Somebody was faster: the stop comes again.
+    if (status[session] !== undefined && status[session].type !== 'idle') return
+    this.#seen.set(session, answer.id)
+    const running = Object.keys(status).filter((other) => this.#sessions.isBelow(other, session)).length
+    const { reason } = this.#guard.stop(agent, running)
+    if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
+  }
+
+  /** Forgets a session that was deleted. */
+  forget(session: string): void {
+    this.#seen.delete(session)
+  }
+}

@@ -1,0 +1,89 @@
+import type { HostClient, ToolOutput } from '../host/api.ts'
+import { readLastTurn } from '../host/conversation.ts'
+import type { Turns } from '../host/turns.ts'
+import type { Agent, Sessions } from '../sessions.ts'
+import type { Guard } from './guard.ts'
+
+/**
+ * Sub-agents of the `task` tool: their result is held back until they have done what they promised. OpenCode 1.18.33
+ * waits for the plugin between a tool's end and the moment at which the caller sees the result; prompting the
+ * sub-agent on its own idle event would not hold the caller.
+ */
+
+/** What the caller is handed in the end. */
+export interface Report {
+  readonly text: string
+  readonly notices: readonly string[]
+}
+
+/** Holds sub-agents. */
+export class SubAgentGuard {
+  readonly #client: HostClient
+  readonly #sessions: Sessions
+  readonly #guard: Guard
+  readonly #turns: Turns
+  /** Sessions that are held now. */
+  readonly #held = new Set<string>()
+  readonly #interrupted = new Set<string>()
+
+  constructor(client: HostClient, sessions: Sessions, guard: Guard, turns: Turns) {
+    this.#client = client
+    this.#sessions = sessions
+    this.#guard = guard
+    this.#turns = turns
+  }
+
+  /** A `task` has ended well: its output waits until its sub-agent may stop. */
+  async taskEnded(session: string, output: ToolOutput): Promise<void> {
+    const agent = await this.#sessions.identify(session)
+    const first = /<task_result>\n([\s\S]*)\n<\/task_result>/.exec(output.output)?.[1]
+    const { text, notices } = await this.hold(agent, first ?? output.output)
+    const report = [text, ...notices].join('\n\n')
+    if (report === (first ?? output.output)) return
+    output.output = first === undefined ? report : output.output.replace(first, () => report)
+  }
+
+  /**
+   * Prompts an agent that has stopped for as long as a promise of its own is pending; at most three times for each.
+   * `text` is its report so far: later texts join it, because a sub-agent that is held often ends with a mere "Done."
+   */
+  async hold(agent: Agent, text: string): Promise<Report> {
+    const { session } = agent
+    const notices: string[] = []
+    let report = text
+    this.#held.add(session)
+    try {
+      for (;;) {
+        const stop = this.#guard.stop(agent, 0)
+        notices.push(...stop.notices)
+        if (stop.reason === undefined) break
+        const { manner } = await readLastTurn(this.#client, session)
+        if (manner === undefined) break
+        const answer = await this.#turns.prompt(session, stop.reason, manner, () => this.#interrupted.has(session))
+        // An error or an interruption is never answered.
+        if (answer.kind !== 'answered') break
+        report = joinReports(report, answer.text)
+      }
+    } finally {
+      this.#held.delete(session)
+      this.#interrupted.delete(session)
+    }
+    return { text: report, notices }
+  }
+
+  /** The user has interrupted a session: whoever is held below it is interrupted too. */
+  async interrupted(session: string): Promise<void> {
+    for (const held of this.#held) {
+      if (!this.#sessions.isBelow(held, session)) continue
+      this.#interrupted.add(held)
+      this.#turns.noteIdle(held)
+    }
+  }
+}
+
+/** Two reports as one: nothing twice, nothing lost. */
+export function joinReports(earlier: string, later: string): string {
+  const [one, other] = [earlier.trim(), later.trim()]
+  if (one === '' || other.includes(one)) return later
+  return other === '' || one.includes(other) ? earlier : `${one}\n\n${other}`
+}

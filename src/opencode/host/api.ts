@@ -1,0 +1,221 @@
+/**
+ * OpenCode's plugin API as far as this plugin uses it, measured with 1.18.33. Types of our own: the plugin must load
+ * where `@opencode-ai/plugin` is not installed.
+ */
+
+/** A value, or why there is none; the client never throws for an answer of the server. */
+export type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
+
+/** Which model: both names are OpenCode's. */
+export interface ModelName {
+  readonly providerID: string
+  readonly modelID: string
+}
+
+/** What a message's turn ended with, when it did not end well. */
+export interface HostError {
+  readonly name?: string
+  readonly data?: { readonly message?: string }
+}
+
+/** A message of the user's, or one of ours. It says how the turn that answers it is run. */
+export interface UserMessage {
+  readonly id: string
+  readonly role: 'user'
+  readonly sessionID: string
+  readonly agent: string
+  readonly model: ModelName & { readonly variant?: string }
+  readonly system?: string
+  readonly format?: unknown
+}
+
+/** A message of the model's. */
+export interface AssistantMessage {
+  readonly id: string
+  readonly role: 'assistant'
+  readonly sessionID: string
+  /** The user message that it answers. */
+  readonly parentID: string
+  readonly error?: HostError
+  /** Why the model stopped: `stop`, `tool-calls`, `length`, … */
+  readonly finish?: string
+  /** ms since the epoch. */
+  readonly time: { readonly completed?: number }
+  /** True for what a compaction writes. */
+  readonly summary?: boolean
+}
+
+/** Text, a tool call, or something else. */
+export interface Part {
+  readonly id?: string
+  readonly type: string
+  text?: string
+  readonly synthetic?: boolean
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** A message with what it holds. */
+export interface Message {
+  readonly info: UserMessage | AssistantMessage
+  readonly parts: Part[]
+}
+
+/** A conversation. One with a parent was started by another one. */
+export interface SessionInfo {
+  readonly id: string
+  readonly parentID?: string
+  readonly directory?: string
+}
+
+/** One rule of a session. */
+export interface PermissionRule {
+  readonly permission: string
+  readonly pattern: string
+  readonly action: 'allow' | 'deny' | 'ask'
+}
+
+/** What is asked of a session. */
+export interface PromptBody {
+  readonly agent?: string
+  readonly model?: ModelName
+  readonly variant?: string
+  readonly system?: string
+  readonly format?: unknown
+  /** The message is put there, and nobody answers it. */
+  readonly noReply?: boolean
+  readonly parts: readonly Part[]
+}
+
+interface OfSession {
+  readonly path: { readonly id: string }
+}
+
+/** An agent that OpenCode knows. */
+export interface AgentInfo {
+  readonly name: string
+  readonly model?: ModelName
+}
+
+/** The client that a plugin is given: it talks to OpenCode inside the process. */
+export interface HostClient {
+  readonly session: {
+    get(request: OfSession): Reply<SessionInfo>
+    create(request: {
+      readonly body: {
+        readonly parentID: string
+        readonly title: string
+        readonly agent?: string | undefined
+        readonly permission?: readonly PermissionRule[]
+      }
+    }): Reply<SessionInfo>
+    messages(request: OfSession & { readonly query?: { readonly limit: number } }): Reply<Message[]>
+    message(request: { readonly path: { readonly id: string; readonly messageID: string } }): Reply<Message>
+    prompt(request: OfSession & { readonly body: PromptBody }): Reply<Message>
+    promptAsync(request: OfSession & { readonly body: PromptBody }): Reply<unknown>
+    abort(request: OfSession): Reply<boolean>
+    /** Sessions that are not idle. */
+    status(): Reply<Readonly<Record<string, { readonly type: 'idle' | 'busy' | 'retry' }>>>
+  }
+  readonly app: {
+    agents(): Reply<AgentInfo[]>
+    log(request: {
+      readonly body: { readonly service: string; readonly level: 'info' | 'warn' | 'error'; readonly message: string }
+    }): Reply<boolean>
+  }
+  readonly tui: {
+    showToast(request: {
+      readonly body: { readonly title: string; readonly message: string; readonly variant: 'warning' | 'info' }
+    }): Reply<boolean>
+  }
+  /** For the calls that the client's own methods leave out. */
+  readonly _client: {
+    delete(request: { readonly url: string }): Reply<unknown>
+    patch(request: { readonly url: string; readonly body: unknown }): Reply<unknown>
+  }
+}
+
+/** What OpenCode calls the plugin with, once for each project folder. */
+export interface PluginInput {
+  readonly client: HostClient
+  /** The folder that OpenCode runs in. */
+  readonly directory: string
+}
+
+/** An event; handlers are not waited for. */
+export interface HostEvent {
+  readonly type: string
+  readonly properties?: {
+    readonly sessionID?: string
+    readonly info?: SessionInfo
+    readonly error?: HostError
+    readonly part?: {
+      readonly type?: string
+      readonly tool?: string
+      readonly state?: { readonly metadata?: Readonly<Record<string, unknown>> }
+    }
+  }
+}
+
+/** What a tool call came to. */
+export interface ToolOutput {
+  title?: string
+  output: string
+  metadata?: Readonly<Record<string, unknown>>
+}
+
+/** What a tool of the plugin's is told of its call. */
+export interface ToolContext {
+  readonly sessionID: string
+  readonly messageID: string
+  readonly agent: string
+  /** Raised when the user interrupts the turn. */
+  readonly abort: AbortSignal
+}
+
+/** A tool of the plugin's. With plain JSON Schemas as arguments all of them are required (OpenCode 1.18.33). */
+export interface PluginTool {
+  readonly description: string
+  readonly args: Readonly<Record<string, object>>
+  execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>
+}
+
+/** OpenCode's configuration, as far as the plugin adds to it. */
+export interface HostConfig {
+  command?: Record<string, { template: string; description?: string }>
+}
+
+/** The hooks. All but `event` are waited for, and an error in one would break the turn: see `shield.ts`. */
+export interface Hooks {
+  dispose?(): Promise<void>
+  event?(input: { readonly event: HostEvent }): Promise<void>
+  config?(config: HostConfig): Promise<void>
+  tool?: Record<string, PluginTool>
+  'chat.message'?(input: object, output: { readonly message: UserMessage; readonly parts: Part[] }): Promise<void>
+  'command.execute.before'?(
+    input: { readonly command: string; readonly sessionID: string; readonly arguments: string },
+    output: { readonly parts: Part[] },
+  ): Promise<void>
+  'tool.execute.before'?(input: { readonly tool: string; readonly sessionID: string }, output: object): Promise<void>
+  'tool.execute.after'?(input: { readonly tool: string; readonly sessionID: string }, output: ToolOutput): Promise<void>
+  'shell.env'?(
+    input: { readonly cwd: string; readonly sessionID?: string },
+    output: { readonly env: Record<string, string> },
+  ): Promise<void>
+  'experimental.chat.messages.transform'?(input: object, output: { readonly messages: Message[] }): Promise<void>
+  'experimental.text.complete'?(
+    input: { readonly sessionID: string; readonly messageID: string },
+    output: { text: string },
+  ): Promise<void>
+  'session.stopping'?(input: { readonly sessionID: string }, output: StoppingOutput): Promise<void>
+  'experimental.session.stopping'?(input: { readonly sessionID: string }, output: StoppingOutput): Promise<void>
+}
+
+/**
+ * What a stop hook fills in. 1.18.33 calls none; of the two that are proposed upstream one has `stop`, the other
+ * `continue`, both `message`.
+ */
+export interface StoppingOutput {
+  stop?: boolean
+  continue?: boolean
+  message?: string
+}

@@ -1,0 +1,105 @@
+import { OPENCODE_TEXT } from '../messages.ts'
+import type { HostClient } from './api.ts'
+import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
+
+/**
+ * Prompts a session of ours and waits for its answer. Not by one long request: OpenCode's server and client both give
+ * up on those after five minutes (1.18.33). The session's events say when to look; looking again now and then covers
+ * an event that was missed.
+ */
+
+/** How often (ms) a session is looked at while no event says anything. */
+const LOOK_AGAIN_MS = 2_000
+
+/** So many looks at an idle session without an answer, and there will be none. */
+const MAX_VAIN_LOOKS = 5
+
+/** What became of a prompt. */
+export type Answer =
+  | { readonly kind: 'answered'; readonly text: string }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'given-up' }
+
+/** The sessions that are waited for. */
+export class Turns {
+  readonly #client: HostClient
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  constructor(client: HostClient) {
+    this.#client = client
+  }
+
+  /** Hears that a session became idle. */
+  noteIdle(session: string): void {
+    for (const wake of this.#waiting.get(session) ?? []) wake()
+  }
+
+  /**
+   * Sends a text and waits for the answer. When `givesUp` says so (it is asked at every look), the session is
+   * interrupted. Never throws but for a refused request.
+   */
+  async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<Answer> {
+    const before = (await readLastTurn(this.#client, session)).answer?.id
+    const bell = this.#ring(session)
+    try {
+      await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
+      for (let vain = 0; vain < MAX_VAIN_LOOKS; ) {
+        await bell.next()
+        if (givesUp()) {
+          await this.#client.session.abort({ path: { id: session } })
+          return { kind: 'given-up' }
+        }
+        if (await this.#isBusy(session)) continue
+        const { answer, ended, error } = await readLastTurn(this.#client, session)
+        if (answer !== undefined && answer.id !== before && ended !== 'open') {
+          return ended === 'well'
+            ? { kind: 'answered', text: answer.text }
+            : { kind: 'failed', why: error ?? OPENCODE_TEXT.notAnswered }
+        }
+        vain += 1
+      }
+      return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
+    } finally {
+      bell.stop()
+    }
+  }
+
+  async #isBusy(session: string): Promise<boolean> {
+    const status = (await this.#client.session.status()).data?.[session]
+    return status !== undefined && status.type !== 'idle'
+  }
+
+  /** Wakes whoever waits at each idle event of the session, and now and then. */
+  #ring(session: string): { next(): Promise<void>; stop(): void } {
+    let rung = false
+    let wake = (): void => {}
+    const ring = (): void => {
+      rung = true
+      wake()
+    }
+    const bells = this.#waiting.get(session) ?? new Set()
+    bells.add(ring)
+    this.#waiting.set(session, bells)
+    return {
+      next: () =>
+        new Promise((resolve) => {
+          if (rung) {
+            rung = false
+            resolve()
+            return
+          }
+          const timer = setTimeout(() => wake(), LOOK_AGAIN_MS)
+          wake = () => {
+            clearTimeout(timer)
+            rung = false
+            wake = () => {}
+            resolve()
+          }
+        }),
+      stop: () => {
+        bells.delete(ring)
+        if (bells.size === 0) this.#waiting.delete(session)
+      },
+    }
+  }
+}

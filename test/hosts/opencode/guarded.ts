@@ -1,0 +1,216 @@
+/** A throwaway project with the plugin in it: installed by its own `install`, used by the real OpenCode, then looked at. */
+
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished } from 'vitest'
+import type { JournalLine } from '../claude-code/guarded.ts'
+import { createProject, type Project } from '../claude-code/project.ts'
+import { ensureOpenCode, hostsSkipped, OPENCODE_VERSION } from '../client-cache.ts'
+import { type Model, type Script, startModel } from '../model.ts'
+import { type RunningClient, type RunResult, startRun } from './run-client.ts'
+import { type Server, startServer } from './serve.ts'
+
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
+
+const binary = hostsSkipped() ? '' : await ensureOpenCode()
+
+/** The model's scripts by actor. */
+export type Actors = Record<string, Script>
+
+/** Options of `guardedProject`. */
+export interface GuardedOptions {
+  /** Arguments of `postflight install --host opencode`; false leaves the plugin out. */
+  install?: readonly string[] | false
+  /** Laid over the configuration. */
+  config?: object
+}
+
+/** What of a run may be chosen. */
+export interface SceneOptions {
+  /** Before the message: `['--session', id]`. */
+  words?: readonly string[]
+  message?: string
+  env?: Readonly<Record<string, string>>
+}
+
+/** A project with the plugin in it. */
+export interface GuardedProject {
+  project: Project
+  /** The copy of this package that is in use. */
+  packageFolder: string
+  /** `opencode run` to its end; fails when a script threw, had no answer left, or the exit code is not 0. */
+  run(actors: Actors, options?: SceneOptions): Promise<{ ran: RunResult; model: Model }>
+  /** Starts `opencode run` and gives it back running. */
+  start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
+  /** Starts `opencode serve`. */
+  serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
+  /** The CLI as a user runs it, in a terminal of their own. */
+  postflight(...args: string[]): SpawnSyncReturns<string>
+  /** Changes the project's `opencode.json`, which stays plain JSON here. */
+  changeConfig(change: (config: Record<string, unknown>) => object): void
+  /** Text of a file in the project, or undefined. */
+  read(name: string): string | undefined
+  /** The marker of a task as JSON, or undefined. */
+  marker(task: string): Record<string, unknown> | undefined
+  /** Names of the files in a task's folder, sorted. */
+  files(task: string): string[]
+  journal(): JournalLine[]
+  /** The journal in short: `create`, `block 1`, … */
+  story(): string[]
+  /** What OpenCode logged. */
+  log(): string
+}
+
+/** Makes a project and installs the plugin in it. It goes when the test ends. */
+export function guardedProject(options: GuardedOptions = {}): GuardedProject {
+  const project = createProject({ git: true })
+  onTestFinished(() => project.remove())
+  // A copy: a build that runs meanwhile must not pull the rug from under a test.
+  const packageFolder = join(project.base, 'package of the plugin')
+  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  const script = join(packageFolder, 'bin', 'postflight.js')
+  project.link('postflight', script)
+  seedPluginFolder(join(project.home, '.config', 'opencode'))
+  project.write('opencode.json', `${JSON.stringify(BASE_CONFIG, null, 2)}\n`)
+
+  const inProject = (name: string): string | undefined => {
+    const file = join(project.dir, name)
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  }
+
+  const clientOptions = (env: Readonly<Record<string, string>> | undefined) => ({
+    binary,
+    project: project.dir,
+    home: project.home,
+    path: project.path,
+    ...(env !== undefined && { env }),
+  })
+
+  /** A scripted model, and the configuration that leads to it. */
+  const modelFor = async (actors: Actors): Promise<Model> => {
+    const model = await startModel({ actors })
+    onTestFinished(() => model.close())
+    guarded.changeConfig((config) => ({ ...config, provider: providerAt(model.url) }))
+    return model
+  }
+
+  const seenToEnd = (client: RunningClient): void => {
+    // Before the model closes and the project goes, whatever became of the test.
+    onTestFinished(async () => {
+      client.kill()
+      await client.done
+    })
+  }
+
+  const guarded: GuardedProject = {
+    project,
+    packageFolder,
+    async start(actors, further = {}) {
+      const model = await modelFor(actors)
+      const client = startRun(clientOptions(further.env), [...(further.words ?? []), further.message ?? 'go'])
+      seenToEnd(client)
+      return { client, model }
+    },
+    async run(actors, further) {
+      const { client, model } = await guarded.start(actors, further)
+      const ran = await client.done
+      expect(model.errors).toEqual([])
+      expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
+      expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false })
+      return { ran, model }
+    },
+    async serve(actors, further = {}) {
+      const model = await modelFor(actors)
+      const server = await startServer(clientOptions(further.env))
+      seenToEnd(server.client)
+      return { server, model }
+    },
+    postflight: (...args) =>
+      spawnSync(process.execPath, [script, ...args], {
+        cwd: project.dir,
+        env: { PATH: project.path, HOME: project.home },
+        encoding: 'utf8',
+      }),
+    changeConfig(change) {
+      const config = JSON.parse(inProject('opencode.json') ?? '{}') as Record<string, unknown>
+      writeFileSync(join(project.dir, 'opencode.json'), `${JSON.stringify(change(config), null, 2)}\n`)
+    },
+    read: inProject,
+    marker(task) {
+      const text = inProject(join('specs', task, '.postflight-pending'))
+      return text === undefined ? undefined : JSON.parse(text)
+    },
+    files(task) {
+      const folder = join(project.dir, 'specs', task)
+      return existsSync(folder) ? readdirSync(folder).sort() : []
+    },
+    journal() {
+      const lines = (inProject(join('specs', '.postflight', 'journal.jsonl')) ?? '').split('\n')
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalLine)
+    },
+    story: () => guarded.journal().map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
+    log() {
+      const folder = join(project.home, '.local', 'share', 'opencode', 'log')
+      if (!existsSync(folder)) return ''
+      return readdirSync(folder)
+        .map((name) => readFileSync(join(folder, name), 'utf8'))
+        .join('\n')
+    },
+  }
+
+  if (options.config !== undefined) guarded.changeConfig((config) => ({ ...config, ...options.config }))
+  if (options.install !== false) {
+    guarded.changeConfig((config) => ({
+      ...config,
+      plugin: [`file://${encodeURI(join(packageFolder, 'dist', 'opencode', 'index.mjs'))}`],
+    }))
+  }
+  return guarded
+}
+
+const BASE_CONFIG = {
+  $schema: 'https://opencode.ai/config.json',
+  autoupdate: false,
+  share: 'disabled',
+  snapshot: false,
+  lsp: false,
+  formatter: false,
+  model: 'scripted/scripted-1',
+  small_model: 'scripted/scripted-small',
+  enabled_providers: ['scripted'],
+}
+
+function providerAt(url: string): object {
+  const limit = { context: 200_000, output: 8_000 }
+  return {
+    scripted: {
+      npm: '@ai-sdk/anthropic',
+      name: 'Scripted',
+      options: { baseURL: `${url}/v1`, apiKey: 'not-a-key' },
+      models: {
+        'scripted-1': { name: 'scripted-1', tool_call: true, temperature: true, limit },
+        'scripted-2': { name: 'scripted-2', tool_call: true, temperature: true, limit },
+        'scripted-small': { name: 'scripted-small', limit },
+      },
+    },
+  }
+}
+
+/** OpenCode would fetch its plugin package into such a folder first: with this it takes it for done. */
+export function seedPluginFolder(folder: string): void {
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  const dependencies = { '@opencode-ai/plugin': OPENCODE_VERSION }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies }))
+  writeFileSync(
+    join(folder, 'package-lock.json'),
+    JSON.stringify({ lockfileVersion: 3, packages: { '': { dependencies } } }),
+  )
+}
+
+/** What of this package npm would publish. */
+function publishedFiles(): string[] {
+  const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
+  return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
+}

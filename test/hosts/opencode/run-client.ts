@@ -1,0 +1,126 @@
+/** Starts the real OpenCode, headless, in an environment that holds nothing of the machine the tests run on. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+
+/** How to start the client. */
+export interface RunOptions {
+  /** From `ensureOpenCode()`. */
+  binary: string
+  /** The project's folder: the client's working directory. */
+  project: string
+  home: string
+  path: string
+  /** Further environment variables. */
+  env?: Readonly<Record<string, string>>
+  timeoutMs?: number
+}
+
+/** An event of `opencode run --format json`. */
+export interface RunEvent {
+  type: string
+  sessionID?: string
+  part?: { type?: string; text?: string; tool?: string; state?: { status?: string; output?: string } }
+}
+
+/** How `opencode run` ended. */
+export interface RunResult {
+  exitCode: number | null
+  signal: NodeJS.Signals | null
+  timedOut: boolean
+  stdout: string
+  stderr: string
+  events: RunEvent[]
+  /** Every text that the user was shown, in order. */
+  texts: string[]
+  sessionId: string | undefined
+}
+
+/** A client that is still running. */
+export interface RunningClient {
+  kill(signal?: NodeJS.Signals): void
+  output(): { stdout: string; stderr: string }
+  done: Promise<RunResult>
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000
+
+/** Starts `opencode run`. */
+export function startRun(options: RunOptions, words: readonly string[]): RunningClient {
+  return start(options, ['run', '--format', 'json', ...words])
+}
+
+/** Starts the client with any words. */
+export function start(options: RunOptions, words: readonly string[]): RunningClient {
+  const child = spawn(options.binary, words, {
+    cwd: options.project,
+    env: {
+      PATH: options.path,
+      HOME: options.home,
+      // It would ask the network for news, models and servers.
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  })
+  let stdout = ''
+  let stderr = ''
+  let timedOut = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const timer = setTimeout(() => {
+    timedOut = true
+    killTree(child, 'SIGKILL')
+  }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  const done = new Promise<RunResult>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(timer)
+      const events = parseEvents(stdout)
+      const texts = events.flatMap(({ type, part }) => (type === 'text' ? (part?.text ?? []) : []))
+      const sessionId = events.find((event) => event.sessionID !== undefined)?.sessionID
+      resolve({ exitCode, signal, timedOut, stdout, stderr, events, texts, sessionId })
+    })
+  })
+  return { kill: (signal = 'SIGKILL') => killTree(child, signal), output: () => ({ stdout, stderr }), done }
+}
+
+function parseEvents(stdout: string): RunEvent[] {
+  return stdout.split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as RunEvent]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** The client gives each shell a process group of its own, so one group is not enough. */
+function killTree({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  for (const one of [pid, ...descendants(pid)]) {
+    try {
+      process.kill(one, signal)
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+function descendants(root: number): number[] {
+  const listing = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout ?? ''
+  const rows = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+  const found: number[] = []
+  let parents = [root]
+  while (parents.length > 0) {
+    parents = rows.flatMap(([pid, parent]) => (pid && parent && parents.includes(parent) ? [pid] : []))
+    found.push(...parents)
+  }
+  return found
+}

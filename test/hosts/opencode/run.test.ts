@@ -1,0 +1,111 @@
+/** The guard under `opencode run`: held inside the loop, because the process ends with the session's first idle. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, dutiful, reasonsIn, say, stubborn } from './agents.ts'
+import { guardedProject } from './guarded.ts'
+
+const TASK = '259_x'
+const CREATE = 'postflight create 259 x --operation research --reason "Postflight pending: git commit"'
+
+describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a promise', () => {
+  it('is held until it clears its marker; the process ends well, and its last text is the final one', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({ main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')) })
+
+    const reasons = reasonsIn(model.turns('main').at(-1))
+    expect(reasons).toEqual([expect.stringMatching(/^Postflight pending: git commit\nTask 259_x: /)])
+    expect(ran.texts).toEqual(['I am done.', 'Really done.'])
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+    expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
+  })
+
+  it('is held three times at most; then the marker is kept as abandoned', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({ main: stubborn(bash(CREATE), say('I am done.')) })
+
+    expect(model.turns('main')).toHaveLength(5)
+    expect(reasonsIn(model.turns('main').at(-1)).map((reason) => /continuation \d/.exec(reason)?.[0])).toEqual([
+      'continuation 1',
+      'continuation 2',
+      'continuation 3',
+    ])
+    expect(ran.texts.at(-1)).toBe('I am done.')
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+  })
+
+  it('is not held, nor anything counted, at a text that a tool call follows in the same answer', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [
+        bash(CREATE),
+        bash('echo one', 'Now the tests.'),
+        bash('postflight clear 259', 'Now clearing.'),
+        say('Done.'),
+      ],
+    })
+
+    expect(model.turns('main')).toHaveLength(4)
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    expect(ran.texts).toEqual(['Now the tests.', 'Now clearing.', 'Done.'])
+    expect(guarded.story()).toEqual(['create', 'clear'])
+  })
+
+  it('is held in a conversation that is continued, with its own agent and model', async () => {
+    const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
+
+    const first = await guarded.run(
+      { main: [say('Hello.')] },
+      { words: ['--agent', 'careful', '-m', 'scripted/scripted-2'] },
+    )
+    const { model } = await guarded.run(
+      { main: dutiful([bash(CREATE), say('I am done.')]) },
+      { words: ['--session', String(first.ran.sessionId), '--agent', 'careful', '-m', 'scripted/scripted-2'] },
+    )
+
+    const held = model.turns('main').at(-1)
+    expect(reasonsIn(held)).toHaveLength(1)
+    expect(model.turns('main').map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
+    expect(held?.systemText).toContain('You are careful.')
+  })
+
+  it('leaves nothing behind in the conversation that the user did not say or was not held by', async () => {
+    const guarded = guardedProject()
+    const { ran } = await guarded.run({
+      main: [
+        bash(CREATE),
+        bash('echo one', 'Now the tests.'),
+        bash('postflight clear 259', 'Now clearing.'),
+        say('Done.'),
+      ],
+    })
+
+    const { model } = await guarded.run(
+      { main: [say('Hello again.')] },
+      { words: ['--session', String(ran.sessionId)] },
+    )
+    const { server } = await guarded.serve({ main: [] })
+
+    const messages = await server.messages(String(ran.sessionId))
+    expect(messages.filter(({ parts }) => parts.length === 0)).toEqual([])
+    expect(messages.filter(({ info }) => info.role === 'user')).toHaveLength(2)
+    expect(model.turns('main')).toHaveLength(1)
+  })
+
+  it('is let go when its turn ends in an error', async () => {
+    const guarded = guardedProject()
+
+    const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })
+    const ran = await client.done
+
+    expect(ran.exitCode).toBe(1)
+    expect(model.turns('main')).toHaveLength(2)
+    expect(guarded.story()).toEqual(['create'])
+    expect(guarded.marker(TASK)).toBeDefined()
+  })
+})
