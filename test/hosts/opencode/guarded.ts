@@ -3,7 +3,7 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import type { JournalLine } from '../claude-code/guarded.ts'
 import { createProject, type Project } from '../claude-code/project.ts'
@@ -162,12 +162,14 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
 
   if (options.config !== undefined) guarded.changeConfig((config) => ({ ...config, ...options.config }))
   if (options.install !== false) {
-    guarded.changeConfig((config) => ({
-      ...config,
-      plugin: [`file://${encodeURI(join(packageFolder, 'dist', 'opencode', 'index.mjs'))}`],
-    }))
+    guarded.changeConfig((config) => ({ ...config, plugin: [pluginAt(packageFolder)] }))
   }
   return guarded
+}
+
+/** How a configuration names the plugin of a copy of this package. */
+export function pluginAt(packageFolder: string): string {
+  return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'index.mjs')).href
 }
 
 const BASE_CONFIG = {

@@ -1,0 +1,115 @@
+/** What may go wrong with the plugin itself: it is listed twice, it is switched off, or it fails. */
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { type GuardedProject, guardedProject, pluginAt } from './guarded.ts'
+
+const CREATE = 'postflight create 259 x --operation research'
+
+/** Adds another plugin, which runs before ours and has the same client in its hands. */
+function addPlugin(guarded: GuardedProject, name: string, body: string): void {
+  guarded.project.write(name, `export default { id: '${name}', server: async ({ client }) => { ${body} } }\n`)
+  guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...(config.plugin as string[])] }))
+}
+
+describe.skipIf(hostsSkipped())('the plugin', () => {
+  it('acts once where it is listed twice: the same file, and another copy of the package', async () => {
+    const guarded = guardedProject()
+    const copy = join(guarded.project.base, 'another copy')
+    cpSync(guarded.packageFolder, copy, { recursive: true })
+    const plugin = pluginAt(guarded.packageFolder)
+    guarded.changeConfig((config) => ({ ...config, plugin: [plugin, pluginAt(copy), plugin] }))
+    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 4)
+    await server.settled()
+
+    expect(model.turns('main')).toHaveLength(5)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    const inRun = await guarded.run({ main: stubborn(bash('postflight create 260 y'), say('No.')) })
+    expect(inRun.model.turns('main')).toHaveLength(5)
+  })
+
+  it('does nothing with POSTFLIGHT_DISABLE=1', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run(
+      { main: [bash(`${CREATE}; env`), say('I am done.')] },
+      { env: { POSTFLIGHT_DISABLE: '1' } },
+    )
+
+    expect(model.turns('main')).toHaveLength(2)
+    expect(model.turns('main')[1]?.lastToolResult).not.toContain('POSTFLIGHT_HOST_SESSION')
+    expect(guarded.story()).toEqual(['create'])
+  })
+
+  it('that fails in `run` leaves the turn as it is, and says so in the log and in the journal', async () => {
+    const guarded = guardedProject()
+    addPlugin(
+      guarded,
+      'sabotage.mjs',
+      "client.session.message = () => { throw new Error('sabotage of message') }; return {}",
+    )
+
+    const { ran, model } = await guarded.run({ main: [bash(CREATE), say('I am done.')] })
+
+    expect(ran.texts).toEqual(['I am done.'])
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    expect(guarded.log()).toContain('sabotage of message')
+    expect(guarded.journal().at(-1)).toMatchObject({
+      event: 'error',
+      detail: expect.stringContaining('stood aside: a fault in its experimental.text.complete (sabotage of message)'),
+    })
+  })
+
+  it('that fails in `serve` leaves the conversation usable, and the next stop is answered again', async () => {
+    const guarded = guardedProject()
+    addPlugin(
+      guarded,
+      'sabotage.mjs',
+      `const messages = client.session.messages.bind(client.session)
+       let left = 1
+       client.session.messages = (request) => { if (left-- > 0) throw new Error('sabotage of messages'); return messages(request) }
+       return {}`,
+    )
+    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => guarded.log(), { timeout: 20_000 }).toContain('sabotage of messages')
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(2)
+
+    await server.prompt(session, 'and?')
+    await model.arrived('main', 5)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(6)
+    expect(guarded.story()).toEqual(['create', 'error', 'block 1', 'block 2', 'block 3', 'cap 3'])
+  })
+
+  it('that knows no session any more breaks neither shell, nor tool, nor sub-agent', async () => {
+    const guarded = guardedProject()
+    addPlugin(
+      guarded,
+      'sabotage.mjs',
+      `client.session.get = client.session.messages = client.session.status = () => { throw new Error('sabotage of all') }
+       client.app.log = client.tui.showToast = () => { throw new Error('sabotage of the log') }
+       return {}`,
+    )
+    guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
+
+    const { ran, model } = await guarded.run({
+      main: [bash('echo from the shell'), delegate('worker'), say('Thanks.')],
+      worker: [say('Report.')],
+    })
+
+    expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
+    expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
+    expect(ran.texts).toEqual(['Thanks.'])
+  })
+})

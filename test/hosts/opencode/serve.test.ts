@@ -1,0 +1,177 @@
+/** The guard under `opencode serve`: a main conversation is prompted again when it is idle. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Reply } from '../model.ts'
+import { bash, delegate, delegateInBackground, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { guardedProject } from './guarded.ts'
+
+const TASK = '259_x'
+const CREATE = 'postflight create 259 x --operation research'
+
+describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a promise', () => {
+  it("is prompted until it clears its marker, with its own agent and model; the prompt is not the user's", async () => {
+    const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
+    const { server, model } = await guarded.serve({ main: dutiful([bash(CREATE), say('I am done.')], say('Really.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go', { agent: 'careful', model: { providerID: 'scripted', modelID: 'scripted-2' } })
+    await model.arrived('main', 3)
+    await server.settled()
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(model.turns('main').map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
+    expect(model.turns('main').at(-1)?.systemText).toContain('You are careful.')
+    const messages = await server.messages(session)
+    const asked = messages.filter(({ info }) => info.role === 'user')
+    expect(asked.map(({ info, parts }) => [info.agent, parts[0]?.synthetic ?? false])).toEqual([
+      ['careful', false],
+      ['careful', true],
+    ])
+    expect(messages.at(-1)?.parts.find(({ type }) => type === 'text')?.text).toBe('Really.')
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+  })
+
+  it('is prompted exactly three times when it refuses, and a later turn of the user not at all', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No again.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 4)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(5)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+
+    await server.prompt(session, 'and now?')
+    await model.arrived('main', 5)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(6)
+  })
+
+  it('is not prompted after the user interrupted it', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({
+      main: waiting(1, () => new Promise(() => {}), [bash(CREATE)]),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 1)
+    await server.abort(session)
+    await server.settled()
+
+    expect(model.turns('main')).toHaveLength(2)
+    expect(guarded.story()).toEqual(['create'])
+    expect((await server.messages(session)).filter(({ info }) => info.role === 'user')).toHaveLength(1)
+  })
+
+  it('is not prompted after a storm of 429, nor is anything counted; the next turn is held as ever', async () => {
+    const guarded = guardedProject()
+    const storm: Reply = { failure: { status: 429, headers: { 'retry-after-ms': '20' } } }
+    let calm = false
+    const later = dutiful([say('I am done.')])
+    const { server, model } = await guarded.serve({
+      main: (turn) => {
+        if (turn.index === 0) return bash(CREATE)
+        if (!calm) return storm
+        return typeof later === 'function' ? later(turn) : undefined
+      },
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect
+      .poll(async () => (await server.messages(session)).at(-1)?.info.error?.name, { timeout: 60_000 })
+      .toBe('APIError')
+    await server.settled()
+    const asked = model.turns('main').length
+    expect(asked).toBeGreaterThan(4)
+    expect(guarded.story()).toEqual(['create'])
+
+    calm = true
+    await server.prompt(session, 'again')
+    await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'block 1', 'clear'])
+    await server.settled()
+    expect((await server.messages(session)).filter(({ info }) => info.role === 'user')).toHaveLength(3)
+  })
+
+  it('is not prompted, nor anything counted, while a sub-agent runs in the background', async () => {
+    const guarded = guardedProject()
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const { server, model } = await guarded.serve(
+      {
+        main: dutiful([bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('I am done.')]),
+        worker: waiting(0, () => released, [say('Report.')]),
+      },
+      { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
+    )
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 2)
+    await expect.poll(() => server.busy()).not.toContain(session)
+    expect(guarded.story()).toEqual(['create'])
+    release()
+    await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'block 1', 'clear'])
+    await server.settled()
+
+    const texts = model.turns('main').at(-1)?.userTexts ?? []
+    const report = texts.findIndex((text) => text.includes('<task_result>'))
+    const reasons = texts.flatMap((text, index) => (text.includes('This is continuation') ? [index] : []))
+    expect(report).toBeGreaterThan(0)
+    expect(reasons).toEqual([report + 1])
+    expect(model.turns('worker')).toHaveLength(1)
+  })
+
+  it('is not prompted, and its sub-agent is interrupted too, when the user interrupts it while that one is held', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({
+      main: [delegate('worker')],
+      worker: waiting(2, () => new Promise(() => {}), [bash(CREATE), say('Report.')]),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('worker', 2)
+    await server.abort(session)
+    await server.settled()
+
+    expect(await server.busy()).toEqual([])
+    expect(model.turns('worker')).toHaveLength(3)
+    expect(model.turns('main')).toHaveLength(1)
+    expect(guarded.story()).toEqual(['create', 'block 1'])
+  })
+})
+
+describe.skipIf(hostsSkipped())('one server', () => {
+  it('keeps two conversations and two tasks apart', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({
+      one: dutiful([bash('postflight create 1 a'), say('One is done.')]),
+      two: dutiful([bash('postflight create 2 b'), say('Two is done.')]),
+      three: [say('Only passing.')],
+    })
+    const [one, two, three] = [await server.createSession(), await server.createSession(), await server.createSession()]
+
+    await Promise.all([
+      server.prompt(one, 'ACTOR:one go'),
+      server.prompt(two, 'ACTOR:two go'),
+      server.prompt(three, 'ACTOR:three go'),
+    ])
+    await Promise.all([model.arrived('one', 3), model.arrived('two', 3)])
+    await server.settled()
+
+    expect(reasonsIn(model.turns('one').at(-1))).toEqual([expect.stringContaining('Task 001_a')])
+    expect(reasonsIn(model.turns('two').at(-1))).toEqual([expect.stringContaining('Task 002_b')])
+    expect(model.turns('three')).toHaveLength(1)
+    const told = (name: string) =>
+      guarded.journal().flatMap(({ event, task, host_session }) => (event === name ? [`${task} ${host_session}`] : []))
+    expect(told('block').sort()).toEqual([`001_a ${one}`, `002_b ${two}`])
+    expect(told('create').sort()).toEqual([`001_a ${one}`, `002_b ${two}`])
+  })
+})

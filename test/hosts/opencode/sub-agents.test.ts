@@ -1,0 +1,138 @@
+/** Sub-agents of OpenCode's `task` tool: held before their caller sees the result. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, delegate, delegateInBackground, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { guardedProject } from './guarded.ts'
+
+const CREATE = 'postflight create 259 x --operation research'
+const REPORT = 'REPORT\n- first finding\n- second finding'
+
+describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
+  it('is held before its caller sees the result, and the caller receives the full report once', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: dutiful([bash(CREATE), say(REPORT)]),
+    })
+
+    const [reason] = reasonsIn(model.turns('worker').at(-1))
+    expect(reason).toContain('repeat your full report')
+    expect(model.turns('main')).toHaveLength(2)
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+    const [created] = guarded.journal()
+    expect(created?.host_session).toBe(ran.sessionId)
+    expect(created?.agent).toMatch(/^ses_/)
+    expect(created?.agent).not.toBe(ran.sessionId)
+  })
+
+  it('loses nothing of its report where it only says that it is done, nor its agent and its model', async () => {
+    const guarded = guardedProject({
+      config: { agent: { general: { model: 'scripted/scripted-2', prompt: 'You are general.' } } },
+    })
+
+    const { model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: dutiful([bash(CREATE), say(REPORT)], say('Done.')),
+    })
+
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(`${REPORT}\n\nDone.`)
+    const turns = model.turns('worker')
+    expect(turns.map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
+    expect(turns.at(-1)?.systemText).toContain('You are general.')
+  })
+
+  it('is held three times at most, and its caller is told', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: stubborn(bash(CREATE), say(REPORT)),
+    })
+
+    expect(model.turns('worker')).toHaveLength(5)
+    const report = reportIn(model.turns('main')[1]?.lastToolResult)
+    expect(report).toMatch(/^REPORT\n- first finding\n- second finding\n\npostflight-guard: task 259_x stopped without/)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+  })
+
+  it('is let go with what it said so far when its turn ends in an error', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: [bash(CREATE), say(REPORT), { failure: { status: 400 } }],
+    })
+
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+    expect(model.turns('worker')).toHaveLength(3)
+    expect(guarded.story()).toEqual(['create', 'block 1'])
+  })
+
+  it('is held beside another one, each for its own promise', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: [delegate('one', 'two'), say('Thanks.')],
+      one: dutiful([bash('postflight create 1 a'), say('Report of one.')]),
+      two: dutiful([bash('postflight create 2 b'), say('Report of two.')]),
+    })
+
+    expect(reasonsIn(model.turns('one').at(-1))).toEqual([expect.stringContaining('Task 001_a')])
+    expect(reasonsIn(model.turns('two').at(-1))).toEqual([expect.stringContaining('Task 002_b')])
+    const blocks = guarded.journal().filter(({ event }) => event === 'block')
+    expect(new Set(blocks.map(({ task, agent }) => `${task} ${agent}`)).size).toBe(2)
+    expect(blocks).toHaveLength(2)
+  })
+
+  it('in the background is held inside its loop, in `serve`, and its caller receives the final report', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve(
+      {
+        main: [delegateInBackground('worker'), say('Waiting.'), say('Thanks.')],
+        worker: dutiful([bash(CREATE), say(REPORT)]),
+      },
+      { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
+    )
+
+    const session = await server.createSession()
+    await server.prompt(session, 'go')
+    await model.arrived('main', 2)
+    await server.settled()
+
+    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
+    expect(reportIn(model.turns('main')[2]?.userTexts.join('\n'))).toBe(REPORT)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a sub-agent that made none', () => {
+  it("is not touched while main's marker is pending; main is held afterwards", async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: dutiful([bash(CREATE), delegate('worker'), say('I am done.')]),
+      worker: [say(REPORT)],
+    })
+
+    expect(model.turns('worker')).toHaveLength(1)
+    expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe(REPORT)
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+  })
+
+  it('is held by a marker that plain bash wrote, which names nobody', async () => {
+    const guarded = guardedProject()
+    guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
+
+    const { model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: dutiful([say(REPORT)]),
+    })
+
+    expect(reasonsIn(model.turns('worker').at(-1))).toEqual([expect.stringMatching(/^Commit first\./)])
+    expect(model.turns('main')).toHaveLength(2)
+  })
+})
