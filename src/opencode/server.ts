@@ -15,6 +15,9 @@ import { createReporter, shield } from './shield.ts'
 
 /** The plugin of one project folder: OpenCode's hooks, each handed to whoever answers it. */
 
+/** How long (ms) the end of OpenCode waits for what its last events began. */
+const DISPOSE_PATIENCE_MS = 1_000
+
 /** Makes the hooks. OpenCode calls this once for each project folder. */
 export async function server({ client, directory }: PluginInput): Promise<Hooks> {
   if (process.env.POSTFLIGHT_DISABLE === '1') return {}
@@ -22,7 +25,8 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   takeOver(directory, instance)
 
   const sessions = new Sessions(client)
-  const reporter = createReporter(client, () => guard.rootsFor(undefined))
+  const oneShot = isOneShot(process.argv)
+  const reporter = createReporter(client, () => guard.rootsFor(undefined), oneShot)
   const guard = new Guard(
     {
       folder: directory,
@@ -36,7 +40,6 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
-  const oneShot = isOneShot(process.argv)
   /** Sub-agents whose caller does not wait for them. */
   const background = new Set<string>()
   /** Set when this OpenCode asks before a session stops: then nothing else has to. */
@@ -89,8 +92,16 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     if (metadata?.background === true && typeof metadata.sessionId === 'string') background.add(metadata.sessionId)
   }
 
+  const answerEvent = safely('event', onEvent)
+  /** Events that are being answered: OpenCode waits for none, but before it ends it waits for `dispose`. */
+  const answering = new Set<Promise<void>>()
+
   return {
-    event: safely('event', ({ event }) => onEvent(event)),
+    event({ event }) {
+      const answer = answerEvent(event).finally(() => answering.delete(answer))
+      answering.add(answer)
+      return answer
+    },
     'chat.message': safely('chat.message', (_input, { message }) => {
       sessions.noteType(message.sessionID, message.agent)
     }),
@@ -117,6 +128,9 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     }),
     'session.stopping': stopping,
     'experimental.session.stopping': stopping,
-    dispose: async () => leave(directory, instance),
+    dispose: async () => {
+      await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])
+      leave(directory, instance)
+    },
   }
 }

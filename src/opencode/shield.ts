@@ -1,4 +1,5 @@
 import { appendRecorded } from '../io/journal.ts'
+import { writeAll } from '../io/output.ts'
 import type { HostClient } from './host/api.ts'
 import { OPENCODE_TEXT } from './messages.ts'
 
@@ -15,9 +16,13 @@ export interface Reporter {
   notice(text: string): void
 }
 
-/** Reports to OpenCode and to the journals of `findRoots()`. Never throws. */
-export function createReporter(client: HostClient, findRoots: () => readonly string[]): Reporter {
+/**
+ * Reports to OpenCode and to the journals of `findRoots()`; with `onStderr` to that too: `opencode run` has no screen,
+ * and ends before its log is written (1.18.33). Never throws.
+ */
+export function createReporter(client: HostClient, findRoots: () => readonly string[], onStderr: boolean): Reporter {
   const log = (level: 'warn' | 'error', message: string): void => {
+    if (onStderr) writeAll(2, `${message}\n`)
     quietly(() => client.app.log({ body: { service: 'postflight-guard', level, message } }))
   }
   return {
@@ -33,6 +38,7 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
     },
     notice(text) {
       log('warn', text)
+      if (onStderr) return
       quietly(() =>
         client.tui.showToast({ body: { title: OPENCODE_TEXT.toastTitle, message: text, variant: 'warning' } }),
       )
