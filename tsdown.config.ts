@@ -70,7 +70,7 @@ export default defineConfig([
   // OpenCode loads its plugins as ES modules, whatever the folder says.
   {
     ...shared,
-    entry: { index: 'src/opencode/index.ts' },
+    entry: { 'postflight-guard': 'src/opencode/index.ts' },
     format: 'esm',
     outDir: 'dist/opencode',
     outExtensions: () => ({ js: '.mjs' }),

@@ -208,16 +208,19 @@ function addSettingsCommands(program: Command, ports: ProgramPorts): void {
     program
       .command(name)
       .description(
-        name === 'install' ? "put the hook into a host's settings" : "take the hook out of a host's settings",
+        name === 'install' ? "put the hook (or the plugin) into a host's settings" : "take it out of a host's settings",
       )
-      .option('--host <name>', 'claude', 'claude')
+      .option('--host <name>', 'claude or opencode', 'claude')
       .option(
         '--scope <scope>',
-        'project (.claude/settings.json), local (settings.local.json) or user (~/.claude)',
+        "project (.claude/settings.json, opencode.json), local (.claude/settings.local.json) or user (the host's own folder)",
         'project',
       )
       .option('--dry-run', 'only say what would be written', false)
-      .addHelpText('after', example(`${name} --scope local`, `${name} --scope user --dry-run`))
+      .addHelpText(
+        'after',
+        example(`${name} --scope local`, `${name} --scope user --dry-run`, `${name} --host opencode --scope user`),
+      )
       .action((options) =>
         ports.run(async (context) => (await import('./commands/install.ts'))[name](context, options)),
       )

@@ -46,6 +46,7 @@ const EXIT_CODES = {
   'workflow-state': EXIT.data,
   'host-unknown': EXIT.usage,
   'scope-unknown': EXIT.usage,
+  'scope-not-of-host': EXIT.usage,
   'not-a-folder': EXIT.write,
   'cannot-write': EXIT.write,
   internal: EXIT.internal,

@@ -79,6 +79,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `${a.path} ${STATE_PROBLEMS[a.problem ?? '']?.(a.detail ?? '') ?? a.detail}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
+  'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
   'not-a-folder': (a) =>
     `${a.path} is ${a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,

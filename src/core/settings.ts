@@ -250,7 +250,8 @@ function findTwin(node: Node | undefined): string | undefined {
   return undefined
 }
 
-function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
+/** Where a parser gave up, from 1, and why. */
+export function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
   const before = body.slice(0, offset).split('\n')
   const words = printParseErrorCode(error)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -258,20 +259,21 @@ function faultAt(body: string, { offset, error }: ParseError): { line: number; c
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, detail: words }
 }
 
-function splitMark(text: string): { mark: string; body: string } {
+/** The text without its byte-order mark, and the mark. */
+export function splitMark(text: string): { mark: string; body: string } {
   return text.startsWith(BYTE_ORDER_MARK)
     ? { mark: BYTE_ORDER_MARK, body: text.slice(BYTE_ORDER_MARK.length) }
     : { mark: '', body: text }
 }
 
 /** How a file is laid out. */
-interface Style {
+export interface Style {
   readonly indent: string
   readonly eol: string
 }
 
 /** The file's own indentation and line ends; undefined for one that is a single line of something. */
-function styleOf(body: string): Style | undefined {
+export function styleOf(body: string): Style | undefined {
   const text = body.trim()
   if (text !== '{}' && !text.includes('\n')) return undefined
   return {

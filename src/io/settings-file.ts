@@ -23,6 +23,24 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
+/** Names of OpenCode's configuration; it reads both (1.18.33). */
+const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
+
+/** OpenCode's configuration of a scope: the one that is there, and of two the one with comments, which it reads last. */
+export function openCodeConfigPath(
+  scope: Exclude<Scope, 'local'>,
+  project: string,
+  home: string,
+  environment: Environment,
+): string {
+  const folder =
+    scope === 'user'
+      ? path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
+      : project
+  const there = OPENCODE_CONFIGS.map((name) => path.join(folder, name)).filter((file) => kindAt(file) !== undefined)
+  return there.at(-1) ?? path.join(folder, 'opencode.json')
+}
+
 /** Settings longer than this (bytes) are nobody's. */
 const MAX_BYTES = 8_388_608
 

@@ -60,6 +60,7 @@ describe.concurrent('the package', () => {
         'hooks/postflight-hook',
         'dist/hook.js',
         'dist/cli/cli.js',
+        'dist/opencode/postflight-guard.mjs',
       ]),
     )
     const expected =
@@ -127,6 +128,27 @@ describe.concurrent('the package', () => {
       env: claudeHookEnv(project, SESSION),
     })
     expect(run.answer.decision).toBe('block')
+  })
+
+  it('gives OpenCode a plugin by either of its names: a default export and nothing else, loaded without a trace', async () => {
+    const project = installPacked()
+    const script = `
+      const before = Object.getOwnPropertyNames(globalThis).length
+      const plugins = await Promise.all(['postflight-guard/opencode', 'postflight-guard/server'].map((name) => import(name)))
+      const after = Object.getOwnPropertyNames(globalThis).length
+      console.log(JSON.stringify(plugins.map((one) => [Object.keys(one), one.default.id, typeof one.default.server])), after - before)
+    `
+    project.write('load.mjs', script)
+    const before = project.snapshot()
+
+    const run = await runProcess(process.execPath, ['load.mjs'], { cwd: project.dir, env: project.env })
+
+    const plugin = [['default'], 'postflight-guard', 'function']
+    expect(run).toMatchObject({ status: 0, stdout: `${JSON.stringify([plugin, plugin])} 0\n`, stderr: '' })
+    expect(project.snapshot()).toEqual(before)
+    const text = readFileSync(project.at('node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'), 'utf8')
+    const imported = [...text.matchAll(/^import .* from ['"](.+)['"]/gm)].map((found) => String(found[1]))
+    expect(imported.filter((name) => !/^node:|^\.\//.test(name))).toEqual([])
   })
 
   it('starts its hook through the link that npm makes, and a link to that', async () => {

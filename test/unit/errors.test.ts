@@ -41,6 +41,7 @@ const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments
   'workflow-state': [65, { path: 'specs/259_a/workflow/state.json', task: '259_a', problem: 'version', detail: '2' }],
   'host-unknown': [64, { host: 'x', known: 'claude' }],
   'scope-unknown': [64, { scope: 'x' }],
+  'scope-not-of-host': [64, { scope: 'local', host: 'OpenCode' }],
   'not-a-folder': [73, { path: '/p', kind: 'a link' }],
   'cannot-write': [73, { path: '/p', detail: 'ENOSPC' }],
   internal: [70, { detail: 'boom' }],

@@ -1,21 +1,30 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/commands.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { errorMessage, unsearchable } from '../../core/messages.ts'
+import { findPlugins, PLUGIN_FILE } from '../../core/opencode-config.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
 import { inLine, oneLine, shellWord } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
-import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope } from '../../io/settings-file.ts'
+import {
+  claudeSettingsPath,
+  openCodeConfigPath,
+  readSettingsFile,
+  requireInside,
+  SCOPES,
+  type Scope,
+} from '../../io/settings-file.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import { viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
 import { runFindings } from '../workflow/run-findings.ts'
-import { hookCommand, projectFolder } from './install.ts'
+import { hookCommand, openCodePlugin, projectFolder } from './install.ts'
 
 /** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
 
@@ -24,7 +33,7 @@ const MAX_STRAYS = 20
 
 /** One finding; `ok` findings say what was looked at. */
 interface Finding {
-  readonly check: 'settings' | 'hook' | 'root' | 'marker' | 'workflow'
+  readonly check: 'settings' | 'hook' | 'plugin' | 'root' | 'marker' | 'workflow'
   readonly ok: boolean
   readonly what: string
   readonly fix: string | null
@@ -32,8 +41,10 @@ interface Finding {
 
 export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult> {
   const root = findCommandRoot(context)
+  const openCode = checkOpenCode(context)
   const findings = [
-    ...checkSettings(context),
+    ...checkSettings(context, openCode.length > 0),
+    ...openCode,
     ...checkHook(context),
     checkRoot(context, root),
     ...(root === undefined
@@ -59,7 +70,8 @@ function bad(check: Finding['check'], what: string, fix: string): Finding {
   return { check, ok: false, what, fix }
 }
 
-function checkSettings(context: CommandContext): Finding[] {
+/** `elsewhere`: another host is wired, so that Claude Code need not be. */
+function checkSettings(context: CommandContext, elsewhere: boolean): Finding[] {
   const project = projectFolder(context)
   const findings = SCOPES.flatMap((scope) => checkScope(context, scope, project))
   const wired = findings.filter((finding) => finding.ok).length
@@ -74,9 +86,60 @@ function checkSettings(context: CommandContext): Finding[] {
       ),
     )
   }
-  return findings.length > 0
-    ? findings
-    : [bad('settings', 'not wired in any settings file of Claude Code', 'postflight install')]
+  if (findings.length > 0 || elsewhere) return findings
+  return [bad('settings', 'not wired in any settings file of Claude Code', 'postflight install')]
+}
+
+/** Nothing where the plugin is in no configuration: not everybody uses OpenCode. */
+function checkOpenCode(context: CommandContext): Finding[] {
+  const project = projectFolder(context)
+  const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
+  return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
+}
+
+function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): Finding[] {
+  const file = openCodeConfigPath(scope, project, context.findHome(), context.environment)
+  try {
+    if (scope === 'project') requireInside(file, project)
+    const text = readSettingsFile(file)
+    const plugins = text === undefined ? [] : findPlugins(text, file)
+    if (plugins.length === 0) return []
+    const { plugin } = openCodePlugin(context, scope, project)
+    const strange = plugins.find((one) => one !== plugin)
+    if (strange === undefined && plugins.length === 1) return [good('plugin', `the plugin is listed in ${file}`)]
+    return [
+      bad(
+        'plugin',
+        strange === undefined
+          ? `${file} lists the plugin twice`
+          : `${file} lists another copy: ${oneLine(strange, 200)}`,
+        `postflight install --host opencode --scope ${scope}`,
+      ),
+    ]
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return [
+      bad('plugin', errorMessage(error.code, error.args), 'mend the file by hand: OpenCode does not start until then'),
+    ]
+  }
+}
+
+/** Loads the plugin as OpenCode does: an ES module whose default export names it. */
+function checkPlugin({ packageFolder }: CommandContext): Finding {
+  const file = path.join(packageFolder, PLUGIN_FILE)
+  const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', load], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    cwd: packageFolder,
+  })
+  if (run.stdout.trim() === 'postflight-guard') return good('plugin', 'the plugin loads')
+  const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
+  return bad(
+    'plugin',
+    `the plugin does not load (${oneLine(detail, 200)})`,
+    'npm run build, or install the package again',
+  )
 }
 
 function checkScope(context: CommandContext, scope: Scope, project: string): Finding[] {

@@ -1,11 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { PostflightError } from '../../core/errors.ts'
-import { addEntries, claudeEntries, removeEntries, type SettingsEntry } from '../../core/settings.ts'
+import { addPlugin, PLUGIN_FILE, removePlugin } from '../../core/opencode-config.ts'
+import { addEntries, claudeEntries, removeEntries } from '../../core/settings.ts'
 import { findRepository } from '../../io/root.ts'
 import {
   claudeSettingsPath,
   listBackups,
+  openCodeConfigPath,
   readSettingsFile,
   removeSettingsFile,
   replaceSettingsFile,
@@ -23,29 +26,29 @@ export interface InstallOptions {
   readonly dryRun: boolean
 }
 
-export const HOSTS = ['claude'] as const
+export const HOSTS = ['claude', 'opencode'] as const
 
 export function install(context: CommandContext, options: InstallOptions): CommandResult {
   const target = targetOf(context, options)
   const before = readSettingsFile(target.file)
-  const after = addEntries(before ?? '', target.entries, target.file)
+  const after = target.add(before ?? '')
   const changed = before !== after
   const backup = changed && !options.dryRun ? replaceSettingsFile(target.file, after, before) : undefined
   const shown = displayPath(context, target.file)
   const lines = changed
-    ? [`${options.dryRun ? 'would install' : 'installed'} the hook in ${shown}`]
-    : [`the hook is in ${shown} already`]
+    ? [`${options.dryRun ? 'would install' : 'installed'} the ${target.what} in ${shown}`]
+    : [`the ${target.what} is in ${shown} already`]
   if (options.dryRun && changed) lines.push(after.trimEnd())
   if (backup !== undefined) lines.push(`the former file is kept as ${displayPath(context, backup)}`)
   if (changed && !options.dryRun) lines.push('sessions that are running now use it after a restart')
   if (options.scope === 'project' && !target.portable) {
     context.note(
-      'postflight: the command holds a path of this machine. For settings that are shared, make postflight-guard a dev dependency of the project, or use --scope local.',
+      'postflight: the entry holds a path of this machine. For settings that are shared, make postflight-guard a dev dependency of the project, or use --scope local.',
     )
   }
   return {
     exitCode: 0,
-    data: { file: target.file, changed, dry_run: options.dryRun, backup: backup ?? null, command: target.command },
+    data: { file: target.file, changed, dry_run: options.dryRun, backup: backup ?? null, [target.key]: target.entry },
     lines,
   }
 }
@@ -67,10 +70,10 @@ export function uninstall(context: CommandContext, options: InstallOptions): Com
     data: { file: target.file, changed, dry_run: options.dryRun, removed_file: changed && after === undefined },
     lines: [
       !changed
-        ? `no hook of ours in ${shown}`
+        ? `no ${target.what} of ours in ${shown}`
         : after === undefined
           ? `${shown} held nothing else: the file ${verb} removed`
-          : `the hook ${verb} taken out of ${shown}`,
+          : `the ${target.what} ${verb} taken out of ${shown}`,
     ],
   }
 }
@@ -80,11 +83,16 @@ function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
+/** A settings file, and what becomes of it. */
 interface Target {
   readonly file: string
-  readonly command: string
-  readonly entries: readonly SettingsEntry[]
-  /** False when the command holds a path of this machine. */
+  readonly what: 'hook' | 'plugin'
+  /** Under which name `--json` tells the entry. */
+  readonly key: 'command' | 'plugin'
+  readonly entry: string
+  readonly add: (text: string) => string
+  readonly remove: (text: string) => string
+  /** False when the entry holds a path of this machine. */
   readonly portable: boolean
 }
 
@@ -94,11 +102,58 @@ function targetOf(context: CommandContext, options: InstallOptions): Target {
   }
   if (!SCOPES.includes(options.scope as never)) throw new PostflightError('scope-unknown', { scope: options.scope })
   const scope = options.scope as Scope
+  return options.host === 'opencode' ? openCodeTarget(context, scope) : claudeTarget(context, scope)
+}
+
+function claudeTarget(context: CommandContext, scope: Scope): Target {
   const project = projectFolder(context)
   const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
   if (scope !== 'user') requireInside(file, project)
   const { command, portable } = hookCommand(context, scope, project)
-  return { file, command, entries: claudeEntries(command), portable }
+  const entries = claudeEntries(command)
+  return {
+    file,
+    what: 'hook',
+    key: 'command',
+    entry: command,
+    add: (text) => addEntries(text, entries, file),
+    remove: (text) => removeEntries(text, file),
+    portable,
+  }
+}
+
+function openCodeTarget(context: CommandContext, scope: Scope): Target {
+  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
+  const project = projectFolder(context)
+  const file = openCodeConfigPath(scope, project, context.findHome(), context.environment)
+  if (scope !== 'user') requireInside(file, project)
+  const { plugin, portable } = openCodePlugin(context, scope, project)
+  return {
+    file,
+    what: 'plugin',
+    key: 'plugin',
+    entry: plugin,
+    add: (text) => addPlugin(text, plugin, file),
+    remove: (text) => removePlugin(text, file),
+    portable,
+  }
+}
+
+/**
+ * How OpenCode is told where the plugin lies: its file, relative to the configuration where the project holds it.
+ * Never the package's name, which OpenCode would fetch from a registry.
+ */
+export function openCodePlugin(
+  { packageFolder }: CommandContext,
+  scope: Scope,
+  project: string,
+): { plugin: string; portable: boolean } {
+  const inProject = insideProject(project, packageFolder)
+  const portable = scope !== 'user' && inProject.startsWith('node_modules/')
+  const location = portable
+    ? `./${inProject}/${PLUGIN_FILE}`
+    : pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
+  return { plugin: location, portable }
 }
 
 /** The project whose settings are meant: the root, else the repository, else the current folder. */
@@ -119,12 +174,17 @@ export function hookCommand(
   const { packageFolder, platform } = context
   const words = platform === 'win32' ? ['node', 'dist/hook.js'] : [undefined, 'hooks/postflight-hook']
   const [program, file] = words
-  const inProject = path.relative(realPath(project), realPath(packageFolder)).split(path.sep).join('/')
+  const inProject = insideProject(project, packageFolder)
   const portable = scope !== 'user' && inProject.startsWith('node_modules/')
   const location = portable ? `$CLAUDE_PROJECT_DIR/${inProject}/${file}` : path.join(packageFolder, file as string)
   const quoted = doubleQuoted(location, portable)
   // On Windows the last word does nothing but tell that the entry is ours, whatever the folder is called.
   return { command: program === undefined ? quoted : `${program} ${quoted} postflight-hook`, portable }
+}
+
+/** Where this package lies, seen from the project. */
+function insideProject(project: string, packageFolder: string): string {
+  return path.relative(realPath(project), realPath(packageFolder)).split(path.sep).join('/')
 }
 
 /** In double quotes for the shell: spaces stay together, and `$CLAUDE_PROJECT_DIR` is filled in where we put it. */
@@ -156,12 +216,12 @@ function formerText(target: Target, present: string): string | undefined {
     if (text !== undefined && text !== present && madeFrom(text, target, present)) return text
   }
   if (madeFrom('', target, present)) return undefined
-  return removeEntries(present, target.file)
+  return target.remove(present)
 }
 
 function madeFrom(text: string, target: Target, present: string): boolean {
   try {
-    return addEntries(text, target.entries, target.file) === present
+    return target.add(text) === present
   } catch {
     return false
   }

@@ -162,14 +162,15 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
 
   if (options.config !== undefined) guarded.changeConfig((config) => ({ ...config, ...options.config }))
   if (options.install !== false) {
-    guarded.changeConfig((config) => ({ ...config, plugin: [pluginAt(packageFolder)] }))
+    const installed = guarded.postflight('install', '--host', 'opencode', ...(options.install ?? []))
+    expect(installed, installed.stderr).toMatchObject({ status: 0 })
   }
   return guarded
 }
 
 /** How a configuration names the plugin of a copy of this package. */
 export function pluginAt(packageFolder: string): string {
-  return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'index.mjs')).href
+  return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'postflight-guard.mjs')).href
 }
 
 const BASE_CONFIG = {

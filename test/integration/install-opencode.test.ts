@@ -1,0 +1,216 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
+import { type CliRun, copyPackage, createProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const CONFIG = 'opencode.json'
+const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
+
+/** A configuration as people have it, comments and all. */
+const COMMENTED = `{
+  // what I pay for
+  "model": "anthropic/claude", /* not the large one */
+  "plugin": [
+    "./mine.js", // mine
+  ],
+  "mcp": {}, // none yet
+}
+`
+
+function install(project: Project, ...words: string[]): Promise<CliRun> {
+  return project.cli(['install', '--host', 'opencode', ...words])
+}
+
+function uninstall(project: Project, ...words: string[]): Promise<CliRun> {
+  return project.cli(['uninstall', '--host', 'opencode', ...words])
+}
+
+/** Runs the CLI of the copy that lies in the project's node_modules. */
+function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
+  const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
+  return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+}
+
+describe.concurrent('install --host opencode', () => {
+  it('lists the plugin in a new opencode.json; uninstall removes the file that held nothing else', async () => {
+    const project = createProject()
+
+    const run = await install(project)
+    const again = await install(project)
+
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('installed the plugin in opencode.json') })
+    expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [PLUGIN] })
+    expect(again.stdout).toBe('the plugin is in opencode.json already\n')
+    expect((await uninstall(project)).status).toBe(0)
+    expect(project.has(CONFIG)).toBe(false)
+    expect((await uninstall(project)).stdout).toBe('no plugin of ours in opencode.json\n')
+  })
+
+  it('keeps comments and layout to the byte, and a copy of the former file; uninstall gives that back', async () => {
+    const project = createProject()
+    project.write(CONFIG, COMMENTED)
+
+    const run = await install(project, '--json')
+
+    const after = project.read(CONFIG)
+    expect(after).toBe(COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${PLUGIN}"`))
+    expect(run.json()).toMatchObject({ changed: true, plugin: PLUGIN })
+    expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
+    await install(project)
+    expect(project.read(CONFIG)).toBe(after)
+    await uninstall(project)
+    expect(project.read(CONFIG)).toBe(COMMENTED)
+  })
+
+  it('takes only its own entry out of a file that was changed since', async () => {
+    const project = createProject()
+    project.write(CONFIG, COMMENTED)
+    await install(project)
+    project.write(CONFIG, project.read(CONFIG).replace('"mcp": {}', '"mcp": { "x": {} }'))
+
+    await uninstall(project)
+
+    expect(project.read(CONFIG)).toBe(
+      COMMENTED.replace('"mcp": {}', '"mcp": { "x": {} }').replace('"./mine.js",', '"./mine.js"'),
+    )
+  })
+
+  it('names a package in node_modules by a path that other machines have too', async () => {
+    const project = createProject()
+    const cli = cliIn(project)
+
+    const run = await cli('install', '--host', 'opencode')
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(project.read(CONFIG)).plugin).toEqual([
+      './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs',
+    ])
+    expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
+  })
+
+  it('writes into the file with comments where there is one, and into the folder of the user', async () => {
+    const project = createProject()
+    project.write('opencode.jsonc', '{}\n')
+
+    await install(project)
+    await install(project, '--scope', 'user')
+    await project.cli(['install', '--host', 'opencode', '--scope', 'user'], {
+      env: { XDG_CONFIG_HOME: join(project.base, 'xdg') },
+    })
+
+    expect(project.read('opencode.jsonc')).toContain(PLUGIN)
+    expect(project.has(CONFIG)).toBe(false)
+    for (const folder of [join(project.home, '.config'), join(project.base, 'xdg')]) {
+      expect(JSON.parse(readFileSync(join(folder, 'opencode', CONFIG), 'utf8'))).toEqual({ plugin: [PLUGIN] })
+    }
+  })
+
+  it('writes nothing with --dry-run', async () => {
+    const project = createProject()
+    project.write(CONFIG, COMMENTED)
+    const before = project.snapshot()
+
+    const run = await install(project, '--dry-run')
+
+    expect(run.stdout).toContain(PLUGIN)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['no JSON', '{ "plugin": [', 65],
+    ['plugins that are no list', '{ "plugin": "mine" }', 65],
+  ])('refuses %s, and leaves the file as it is', async (_name, text, status) => {
+    const project = createProject()
+    project.write(CONFIG, text)
+    const before = project.snapshot()
+
+    const run = await install(project)
+
+    expect(run.status).toBe(status)
+    expect(run.stderr).toContain('Nothing was written')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('has no local scope', async () => {
+    const project = createProject()
+
+    expect(await install(project, '--scope', 'local')).toMatchObject({
+      status: 64,
+      stderr: 'postflight: OpenCode has no settings of the scope "local": user or project.\n',
+    })
+  })
+})
+
+describe.concurrent('doctor with the plugin', () => {
+  async function rows(project: Project): Promise<JsonDocument[]> {
+    return (await project.cli(['doctor', '--json'])).json().findings
+  }
+
+  it('finds it listed and loadable, and does not ask for Claude Code then', async () => {
+    const project = createProject()
+    await install(project)
+
+    const found = await rows(project)
+
+    expect(found.filter(({ check }) => check === 'settings')).toEqual([])
+    expect(found.filter(({ check }) => check === 'plugin')).toEqual([
+      { check: 'plugin', ok: true, what: `the plugin is listed in ${project.at(CONFIG)}`, fix: null },
+      { check: 'plugin', ok: true, what: 'the plugin loads', fix: null },
+    ])
+  })
+
+  it.each([
+    [
+      'another copy',
+      '{"plugin": ["file:///old/postflight-guard/dist/opencode/postflight-guard.mjs"]}',
+      /lists another copy: file/,
+    ],
+    ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin twice/],
+  ])('finds %s, and says how to mend it', async (_name, text, what) => {
+    const project = createProject()
+    project.write(CONFIG, text)
+
+    const found = (await rows(project)).filter(({ check }) => check === 'plugin')
+
+    expect(found).toEqual([
+      {
+        check: 'plugin',
+        ok: false,
+        what: expect.stringMatching(what),
+        fix: 'postflight install --host opencode --scope project',
+      },
+    ])
+    await install(project)
+    expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)
+  })
+
+  it('finds a configuration that OpenCode cannot read', async () => {
+    const project = createProject()
+    project.write(CONFIG, '{')
+
+    expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([
+      expect.objectContaining({ ok: false, fix: expect.stringContaining('mend the file by hand') }),
+    ])
+  })
+
+  it('finds a plugin whose file is gone', async () => {
+    const project = createProject()
+    const cli = cliIn(project)
+    await cli('install', '--host', 'opencode')
+    rmSync(project.at('node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'))
+
+    const run = await cli('doctor')
+
+    expect(run.status).toBe(1)
+    expect(run.stdout).toMatch(/✗ the plugin does not load \(.*ERR_MODULE_NOT_FOUND/)
+  })
+
+  it('says nothing of OpenCode where the plugin is in no configuration', async () => {
+    const project = createProject()
+    project.write(CONFIG, '{"model": "a/b"}')
+
+    expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([])
+  })
+})

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { createScanner, parse } from 'jsonc-parser'
+import { describe, expect, it } from 'vitest'
+import { addPlugin, removePlugin } from '../../src/core/opencode-config.ts'
+
+const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
+const OLD = '/old/postflight-guard/dist/opencode/postflight-guard.mjs'
+
+/** Blanks and comments as people scatter them. */
+const gap = fc
+  .array(fc.constantFrom(' ', '\n', '\r\n', '\t', '// one\n', '/* two */', '// "plugin": []\r\n'), { maxLength: 4 })
+  .map((pieces) => pieces.join(''))
+
+const spaced = (text: string) => fc.tuple(gap, gap).map(([before, after]) => before + text + after)
+
+function container(open: string, close: string, items: readonly string[]): fc.Arbitrary<string> {
+  return fc.tuple(gap, fc.boolean(), ...items.map(spaced)).map(([blank, trailing, ...parts]) => {
+    const body = parts.join(',')
+    return open + (parts.length === 0 ? blank : body + (trailing ? `,${blank}` : '')) + close
+  })
+}
+
+const plugins = fc
+  .array(fc.constantFrom('"./a.js"', '["./b.js", {"x": 1}]', `"${OLD}"`, `["${SPEC}", {}]`, '7'), { maxLength: 4 })
+  .chain((items) => container('[', ']', items))
+
+const config = fc
+  .tuple(fc.option(plugins, { nil: undefined }), fc.subarray(['"model": "a/b"', '"mcp": {"plugin": ["x"]}']), fc.nat(2))
+  .chain(([list, others, at]) => {
+    const properties = [...others]
+    if (list !== undefined) properties.splice(at, 0, `"plugin":${list}`)
+    return container('{', '}', properties)
+  })
+  .chain(spaced)
+
+const read = (text: string): Record<string, unknown> => parse(text, [], { allowTrailingComma: true })
+const isOurs = (entry: unknown): boolean => JSON.stringify(entry).includes('postflight-guard.mjs')
+
+function commentsIn(text: string): string[] {
+  const scanner = createScanner(text)
+  const found: string[] = []
+  for (let kind = scanner.scan(); kind !== 17; kind = scanner.scan()) {
+    const offset = scanner.getTokenOffset()
+    if (kind === 12 || kind === 13) found.push(text.slice(offset, offset + scanner.getTokenLength()))
+  }
+  return found
+}
+
+/** What the configuration says without us. */
+function withoutOurs(text: string): Record<string, unknown> {
+  const value = { ...read(text) }
+  if (!Array.isArray(value.plugin)) return value
+  const others = value.plugin.filter((entry) => !isOurs(entry))
+  if (others.length > 0) return { ...value, plugin: others }
+  delete value.plugin
+  return value
+}
+
+describe('a configuration of OpenCode, whatever it looks like', () => {
+  it('lists the plugin once after install, says else what it said, and keeps every comment', () => {
+    fc.assert(
+      fc.property(config, (text) => {
+        const after = addPlugin(text, SPEC, 'x')
+        const errors: never[] = []
+        parse(after, errors, { allowTrailingComma: true })
+        expect(errors).toEqual([])
+        const ours = ((read(after).plugin ?? []) as unknown[]).filter(isOurs)
+        expect(ours.map((entry) => (Array.isArray(entry) ? entry[0] : entry))).toEqual([SPEC])
+        expect(withoutOurs(after)).toEqual(withoutOurs(text))
+        expect(commentsIn(after)).toEqual(commentsIn(text))
+        expect(addPlugin(after, SPEC, 'x')).toBe(after)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('says what it said without us after uninstall, and keeps every comment', () => {
+    fc.assert(
+      fc.property(config, (text) => {
+        const after = removePlugin(text, 'x')
+        const errors: never[] = []
+        parse(after, errors, { allowTrailingComma: true })
+        expect(errors).toEqual([])
+        const { plugin, ...left } = read(after)
+        expect(plugin === undefined || (plugin as unknown[]).length === 0 ? left : { ...left, plugin }).toEqual(
+          withoutOurs(text),
+        )
+        expect(commentsIn(after)).toEqual(commentsIn(text))
+        expect(removePlugin(after, 'x')).toBe(after)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
