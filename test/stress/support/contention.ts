@@ -220,4 +220,4 @@ export function blocksOf(outcomes: readonly Outcome[]): string[] {
   })
 }
 
-export { OTHER_SESSION, SESSION }
+export { SESSION }

@@ -3,10 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
-  existsSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -303,9 +301,4 @@ export function makeManyTasks(root: string, count: number, text: string | undefi
     mkdirSync(folder, { recursive: true })
     if (text !== undefined) writeFileSync(join(folder, MARKER), text)
   }
-}
-
-/** Names of what lies in a folder, for seeing that a shell made nothing. */
-export function listNames(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).sort() : []
 }
