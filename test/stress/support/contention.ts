@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { OTHER_SESSION, SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
+import { SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
 import type { Job, Outcome, ShellCall } from './actor.ts'
 import { compileSources } from './compile.ts'
 import { randomOf, Scheduler } from './scheduler.ts'
