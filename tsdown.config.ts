@@ -17,7 +17,6 @@ const shared: UserConfig = {
   clean: false,
   // A bundle that carries its dependencies starts in a third of the time (no module look-ups).
   deps: { alwaysBundle: [/.*/], onlyBundle: false },
-  // write-file-atomic reads __filename at its first write: without the shim the bundle loads and then dies there.
   shims: true,
   // Its main file is UMD, whose own requires no bundler sees.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },

@@ -5,9 +5,9 @@ import type { JournalEntry } from '../core/journal-entry.ts'
 import { inLine } from '../core/text.ts'
 import { kindAt } from '../io/file-access.ts'
 import { appendJournal } from '../io/journal.ts'
-import { findRoots, startFolders } from '../io/root.ts'
-import type { TaskFolder } from '../io/search.ts'
-import { findTaskFolder } from '../io/tasks.ts'
+import { findRepository, findRoots, startFolders } from '../io/root.ts'
+import type { SearchProblem, TaskFolder } from '../io/search.ts'
+import { findTaskFolder, refuseUnsearched } from '../io/tasks.ts'
 
 /** What every command is given: the world, injected, so that a test can bring its own. */
 export interface CommandContext {
@@ -45,20 +45,32 @@ function explicitStart(context: CommandContext): { from: string; path: string } 
 /**
  * The first root (DESIGN section 4), or undefined. A folder that somebody named is the only start: finding another
  * project's root after a slip of the pen would be worse than finding none.
- * @throws {PostflightError} `root-missing` when the named folder is not there.
+ * @throws {PostflightError} `root-missing` when the named folder is not there; `file-unreadable` when there is none to be
+ * seen, and one may be where nobody can look.
  */
 export function findCommandRoot(context: CommandContext): string | undefined {
   const explicit = explicitStart(context)
   if (explicit !== undefined && !isFolder(explicit.path)) throw new PostflightError('root-missing', { ...explicit })
   const starts =
     explicit === undefined ? startFolders({ environment: context.environment, cwd: context.cwd }) : [explicit]
-  return findRoots(starts)[0]
+  const problems: SearchProblem[] = []
+  const [root] = findRoots(starts, problems)
+  if (root === undefined) refuseUnsearched(problems)
+  return root
 }
 
 /** Where a command starts that may have to make `specs/`: the named folder, or the current one. */
 export function startOf(context: CommandContext): { path: string; explicit: boolean } {
   const explicit = explicitStart(context)
   return { path: explicit?.path ?? context.cwd, explicit: explicit !== undefined }
+}
+
+/** The repository that a folder lies in. @throws {PostflightError} `file-unreadable` where that cannot be told. */
+export function findCommandRepository(start: string): string | undefined {
+  const problems: SearchProblem[] = []
+  const repository = findRepository(start, problems)
+  refuseUnsearched(problems)
+  return repository
 }
 
 /** The first root. @throws {PostflightError} `root-none`, `root-missing`. */

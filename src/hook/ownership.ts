@@ -2,6 +2,7 @@ import { ALLOW } from '../core/answer.ts'
 import { isUnowned } from '../core/decision.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
 import type { Payload } from '../core/payload.ts'
+import { inLine } from '../core/text.ts'
 import { errorText } from '../io/file-access.ts'
 import type { Recorded } from '../io/journal.ts'
 import { cameWithClone, findMarkers } from '../io/judge.ts'
@@ -14,17 +15,24 @@ import type { HookContext, HookResult } from './context.ts'
  * Who ran the command that printed a marker's id is the marker's owner.
  */
 
+const NOTHING_FOUND: ReturnType<typeof findMarkers> = { markers: [], problems: [] }
+
 /** Gives the markers that the payload's command printed to the payload's agent. */
 export function answerToolUse(context: HookContext): HookResult {
   const { payload } = context
   const recorded: Recorded[] = []
   const complaints: string[] = []
   // Without an id in the output there is nothing to look for.
-  const markers = payload.output?.includes('pf_') ? findMarkers(context.roots).markers : []
+  const { markers, problems } = payload.output?.includes('pf_') ? findMarkers(context.roots) : NOTHING_FOUND
+  const complain = (path: string, detail: string): void => {
+    complaints.push(`postflight-guard: ${inLine(path)}: the owner was not noted (${detail})`)
+  }
+  for (const problem of problems) complain(problem.path, problem.detail)
   for (const stored of markers) {
+    const { folder } = stored
+    if (stored.kind !== 'marker') complain(markerDisplayPath(folder), stored.detail)
     // One that came with a clone was made by nobody here, whatever some command prints.
     if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload) || cameWithClone(stored)) continue
-    const { folder } = stored
     try {
       const claimed = changeMarker(
         folder,
@@ -36,7 +44,7 @@ export function answerToolUse(context: HookContext): HookResult {
       if (claimed === undefined) continue
       recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, claimed, payload) } })
     } catch (error) {
-      complaints.push(`postflight-guard: ${markerDisplayPath(folder)}: the owner was not noted (${errorText(error)})`)
+      complain(markerDisplayPath(folder), errorText(error))
     }
   }
   return { answer: ALLOW, recorded, complaints }

@@ -2,13 +2,14 @@ import path from 'node:path'
 import { ALLOW, type Answer, formatAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
-import { errorMessage } from '../core/messages.ts'
+import { errorMessage, unreadableNotice } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { stripControl } from '../core/text.ts'
 import { findCommandForm } from '../io/command-form.ts'
 import { appendRecorded } from '../io/journal.ts'
 import { writeAll } from '../io/output.ts'
 import { findRoots, startFolders } from '../io/root.ts'
+import type { SearchProblem } from '../io/search.ts'
 import { readStdin } from '../io/stdin.ts'
 import type { HookContext, HookResult } from './context.ts'
 import { answerToolUse } from './ownership.ts'
@@ -49,13 +50,15 @@ async function readPayload(): Promise<Payload | undefined> {
 }
 
 function answerPayload(payload: Payload): Answer {
-  const { answer, recorded, complaints } = resultFor(payload)
+  const problems: SearchProblem[] = []
+  const { answer, recorded, complaints } = resultFor(payload, problems)
+  for (const { path: folder, detail } of problems) complain(unreadableNotice(folder, detail))
   for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(complaint)
   for (const complaint of appendRecorded(recorded, Date.now())) complain(`postflight-guard: ${complaint}`)
   return answer
 }
 
-function resultFor(payload: Payload): HookResult {
+function resultFor(payload: Payload, problems: SearchProblem[]): HookResult {
   const answerers: Record<string, (context: HookContext) => HookResult> = {
     SubagentStop: answerStop,
     Stop: answerStop,
@@ -63,17 +66,19 @@ function resultFor(payload: Payload): HookResult {
     SessionStart: answerSessionStart,
   }
   const answerer = Object.hasOwn(answerers, payload.event) ? answerers[payload.event] : undefined
-  return answerer === undefined ? { answer: ALLOW, recorded: [], complaints: [] } : answerer(contextFor(payload))
+  return answerer === undefined
+    ? { answer: ALLOW, recorded: [], complaints: [] }
+    : answerer(contextFor(payload, problems))
 }
 
-function contextFor(payload: Payload): HookContext {
+function contextFor(payload: Payload, problems: SearchProblem[]): HookContext {
   const cwd = currentFolder()
   const environment = process.env
   const option = optionValue(process.argv.slice(2), '--root')
   return {
     payload,
     environment,
-    roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd })),
+    roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd }), problems),
     agentRoot: findRoots(
       startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: payload.cwd ?? cwd }),
     )[0],

@@ -59,13 +59,14 @@ export function identityOf(stats: fs.BigIntStats): FileIdentity {
   return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
 }
 
-/** The identity of the regular file at `path`; undefined where there is none. */
+/** The identity of the regular file at `path`; undefined where there is none. @throws where that cannot be told. */
 export function fileIdentity(path: string): FileIdentity | undefined {
   try {
     const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
     return stats?.isFile() ? identityOf(stats) : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
   }
 }
 
@@ -111,13 +112,16 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   }
 }
 
+/** A read that is interrupted more often than this (times) is no accident. */
+const MAX_INTERRUPTIONS = 100
+
 /** A signal may interrupt a read, and Node hands that on; of no other call. */
 function readPart(descriptor: number, buffer: Buffer, offset: number): number {
-  for (;;) {
+  for (let interruptions = 0; ; interruptions++) {
     try {
       return fs.readSync(descriptor, buffer, offset, buffer.length - offset, null)
     } catch (error) {
-      if (errorCode(error) !== 'EINTR') throw error
+      if (errorCode(error) !== 'EINTR' || interruptions >= MAX_INTERRUPTIONS) throw error
     }
   }
 }
@@ -154,12 +158,10 @@ export function kindAt(path: string): string | undefined {
  * Creates `path` with `text`; the file must not be there yet. The text is on disk when this returns, unless the caller
  * says that it need not be: what is only a view of other files is not worth waiting for a disk.
  */
-export function createFile(path: string, text: string, durable = true): void {
-  const descriptor = fs.openSync(path, 'wx', 0o644)
+export function createFile(path: string, text: string, durable = true, mode = 0o644): void {
+  const descriptor = fs.openSync(path, 'wx', mode)
   try {
-    const bytes = Buffer.from(text)
-    // A disk that is nearly full takes a part, and says so only at the next write.
-    for (let written = 0; written < bytes.length; ) written += fs.writeSync(descriptor, bytes, written)
+    writeWhole(descriptor, text)
     if (durable) fs.fsyncSync(descriptor)
   } catch (error) {
     closeQuietly(descriptor)
@@ -169,8 +171,33 @@ export function createFile(path: string, text: string, durable = true): void {
   closeQuietly(descriptor)
 }
 
+/** Writes all of `text`: a disk that is nearly full takes a part, and says so only at the next write. */
+export function writeWhole(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let written = 0; written < bytes.length; ) written += fs.writeSync(descriptor, bytes, written)
+}
+
+/**
+ * Creates `path` with its whole text, exclusively: a reader sees no file or all of it, and so does whoever comes after a
+ * kill.
+ */
+export function createWhole(path: string, text: string, mode = 0o644): void {
+  const temporary = temporaryBeside(path)
+  createFile(temporary, text, true, mode)
+  try {
+    fs.linkSync(temporary, path)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
+    // A file system without hard links (exFAT, some network folders): exclusive, if not in one go.
+    createFile(path, text, true, mode)
+  } finally {
+    tryRemoveFile(temporary)
+  }
+}
+
 /** Calls on a descriptor fail without saying for which file. */
-function named(error: unknown, path: string): unknown {
+export function named(error: unknown, path: string): unknown {
   return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error
 }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { closeQuietly, errorText, hideFromGit, makeOwnFolder } from './file-access.ts'
+import { closeQuietly, errorText, hideFromGit, makeOwnFolder, writeWhole } from './file-access.ts'
 import { withLock } from './lock.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
@@ -22,7 +22,7 @@ export function journalPaths(root: string): { folder: string; old: string; curre
 }
 
 /**
- * Appends entries in one write. A journal that cannot be written stops nobody.
+ * Appends entries in one write, or more where a full disk takes only a part. A journal that cannot be written stops nobody.
  * @returns why it could not be written, or undefined.
  */
 export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number): string | undefined {
@@ -35,7 +35,7 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return `${current}: no regular file`
     const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')
-    fs.writeSync(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
+    writeWhole(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
     if (stats.size >= ROTATE_BYTES) rotate(root)
     return undefined
   } catch (error) {

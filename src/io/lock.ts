@@ -9,6 +9,7 @@ import {
   fileIdentity,
   identityOf,
   kindAt,
+  named,
   tryRemoveFile,
 } from './file-access.ts'
 import { processAgeMs } from './process-age.ts'
@@ -44,8 +45,16 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
   try {
     return action()
   } finally {
-    // Taken over meanwhile (this process slept for seconds): then it is not ours to remove.
+    release(lock, held)
+  }
+}
+
+/** One that was taken over meanwhile (this process slept for seconds) is not ours to remove. */
+function release(lock: string, held: FileIdentity): void {
+  try {
     if (fileIdentity(lock) === held) tryRemoveFile(lock)
+  } catch {
+    // Whose it is cannot be told: it goes stale.
   }
 }
 
@@ -72,7 +81,7 @@ function createLock(lock: string): FileIdentity {
     return identityOf(fs.fstatSync(descriptor, { bigint: true }))
   } catch (error) {
     tryRemoveFile(lock)
-    throw error
+    throw named(error, lock)
   } finally {
     closeQuietly(descriptor)
   }

@@ -9,7 +9,7 @@ import { inLine } from '../core/text.ts'
 import { carryCount, endContinuations, hasClaimsUnderway, readSpent } from './claims.ts'
 import {
   createFile,
-  errorCode,
+  createWhole,
   fileIdentity,
   kindAt,
   readSmallFile,
@@ -103,22 +103,6 @@ export function writeNewMarker(
   })
 }
 
-/** Creates `target` with its whole text, exclusively: a reader sees no file or all of it. */
-function createWhole(target: string, text: string): void {
-  const temporary = temporaryBeside(target)
-  createFile(temporary, text)
-  try {
-    fs.linkSync(temporary, target)
-  } catch (error) {
-    const code = errorCode(error)
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
-    // A file system without hard links (exFAT, some network folders): exclusive, if not in one go.
-    createFile(target, text)
-  } finally {
-    tryRemoveFile(temporary)
-  }
-}
-
 /**
  * Replaces a marker's text; its continuations stay counted, also where it gets another identity by that.
  * @throws {PostflightError} `marker-vanished` when it was removed or replaced meanwhile.
@@ -190,11 +174,12 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
 /**
  * Ends a marker: removes it with loop guard and claims, if `still` holds for it under the lock.
  * @returns the marker that was ended; undefined when another process was first.
+ * @throws {PostflightError} `marker-unreadable`: what it is cannot be told.
  */
 export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): StoredMarker | undefined {
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
-    const present = readMarker(folder)
-    if (present?.kind !== 'marker' || !still(present)) return undefined
+    const present = requireReadable(readMarker(folder))
+    if (present === undefined || !still(present)) return undefined
     removeMarker(folder, present)
     return present
   })
@@ -276,7 +261,7 @@ export function reviveAbandoned(
   change: (marker: Marker) => Readonly<Record<string, unknown>>,
 ): boolean {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
-    if (readMarker(folder) !== undefined) return false
+    if (requireReadable(readMarker(folder)) !== undefined) return false
     const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
     if (abandoned === undefined) return false
     keepUnparsed(abandoned, ABANDONED_FILE)

@@ -3,6 +3,8 @@ import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
 import { PROJECT_VARIABLES } from '../core/hosts/index.ts'
+import { errorCode, isAbsent } from './file-access.ts'
+import type { SearchProblem } from './search.ts'
 
 /** The one root resolver (DESIGN section 4). `hooks/postflight-hook` walks the same way; a test compares them. */
 
@@ -34,14 +36,14 @@ export function startFolders({ option, payloadCwd, environment, cwd }: RootSourc
   )
 }
 
-/** Every distinct root that the start folders lead to, in their order. */
-export function findRoots(starts: readonly StartFolder[]): string[] {
+/** Every distinct root that the start folders lead to, in their order; where one could not be looked for, `problems` says so. */
+export function findRoots(starts: readonly StartFolder[], problems: SearchProblem[] = []): string[] {
   const roots = new Set<string>()
   const seen = new Set<string>()
   for (const start of starts) {
     if (seen.has(start.path)) continue
     seen.add(start.path)
-    const root = findRoot(start.path)
+    const root = findRoot(start.path, problems)
     if (root !== undefined) roots.add(root)
   }
   return [...roots]
@@ -51,27 +53,29 @@ export function findRoots(starts: readonly StartFolder[]): string[] {
  * Walks up from `start` to the nearest folder that holds a real `specs/` folder; stops at a `.git` entry or the top.
  * Links in `start` itself are resolved first, so that one project has one name.
  */
-export function findRoot(start: string): string | undefined {
-  return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)))
+export function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
+  return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
 }
 
 /** The nearest folder at or above `start` that holds a `.git` entry. */
-export function findRepository(start: string): string | undefined {
-  return walkUp(start, hasGitEntry)
+export function findRepository(start: string, problems: SearchProblem[] = []): string | undefined {
+  return walkUp(start, hasGitEntry, problems)
 }
 
-function walkUp(start: string, accept: (folder: string) => boolean): string | undefined {
-  let folder: string
+function walkUp(start: string, accept: (folder: string) => boolean, problems: SearchProblem[]): string | undefined {
+  let folder = start
   try {
     folder = fs.realpathSync.native(start)
-  } catch {
+    for (;;) {
+      if (accept(folder)) return folder
+      const parent = path.dirname(folder)
+      if (parent === folder || hasGitEntry(folder)) return undefined
+      folder = parent
+    }
+  } catch (error) {
+    // What could not be seen is not known to be missing: whoever goes on up may come to another project.
+    if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return undefined
-  }
-  for (;;) {
-    if (accept(folder)) return folder
-    const parent = path.dirname(folder)
-    if (parent === folder || hasGitEntry(folder)) return undefined
-    folder = parent
   }
 }
 
@@ -86,7 +90,8 @@ function isRealFolder(folder: string): boolean {
 function lstat(target: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(target, { throwIfNoEntry: false })
-  } catch {
-    return undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
   }
 }

@@ -1,9 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { PostflightError } from '../core/errors.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
-import { errorCode, isAbsent, kindAt } from './file-access.ts'
+import { createFile, createWhole, errorCode, isAbsent, kindAt, temporaryBeside, tryRemoveFile } from './file-access.ts'
 
 /** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
 
@@ -96,8 +95,9 @@ export function listBackups(file: string): string[] {
   try {
     // A link or a pipe of such a name is no copy of ours.
     names = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []))
-  } catch {
-    return []
+  } catch (error) {
+    if (isAbsent(error)) return []
+    throw error
   }
   const numberOf = (name: string): number => Number(name.slice(prefix.length + 1) || 0)
   return names
@@ -110,9 +110,44 @@ export function listBackups(file: string): string[] {
 export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const backup = previous === undefined ? undefined : keepBackup(file, previous)
-  // write-file-atomic keeps mode and owner, and writes through a link (people link their settings from elsewhere).
-  writeFileAtomic.sync(file, text)
+  replaceTarget(realTarget(file), text)
   return backup
+}
+
+/** Where a link leads: people link their settings from elsewhere, and the link stays. */
+function realTarget(file: string): string {
+  try {
+    return fs.realpathSync(file)
+  } catch (error) {
+    if (isAbsent(error)) return file
+    throw error
+  }
+}
+
+/** Mode and owner stay. Not write-file-atomic, which takes a write that a full disk cut short for a whole one. */
+function replaceTarget(target: string, text: string): void {
+  const stats = fs.statSync(target, { throwIfNoEntry: false })
+  const temporary = temporaryBeside(target)
+  createFile(temporary, text, true, 0o666)
+  try {
+    if (stats !== undefined) {
+      keepOwner(temporary, stats)
+      fs.chmodSync(temporary, stats.mode & 0o7777)
+    }
+    fs.renameSync(temporary, target)
+  } catch (error) {
+    tryRemoveFile(temporary)
+    throw error
+  }
+}
+
+function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
+  try {
+    fs.chownSync(temporary, uid, gid)
+  } catch (error) {
+    // Not everybody may give files away, and not every file system knows owners.
+    if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error))) throw error
+  }
 }
 
 /** Removes a settings file that we made and that holds nothing but ours. */
@@ -126,7 +161,7 @@ function keepBackup(file: string, text: string): string {
   for (let number = listBackups(file).length; ; number++) {
     const backup = number === 0 ? file + BACKUP : `${file}${BACKUP}.${number}`
     try {
-      fs.writeFileSync(backup, text, { flag: 'wx', mode: fs.statSync(file).mode & 0o777 })
+      createWhole(backup, text, fs.statSync(file).mode & 0o777)
       return backup
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error

@@ -82,7 +82,8 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
       const result = collected.add(buffer.subarray(0, count))
       if (result !== undefined) return result
     } catch (error) {
-      if (errorCode(error) !== 'EAGAIN') return { kind: 'failed', detail: errorCode(error) }
+      // Interrupted by a signal is not the end either.
+      if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
       if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }

@@ -14,9 +14,15 @@ export function taskFolderAt(root: string, name: string): TaskFolder {
   return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
 }
 
-/** Every folder that `reference` may mean, in path order. */
+/**
+ * Every folder that `reference` may mean, in path order.
+ * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: what is there would be made a second time.
+ */
 export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
-  return listTaskFolders(root).folders.filter((folder) => isMeant(folder, reference))
+  const { folders, problems } = listTaskFolders(root)
+  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
+  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
+  return folders.filter((folder) => isMeant(folder, reference))
 }
 
 function isMeant(folder: TaskFolder, reference: TaskReference): boolean {

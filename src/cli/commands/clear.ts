@@ -110,7 +110,7 @@ function foldersToClear(
   const session = shellIdentity(context.environment)?.session
   const { folders, problems } = listTaskFolders(root)
   return {
-    folders: folders.filter((folder) => !options.orphaned || isOrphaned(folder, session, context.nowMs)),
+    folders: folders.filter((folder) => !options.orphaned || isOrphaned(context, folder, session)),
     problems,
   }
 }
@@ -128,10 +128,14 @@ function isRunningWorkflow(folder: TaskFolder): boolean {
  * What nobody will come back for: leftovers without a marker (abandoned ones among them), expired unowned markers,
  * markers of another session that are older than 24 h, and those of workflows that are over or gone.
  */
-function isOrphaned(folder: TaskFolder, session: string | undefined, nowMs: number): boolean {
+function isOrphaned(context: CommandContext, folder: TaskFolder, session: string | undefined): boolean {
+  const { nowMs } = context
   const read = readMarker(folder)
   if (read === undefined) return true
-  if (read.kind === 'unreadable') return false
+  if (read.kind === 'unreadable') {
+    context.note(`postflight: ${markerDisplayPath(folder)} cannot be read (${read.detail}): it was left alone`)
+    return false
+  }
   const { marker, fileTimeMs } = read
   if (marker.workflow) return ENDED.includes(loadMarkerRun().runOfMarker(folder).standing)
   if (isExpired(marker, fileTimeMs, nowMs)) return true

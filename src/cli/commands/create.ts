@@ -25,10 +25,17 @@ import {
 import { oneLine } from '../../core/text.ts'
 import { errorCode, kindAt } from '../../io/file-access.ts'
 import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
-import { findRepository } from '../../io/root.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { matchingFolders, taskFolderAt } from '../../io/tasks.ts'
-import { type CommandContext, type CommandResult, displayPath, findCommandRoot, record, startOf } from '../context.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  findCommandRepository,
+  findCommandRoot,
+  record,
+  startOf,
+} from '../context.ts'
 
 /** `postflight create`: make the folder, write the marker, start its count. */
 
@@ -168,7 +175,7 @@ export function checkOneLine(values: readonly (readonly [string, string | undefi
 function newRoot(context: CommandContext): string {
   const start = startOf(context)
   if (start.explicit) return start.path
-  const repository = findRepository(start.path)
+  const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
   // A specs/ there would be the root of every project below that has none of its own.
   if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {

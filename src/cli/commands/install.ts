@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { PostflightError } from '../../core/errors.ts'
 import { addPlugin, PLUGIN_FILE, removePlugin } from '../../core/opencode-config.ts'
 import { addEntries, claudeEntries, removeEntries } from '../../core/settings.ts'
-import { findRepository } from '../../io/root.ts'
+import { isAbsent } from '../../io/file-access.ts'
 import {
   claudeSettingsPath,
   listBackups,
@@ -16,7 +16,14 @@ import {
   SCOPES,
   type Scope,
 } from '../../io/settings-file.ts'
-import { type CommandContext, type CommandResult, displayPath, findCommandRoot, startOf } from '../context.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  findCommandRepository,
+  findCommandRoot,
+  startOf,
+} from '../context.ts'
 
 /** `postflight install` and `uninstall`: our entries in a host's settings. */
 
@@ -159,7 +166,7 @@ export function openCodePlugin(
 /** The project whose settings are meant: the root, else the repository, else the current folder. */
 export function projectFolder(context: CommandContext): string {
   const start = startOf(context)
-  return findCommandRoot(context) ?? (start.explicit ? undefined : findRepository(start.path)) ?? start.path
+  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
 }
 
 /**
@@ -201,8 +208,9 @@ function doubleQuoted(location: string, portable: boolean): string {
 function realPath(folder: string): string {
   try {
     return fs.realpathSync(folder)
-  } catch {
-    return folder
+  } catch (error) {
+    if (isAbsent(error)) return folder
+    throw error
   }
 }
 

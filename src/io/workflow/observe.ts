@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
 import { isRecord, MAX_STEPS, type Phase } from '../../core/workflow/definition.ts'
 import { findBreach } from '../../core/workflow/json-schema.ts'
 import {
@@ -39,7 +40,11 @@ export interface Looking {
   readonly mayPrompt: boolean
 }
 
-/** Looks at what the state's phase asks for. Never throws for what a task folder holds. */
+/**
+ * Looks at what the state's phase asks for. Never throws for what a task folder holds.
+ * @throws {PostflightError} `file-unreadable` when the machine cannot read just now: what was done must not pass for
+ * work that failed.
+ */
 export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
   const phase = currentPhase(state)
   const asksArtifact = !state.begun || !isInStep(state)
@@ -112,6 +117,9 @@ type JsonRead =
 function readJson(folder: string, name: string, limit: number): JsonRead {
   const read = readInside(folder, name, limit)
   if (read.kind === 'absent') return read
+  if (read.kind === 'unreadable' && isNoFaultOfFile(read.detail)) {
+    throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail: read.detail })
+  }
   if (read.kind === 'unreadable') return { kind: 'wrong', why: WORKFLOW_TEXT.unreadable(name, read.detail) }
   if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
   try {
@@ -119,6 +127,11 @@ function readJson(folder: string, name: string, limit: number): JsonRead {
   } catch (error) {
     return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
   }
+}
+
+/** An error of the system (EIO, EMFILE): a file that is none, or may not be read, whoever made it can mend. */
+function isNoFaultOfFile(detail: string): boolean {
+  return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
 
 function invalid(why: string): ArtifactSeen {

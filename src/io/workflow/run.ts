@@ -206,7 +206,10 @@ export function requireState(folder: TaskFolder): WorkflowState {
 /** A marker of somebody else's promise: the run's own could not lie beside it. */
 function refuseOtherMarker(folder: TaskFolder): void {
   const present = readMarker(folder)
-  if (present === undefined || (present.kind === 'marker' && present.marker.workflow)) return
+  if (present?.kind === 'unreadable') {
+    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(folder), detail: present.detail })
+  }
+  if (present === undefined || present.marker.workflow) return
   throw new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: taskWord(folder) })
 }
 

@@ -10,7 +10,7 @@ import {
   readHistoryEntry,
   type StateProblem,
 } from '../../core/workflow/state-file.ts'
-import { kindAt, makeOwnFolder, readSmallFile, replaceFile } from '../file-access.ts'
+import { closeQuietly, kindAt, makeOwnFolder, named, readSmallFile, replaceFile, writeWhole } from '../file-access.ts'
 import { withLock } from '../lock.ts'
 import { type TaskFolder, taskWord } from '../search.ts'
 
@@ -101,11 +101,14 @@ function appendHistory(folder: TaskFolder, entries: readonly HistoryEntry[]): vo
   if (entries.length === 0) return
   // It begins with a line's end: what a kill cut short then spoils no other line.
   const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
-  const descriptor = fs.openSync(path.join(stateFolder(folder), HISTORY_FILE), APPEND, 0o644)
+  const history = path.join(stateFolder(folder), HISTORY_FILE)
+  const descriptor = fs.openSync(history, APPEND, 0o644)
   try {
-    fs.writeSync(descriptor, text)
+    writeWhole(descriptor, text)
+  } catch (error) {
+    throw named(error, history)
   } finally {
-    fs.closeSync(descriptor)
+    closeQuietly(descriptor)
   }
 }
 

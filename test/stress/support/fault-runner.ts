@@ -1,0 +1,234 @@
+/**
+ * Two rooms in which programs run, one in each at a time, each program perhaps with a fault. What is to happen in a room
+ * is told by a generator that yields what to run and is given what came of it, so that the same words tell a run in a
+ * thread and a run as a process.
+ */
+
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
+import type { Fault, Job, Outcome } from './actor.ts'
+import { compileSources } from './compile.ts'
+import type { Program } from './contention.ts'
+import { PLAN_VARIABLE, type Plan } from './preload.ts'
+import { Scheduler } from './scheduler.ts'
+
+/** A folder of its own: the project, and what lies outside of it. */
+export interface Room {
+  readonly base: string
+  readonly project: string
+  readonly outside: string
+  readonly home: string
+}
+
+/** A program, and what happens to it at which of its file-system calls, counted from 1. */
+export interface Start {
+  readonly program: Program
+  readonly at?: number
+  readonly fault?: Fault
+  /** The system calls themselves are tampered with: words for strace. Processes only. */
+  readonly tampering?: readonly string[]
+}
+
+/** What happens in a room. */
+export type Happening = Generator<Start, void, Outcome>
+
+export interface FaultRunner {
+  readonly kind: 'threads' | 'processes'
+  /** Programs run so far. */
+  readonly count: () => number
+  /** Lets each of these happen, two at a time. */
+  runAll(happenings: Iterable<(room: Room) => Happening>): Promise<void>
+  close(): Promise<void>
+}
+
+const ROOMS = 2
+/** A process that runs longer than this (ms) is killed, and its test fails. */
+const LIMIT_MS = 60_000
+
+function makeRooms(): { base: string; rooms: Room[] } {
+  const base = fs.realpathSync(fs.mkdtempSync(path.join(fastFolder(), 'postflight-faults-')))
+  const rooms = Array.from({ length: ROOMS }, (_, index) => {
+    const room = path.join(base, String(index))
+    const inside = (name: string): string => path.join(room, name)
+    for (const name of ['project', 'outside', 'home']) fs.mkdirSync(inside(name), { recursive: true })
+    for (const name of ['outside', 'home']) fs.writeFileSync(path.join(inside(name), 'canary'), 'untouched')
+    return { base: room, project: inside('project'), outside: inside('outside'), home: inside('home') }
+  })
+  return { base, rooms }
+}
+
+/** Hundreds of thousands of small files are made: in memory, where that is as good as a disk. */
+function fastFolder(): string {
+  const memory = '/dev/shm'
+  try {
+    const probe = path.join(fs.mkdtempSync(path.join(memory, 'postflight-faults-')), 'probe')
+    fs.writeFileSync(probe, '')
+    const before = fs.statSync(probe, { bigint: true }).birthtimeNs
+    fs.chmodSync(probe, 0o600)
+    const knowsBirth = before > 0n && fs.statSync(probe, { bigint: true }).birthtimeNs === before
+    fs.rmSync(path.dirname(probe), { recursive: true })
+    return knowsBirth ? memory : os.tmpdir()
+  } catch {
+    return os.tmpdir()
+  }
+}
+
+function environment(room: Room, session: string): Record<string, string> {
+  return { PATH: '/usr/bin:/bin', HOME: room.home, POSTFLIGHT_HOST_SESSION: session }
+}
+
+/** Runs the sources in threads: no process is started, so that a run takes some milliseconds. */
+export function createThreadRunner(session: string): FaultRunner {
+  const compiled = compileSources()
+  const { base, rooms } = makeRooms()
+  const scheduler = new Scheduler(compiled.support('actor.js'), ROOMS, base, base)
+  let count = 0
+  const jobOf = (room: Room, { program, at = 0, fault = 'none' }: Start): Job => ({
+    ...program,
+    folder: room.project,
+    packageFolder: compiled.folder,
+    env: environment(room, session),
+    scheduled: false,
+    at,
+    fault,
+  })
+  return {
+    kind: 'threads',
+    count: () => count,
+    async runAll(happenings) {
+      const queue = happenings[Symbol.iterator]()
+      let going: { room: Room; happening: Happening; start: Start }[] = []
+      for (let turn = 0; ; turn++) {
+        const free = rooms.filter((room) => going.every((one) => one.room !== room))
+        for (const room of free) {
+          const begun = beginNext(queue, room)
+          if (begun !== undefined) going.push(begun)
+        }
+        if (going.length === 0) return
+        const outcomes = scheduler.run(
+          going.map(({ room, start }) => jobOf(room, start)),
+          { seed: 0 },
+        )
+        count += going.length
+        going = going.flatMap(({ room, happening }, index) => {
+          const next = happening.next(outcomes[index] as Outcome)
+          return next.done === true ? [] : [{ room, happening, start: next.value }]
+        })
+        // Lets the test runner's own messages through.
+        if (turn % 200 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+    async close() {
+      await scheduler.stop()
+      fs.rmSync(base, { recursive: true, force: true, maxRetries: 5 })
+      compiled.remove()
+    },
+  }
+}
+
+/** The next happening that runs something. */
+function beginNext(
+  queue: Iterator<(room: Room) => Happening>,
+  room: Room,
+): { room: Room; happening: Happening; start: Start } | undefined {
+  for (;;) {
+    const next = queue.next()
+    if (next.done === true) return undefined
+    const happening = next.value(room)
+    const first = happening.next()
+    if (first.done !== true) return { room, happening, start: first.value }
+  }
+}
+
+/** Runs the built files as processes. */
+export function createProcessRunner(session: string): FaultRunner {
+  const compiled = compileSources()
+  const { base, rooms } = makeRooms()
+  const preload = compiled.support('preload.js')
+  let count = 0
+  return {
+    kind: 'processes',
+    count: () => count,
+    async runAll(happenings) {
+      const queue = happenings[Symbol.iterator]()
+      const work = async (room: Room): Promise<void> => {
+        for (let begun = beginNext(queue, room); begun !== undefined; begun = beginNext(queue, room)) {
+          let start = begun.start
+          for (;;) {
+            count += 1
+            const next = begun.happening.next(await runAsProcess(room, start, preload, environment(room, session)))
+            if (next.done === true) break
+            start = next.value
+          }
+        }
+      }
+      await Promise.all(rooms.map(work))
+    },
+    async close() {
+      fs.rmSync(base, { recursive: true, force: true, maxRetries: 5 })
+      compiled.remove()
+    },
+  }
+}
+
+function planOf(room: Room, { at = 0, fault = 'none' }: Start, log: string): Plan {
+  const code = fault.slice(fault.indexOf(':') + 1)
+  const what: Plan['what'] =
+    fault === 'none'
+      ? { kind: 'nothing' }
+      : fault === 'short'
+        ? { kind: 'short' }
+        : fault.startsWith('error')
+          ? { kind: 'error', code, all: fault.startsWith('errors:') }
+          : { kind: 'kill', when: fault === 'kill' ? 'before' : fault === 'kill-half' ? 'half' : 'after' }
+  return { folders: [room.project], at, what, log }
+}
+
+function runAsProcess(room: Room, start: Start, preload: string, env: Record<string, string>): Promise<Outcome> {
+  const { program, tampering } = start
+  const log = path.join(room.base, 'calls')
+  const file = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
+  const [command, ...words] =
+    tampering === undefined
+      ? [process.execPath, '--import', preload, ...file]
+      : ['strace', ...tampering, process.execPath, ...file]
+  if (tampering === undefined) fs.writeFileSync(log, '')
+  const child = spawn(command as string, words, {
+    cwd: room.project,
+    env: tampering === undefined ? { ...env, [PLAN_VARIABLE]: JSON.stringify(planOf(room, start, log)) } : env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdin.on('error', () => {})
+  child.stdin.end(program.payload ?? '')
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    child.kill('SIGKILL')
+  }, LIMIT_MS)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      if (late || (signal !== null && signal !== 'SIGKILL')) reject(new Error(`ended by ${signal}: ${stderr}`))
+      const calls =
+        tampering === undefined
+          ? fs
+              .readFileSync(log, 'utf8')
+              .split('\n')
+              .filter((line) => line !== '')
+          : []
+      resolve({ stdout, stderr, exitCode: code ?? -1, killed: signal !== null, calls, times: [], faulted: undefined })
+    })
+  })
+}

@@ -1,0 +1,149 @@
+/** A project's files before and after a program ran, and what must be true of them when it was ended half-way. */
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { isState, parseState } from '../../../src/core/workflow/state.ts'
+import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
+
+/** Paths relative to a folder; folders end in `/`. */
+export type Files = Readonly<Record<string, string>>
+
+/** What lies below a folder. */
+export function filesBelow(folder: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  const look = (relative: string): void => {
+    for (const entry of fs.readdirSync(path.join(folder, relative), { withFileTypes: true })) {
+      const name = relative === '' ? entry.name : `${relative}/${entry.name}`
+      if (entry.isDirectory()) {
+        found[`${name}/`] = ''
+        look(name)
+      } else if (entry.isFile()) found[name] = fs.readFileSync(path.join(folder, name), 'utf8')
+      else found[name] = 'neither a file nor a folder'
+    }
+  }
+  look('')
+  return found
+}
+
+/** Puts exactly these files into a folder. */
+export function putFiles(folder: string, files: Files): void {
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.mkdirSync(folder, { recursive: true })
+  for (const [name, text] of Object.entries(files)) {
+    const target = path.join(folder, name)
+    fs.mkdirSync(name.endsWith('/') ? target : path.dirname(target), { recursive: true })
+    if (!name.endsWith('/')) fs.writeFileSync(target, text)
+  }
+  letTimePass(folder)
+}
+
+/** Locks and claims of processes that are no more become as old as they would in time. */
+export function letTimePass(folder: string): void {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const isTimed = entry.name.startsWith(LOCK) || entry.parentPath.endsWith(CLAIMS)
+    if (entry.isFile() && isTimed) fs.utimesSync(path.join(entry.parentPath, entry.name), 1e9, 1e9)
+  }
+}
+
+/** Text in which what is new in every run reads the same: times, and ids that `known` does not hold. */
+export function withoutChance(text: string, known: string): string {
+  return text
+    .replace(/pf_[A-Za-z0-9]{12}/g, (id) => (known.includes(id) ? id : 'pf_new'))
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'time')
+    .replace(/(?:sess|workflow)_\d+(?:_[a-z0-9]{6})?/g, 'sess')
+}
+
+const lastName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+const isMarker = (name: string): boolean => lastName(name) === MARKER || lastName(name).startsWith(ABANDONED)
+const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight-unparsed')
+const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
+const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
+
+/** What a process that was killed may leave: it counts for nothing, and is in nobody's way. */
+export function isLitter(name: string): boolean {
+  const last = lastName(name)
+  return last.startsWith(LOCK) || last.endsWith('.tmp') || /^settings\.json\.\d+$/.test(last)
+}
+
+/** Names that hold something of somebody's: what is lost here is lost for good. */
+const isEvidence = (name: string): boolean =>
+  !name.endsWith('/') &&
+  !isLitter(name) &&
+  lastName(name) !== GUARD &&
+  !name.includes(`${CLAIMS}/`) &&
+  !['.gitignore', 'journal.jsonl', 'history.jsonl', 'state.json', 'prompt.md'].includes(lastName(name))
+
+/**
+ * What is wrong with the files that a program left when a fault had hit it, given those before it ran and those that it
+ * leaves without a fault. Each file reads as before or as after, and what was there and stays, stays. `isSettled`: other
+ * programs ran since, so that the marker may have ended.
+ */
+export function findFileFlaws(before: Files, after: Files, left: Files, isSettled = false): string[] {
+  const known = Object.values(before).join('\n')
+  const plain = (text: string): string => withoutChance(text, known)
+  const texts = (files: Files, wanted: (name: string) => boolean): string[] =>
+    Object.entries(files).flatMap(([name, text]) => (wanted(name) ? [plain(text)] : []))
+  const fromEither = (wanted: (name: string) => boolean): string[] => [
+    ...texts(before, wanted),
+    ...texts(after, wanted),
+  ]
+  const flaws: string[] = []
+
+  for (const [name, text] of Object.entries(left)) {
+    const allowed = (ok: boolean): void => {
+      if (!ok) flaws.push(`${name} reads ${JSON.stringify(text.slice(0, 300))}`)
+    }
+    const last = lastName(name)
+    if (name.endsWith('/') || isLitter(name)) continue
+    if (last === GUARD) allowed(/^\d+\n$/.test(text))
+    else if (name.includes(`${CLAIMS}/`)) allowed(/^(?:\.gitignore|[\w-]+\.(?:[1-9]|expired))$/.test(last))
+    else if (isMarker(name)) allowed(fromEither(isMarker).includes(plain(text)))
+    else if (isCopy(name)) allowed(fromEither((one) => isMarker(one) || isCopy(one)).includes(plain(text)))
+    else if (isBackup(name)) allowed(fromEither((one) => isBackup(one) || one.endsWith('settings.json')).includes(text))
+    else if (last === 'state.json') allowed(isState(parseState(text)))
+    else if (isLines(name)) flaws.push(...findLineFlaws(name, text, isSettled))
+    else if (last === '.gitignore') allowed('*\n'.startsWith(text))
+    else allowed(fromEither((one) => !isMarker(one)).includes(plain(text)))
+  }
+
+  const kept = texts(left, isEvidence)
+  for (const [name, text] of Object.entries(before)) {
+    // An abandoned marker gets out of the way of the next one, a run that has ended out of the way of a fresh one.
+    const hasMoved = !name.endsWith('/') && Object.values(left).includes(text)
+    if (!isSettled && name in after && !(name in left) && !hasMoved) flaws.push(`${name} is gone`)
+    if (isLines(name) && !Object.entries(left).some(([one, now]) => isLines(one) && now.startsWith(text)))
+      flaws.push(`${name} lost lines`)
+    const stays = texts(after, isEvidence).includes(plain(text))
+    if (isEvidence(name) && stays && !kept.includes(plain(text))) flaws.push(`what ${name} held is nowhere`)
+  }
+  return flaws
+}
+
+/** What is appended is whole, but for the one line that the fault hit: the last one, at first. */
+function findLineFlaws(name: string, text: string, isSettled: boolean): string[] {
+  const broken = text
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line !== '' && !isJson(line))
+  return broken.slice(isSettled ? 1 : 0).map((line) => `${name} holds ${line}`)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The files that say whether a command did what it was asked for: markers, copies, settings, a run's state. */
+export function essentials(files: Files, known: string): Record<string, string> {
+  const found = Object.entries(files).filter(
+    ([name]) => isMarker(name) || name.endsWith('settings.json') || (isEvidence(name) && !isBackup(name)),
+  )
+  const state = Object.entries(files).find(([name]) => name.endsWith('workflow/state.json'))
+  return Object.fromEntries(
+    [...found, ...(state === undefined ? [] : [state])].map(([name, text]) => [name, withoutChance(text, known)]),
+  )
+}
