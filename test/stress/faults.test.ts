@@ -1,50 +1,102 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SESSION } from './support/contention.ts'
-import { ERROR_CODES } from './support/contention-scenarios.ts'
-import { createThreadRunner } from './support/fault-runner.ts'
-import { fail, isWrite, kill, type Measured, measure, newTally } from './tables/fault-cases.ts'
+import { createProcessRunner, createThreadRunner, type FaultRunner } from './support/fault-runner.ts'
+import { type Measured, measureAll, newTally, type Tally } from './tables/fault-cases.ts'
+import { everyError, everyKill, killsInTurn, randomKills } from './tables/fault-plans.ts'
 import { FAULT_PROGRAMS } from './tables/fault-programs.ts'
 
-const threads = createThreadRunner(SESSION)
-afterAll(() => threads.close())
+/**
+ * The hook and every command that writes, ended at each of their file-system calls, and each of these calls failing:
+ * each file reads as before or as after, the next run works, and no marker blocks more than three times.
+ */
 
-test('try', async () => {
-  const measured: Measured[] = []
-  let t = performance.now()
-  await threads.runAll(FAULT_PROGRAMS.map((program) => (room) => measure(program, room, (one) => measured.push(one))))
-  for (const one of measured)
-    console.log(`${one.program.name}: ${one.calls.length} ${one.outcome.stdout.slice(0, 60)} ${one.outcome.stderr}`)
-  console.log(`measure ${performance.now() - t}`)
-  t = performance.now()
-  const tally = newTally()
-  await threads.runAll(
-    measured.flatMap((one) =>
-      one.calls.flatMap((call, index) =>
-        (['kill', ...(isWrite(call) ? (['kill-half'] as const) : []), 'kill-after'] as const).map(
-          (fault) => (room) => kill(one, room, { program: one.program.run(room.project), at: index + 1, fault }, tally),
-        ),
-      ),
-    ),
+const SEED = Number(process.env.POSTFLIGHT_TEST_SEED ?? 1)
+
+/** In threads all of them; as processes of the built files, all for the programs that count, some for the others. */
+const AS_PROCESSES = /^(?:a stop, the first|create$)/
+
+function report(what: string, runner: FaultRunner, tally: Tally, since: number): void {
+  const { flaws, ...figures } = tally
+  console.info(
+    `faults: ${what}: ${runner.count() - since} ${runner.kind === 'threads' ? 'runs in threads' : 'processes'}, ${JSON.stringify(figures)}`,
   )
-  console.log(`kills ${performance.now() - t}`, { ...tally, flaws: tally.flaws.length }, threads.count())
-  const fs = await import('node:fs')
-  fs.writeFileSync('/tmp/flaws.kill', tally.flaws.join('\n'))
-  t = performance.now()
-  const errors = newTally()
-  if (process.env.ERR)
-    await threads.runAll(
-      measured.flatMap((one) =>
-        one.calls.flatMap((call, index) =>
-          ERROR_CODES.flatMap((code) =>
-            ([`error:${code}`, `errors:${code}`] as const).map(
-              (fault) => (room) =>
-                fail(one, room, { program: one.program.run(room.project), at: index + 1, fault }, true, errors),
-            ),
-          ),
-        ),
-      ),
+  expect(flaws.length === 0 ? [] : [`${flaws.length} flaws`, ...flaws.slice(0, 40)]).toEqual([])
+}
+
+describe('in threads, from the sources', () => {
+  const threads = createThreadRunner(SESSION)
+  let programs: Measured[] = []
+  beforeAll(async () => {
+    programs = await measureAll(threads, FAULT_PROGRAMS)
+    const calls = programs.reduce((sum, one) => sum + one.calls.length, 0)
+    console.info(`faults: ${programs.length} programs, ${calls} calls`)
+  }, 60_000)
+  afterAll(() => threads.close(), 60_000)
+
+  it('killed before, in the middle of and after each call', async () => {
+    const tally = newTally()
+    const since = threads.count()
+    await threads.runAll(everyKill(programs, tally))
+    report('kills', threads, tally, since)
+    expect(tally.kills).toBeGreaterThan(4000)
+  })
+
+  it('each call failing, once or from then on', async () => {
+    const tally = newTally()
+    const since = threads.count()
+    await threads.runAll(everyError(programs, tally, 5))
+    report('errors', threads, tally, since)
+    expect(tally.errors).toBeGreaterThan(20_000)
+  })
+
+  it.each(['a stop, the first continuation', 'a stop of a marker as plain bash writes it'])(
+    'one marker whose stops are killed at one call after the other, from each call on: %s',
+    async (name) => {
+      const tally = newTally()
+      const since = threads.count()
+      const measured = programs.find(({ program }) => program.name === name) as Measured
+      await threads.runAll(killsInTurn(measured, tally))
+      report(`one marker after the other, ${name}`, threads, tally, since)
+    },
+  )
+
+  it('one marker whose stops and other programs are killed anywhere', async () => {
+    const tally = newTally()
+    const since = threads.count()
+    await threads.runAll(randomKills(programs[0] as Measured, 400, SEED, tally))
+    report(`random kills, seed ${SEED}`, threads, tally, since)
+  })
+})
+
+describe('as processes of the built files', () => {
+  const processes = createProcessRunner(SESSION)
+  let programs: Measured[] = []
+  beforeAll(async () => {
+    programs = await measureAll(processes, FAULT_PROGRAMS)
+  }, 120_000)
+  afterAll(() => processes.close(), 60_000)
+
+  it('killed at each call of the programs that count, at some of the others', async () => {
+    const tally = newTally()
+    const since = processes.count()
+    const [all, some] = [true, false].map((is) =>
+      programs.filter(({ program }) => AS_PROCESSES.test(program.name) === is),
     )
-  console.log(`errors ${performance.now() - t}`, { ...errors, flaws: errors.flaws.length }, threads.count())
-  fs.writeFileSync('/tmp/flaws.err', errors.flaws.join('\n'))
-  expect(1).toBe(1)
+    await processes.runAll(everyKill(all ?? [], tally, (_, fault) => fault !== 'kill-after'))
+    await processes.runAll(everyKill(some ?? [], tally, (call, fault) => fault === 'kill' && call % 17 === 16))
+    report('kills', processes, tally, since)
+  })
+
+  it('calls failing', async () => {
+    const tally = newTally()
+    const since = processes.count()
+    let count = 0
+    await processes.runAll(
+      everyError(programs, tally, 20, () => {
+        count += 1
+        return count % 47 === 0
+      }),
+    )
+    report('errors', processes, tally, since)
+  })
 })

@@ -17,6 +17,8 @@ export interface Job {
   readonly words?: readonly string[]
   readonly shell?: readonly ShellCall[]
   readonly folder: string
+  /** Where the package lies; by default in the folder. */
+  readonly packageFolder?: string
   readonly env: Readonly<Record<string, string>>
   /** Whether each call waits for the scheduler. */
   readonly scheduled: boolean
@@ -27,7 +29,8 @@ export interface Job {
   readonly clockMs?: number
 }
 
-export type Fault = 'none' | 'kill' | 'kill-half' | 'kill-after' | 'short' | `error:${string}`
+/** `errors`: that call and every later one of its name. */
+export type Fault = 'none' | 'kill' | 'kill-half' | 'kill-after' | 'short' | `error:${string}` | `errors:${string}`
 
 /** `write`: as `cat >`; `replace`: as `mv`; `remove`: as `rm -f`. Paths are relative to the job's folder. */
 export type ShellCall =
@@ -101,7 +104,10 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   let times: number[] = []
   let dead = false
   let startedMs = 0
+  /** Virtual ms that this one has waited by itself. */
+  let ownMs = 0
   let faulted: string | undefined
+  let failing: string | undefined
   let stdout = ''
   let stderr = ''
 
@@ -111,14 +117,15 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     while (Atomics.exchange(shared.permits, shared.index, 0) === 0) realWait(shared.permits, shared.index, 0)
     Atomics.store(shared.states, shared.index, STATE.running)
   }
-  const waitedMs = (): number => Atomics.load(shared.clock, 0)
+  const waitedMs = (): number => (job?.scheduled === true ? Atomics.load(shared.clock, 0) : ownMs)
   Date.now = () => realNow() + waitedMs() + (job?.clockMs ?? 0)
   // Counted from the job's start, as if it were a process of its own.
   performance.now = () => realPerformanceNow() - startedMs + waitedMs()
   // What the lock's poll sleeps by: other actors go on meanwhile, and time passes only here.
   Atomics.wait = ((array: Int32Array, index: number, value: number, timeout?: number) => {
     if (dead) throw new Killed()
-    Atomics.add(shared.clock, 0, Math.ceil(timeout ?? 1))
+    if (job?.scheduled === true) Atomics.add(shared.clock, 0, Math.ceil(timeout ?? 1))
+    else ownMs += Math.ceil(timeout ?? 1)
     Atomics.store(shared.polling, shared.index, 1)
     pause()
     Atomics.store(shared.polling, shared.index, 0)
@@ -147,7 +154,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     if (fault !== 'none') faulted = calls.at(-1)
     const perform = (args?: readonly unknown[]): unknown => {
       // To wait for the disk costs milliseconds, and changes nothing that anybody sees.
-      if (call.file !== '<stdout>') return isSync && job?.scheduled === true ? undefined : run(args)
+      if (call.file !== '<stdout>') return isSync ? undefined : run(args)
       const bytes = Buffer.from(call.args[1] as Uint8Array)
       const [, , offset, length] = args ?? call.args
       const start = typeof offset === 'number' ? offset : 0
@@ -156,7 +163,11 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       return written.length
     }
     // Whoever writes to a reader that is gone has nobody to tell.
-    if (fault.startsWith('error:') && call.file !== '<stdout>') throw systemError(fault.slice('error:'.length), call)
+    if (call.file !== '<stdout>') {
+      if (fault.startsWith('errors:')) failing = call.name
+      if (fault.startsWith('error')) throw systemError(fault.slice(fault.indexOf(':') + 1), call)
+      if (failing === call.name) throw systemError((job as Job).fault.slice('errors:'.length), call)
+    }
     if (fault === 'short') return perform(halfOf(call)?.args)
     if (fault.startsWith('kill')) {
       if (fault === 'kill-after') perform()
@@ -174,7 +185,9 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     calls = []
     times = []
     dead = false
+    ownMs = 0
     faulted = undefined
+    failing = undefined
     stdout = ''
     stderr = ''
     process.env = { ...next.env }
@@ -233,7 +246,7 @@ async function runCliProgram(
         cwd: process.cwd(),
         nowMs: Date.now(),
         rootOption: root,
-        packageFolder: job.folder,
+        packageFolder: job.packageFolder ?? job.folder,
         findHome: () => job.folder,
         platform: process.platform,
         note: (text: string) => stderr.write(`${text}\n`),

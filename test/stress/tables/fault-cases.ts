@@ -2,8 +2,8 @@
 
 import { parseMarker } from '../../../src/core/marker.ts'
 import type { Fault, Outcome } from '../support/actor.ts'
-import { CLAIMS, GUARD, isJsonObject, MARKER, TASK } from '../support/contention.ts'
-import type { Happening, Room, Start } from '../support/fault-runner.ts'
+import { CLAIMS, GUARD, isJsonObject, MARKER, type Program, TASK } from '../support/contention.ts'
+import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'
 import { essentials, type Files, filesBelow, findFileFlaws, letTimePass, putFiles } from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
@@ -36,8 +36,20 @@ export function newTally(): Tally {
 /** More stops than this that do not end a marker are a fault themselves. */
 const MAX_STOPS = 9
 
+/** The same for a campaign, of whose programs most are killed before they have done anything. */
+const MAX_TURNS = 1000
+
+/** Runs every program without a fault. */
+export async function measureAll(runner: FaultRunner, programs: readonly FaultProgram[]): Promise<Measured[]> {
+  const measured = new Map<string, Measured>()
+  await runner.runAll(
+    programs.map((program) => (room: Room) => measure(program, room, (one) => measured.set(program.name, one))),
+  )
+  return programs.map(({ name }) => measured.get(name) as Measured)
+}
+
 /** Runs a program's setup, then the program itself, without a fault. */
-export function* measure(program: FaultProgram, room: Room, take: (measured: Measured) => void): Happening {
+function* measure(program: FaultProgram, room: Room, take: (measured: Measured) => void): Happening {
   putFiles(room.project, { '.git/': '', ...program.files })
   for (const setup of program.setup ?? []) {
     const outcome = yield { program: setup(room.project) }
@@ -52,9 +64,6 @@ export function* measure(program: FaultProgram, room: Room, take: (measured: Mea
   const calls = outcome.calls.map((call) => call.replaceAll(room.project, ''))
   take({ program, before, after, outcome, calls })
 }
-
-/** The first call that can be hit in half. */
-export const isWrite = (call: string): boolean => call.startsWith('writeSync ')
 
 /** Ends a program at one of its calls, looks at what it left, and lets it be done again. */
 export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally): Happening {
@@ -77,7 +86,7 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
   blocks += countBlock(again)
   found.add(...againFlaws(program, again))
   found.add(...findFileFlaws(before, after, filesBelow(room.project), true))
-  yield* stopUntilGone(measured, room, blocks, found, true)
+  yield* stopUntilGone(measured, room, blocks, found)
 }
 
 /** Lets one call fail, or it and every later one of its name, and looks at what the program makes of it. */
@@ -98,16 +107,10 @@ export function* fail(measured: Measured, room: Room, fault: Start, isFollowed: 
   const again = yield { program: program.run(room.project) }
   blocks += countBlock(again)
   found.add(...againFlaws(program, again))
-  yield* stopUntilGone(measured, room, blocks, found, true)
+  yield* stopUntilGone(measured, room, blocks, found)
 }
 
-function* stopUntilGone(
-  { program }: Measured,
-  room: Room,
-  blocksBefore: number,
-  found: Findings,
-  isComplete: boolean,
-): Happening {
+function* stopUntilGone({ program }: Measured, room: Room, blocksBefore: number, found: Findings): Happening {
   if (program.blocks === undefined) return
   let blocks = blocksBefore
   for (let stop = 0; hasMarker(room); stop++) {
@@ -123,43 +126,66 @@ function* stopUntilGone(
   }
   found.tally.blocks += blocks
   const [least, most] = program.blocks
-  if (blocks > most || (isComplete && blocks < least)) found.add(`${blocks} blocks, not ${least} to ${most}`)
+  if (blocks > most || blocks < least) found.add(`${blocks} blocks, not ${least} to ${most}`)
+}
+
+/** Where the next program of a campaign is ended; undefined for one that is left alone. */
+export interface Blow {
+  readonly at: number
+  readonly fault: Fault
+  /** Whether time passes before it: what was killed a moment ago might still be running, for all that others know. */
+  readonly later: boolean
 }
 
 /**
- * One marker, and stops that are killed one after the other at successive calls until it is gone; time passes between
- * them or does not. `next` says where the next one is killed, or undefined for a stop that is left alone.
+ * One marker of one project, and programs on it that are killed one after the other until it is gone: at most three
+ * stops are blocked in all of them together.
  */
 export function* campaign(
   measured: Measured,
   room: Room,
-  next: () => { readonly at: number; readonly fault: Fault; readonly later: boolean } | undefined,
-  most: number,
+  programs: readonly ((root: string) => Program)[],
+  next: () => Blow | undefined,
   tally: Tally,
 ): Happening {
   putFiles(room.project, measured.before)
+  const isOnlyStops = programs.length === 1
   const told: string[] = []
   let blocks = 0
-  for (let stop = 0; hasMarker(room); stop++) {
-    const planned = next()
-    if (planned === undefined || planned.later) letTimePass(room.project)
-    const outcome = yield { program: STOP(room.project), ...planned }
-    tally.stops += 1
-    if (outcome.killed) tally.kills += 1
+  for (let turn = 0; hasMarker(room); turn++) {
+    const blow = next()
+    // Once nothing is killed any more, it is the stops that must end it.
+    const program = blow === undefined ? STOP : (programs[turn % programs.length] as typeof STOP)
+    if (blow === undefined || blow.later) letTimePass(room.project)
+    const outcome = yield { program: program(room.project), ...blow }
+    const isStop = program === STOP
+    tally.stops += isStop ? 1 : 0
+    tally.kills += outcome.killed ? 1 : 0
     blocks += countBlock(outcome)
     told.push(
-      planned === undefined ? 'a stop' : `${planned.fault} at ${planned.at}${planned.later ? ', later' : ''}`,
-      ...(countBlock(outcome) > 0 ? ['a block'] : []),
+      `${turn % programs.length}${blow === undefined ? '' : ` ${blow.fault} at ${blow.at}${blow.later ? ', later' : ''}`}`,
     )
-    const found = new Findings(tally, `campaign: ${told.join('; ')}`)
+    if (countBlock(outcome) > 0) told.push('a block')
+    const found = new Findings(tally, `campaign: ${told.slice(-12).join('; ')}`)
     const left = filesBelow(room.project)
-    found.add(...findFileFlaws(measured.before, measured.after, left), ...countFlaws(outcome, left))
-    if (!outcome.killed) found.add(...answerFlaws(outcome))
-    if (blocks > most) found.add(`${blocks} blocks of one marker`)
-    if (stop > 400) found.add('no stop ends the marker')
+    found.add(...(isOnlyStops ? findFileFlaws(measured.before, measured.after, left, true) : wholeFlaws(left)))
+    if (isStop) found.add(...countFlaws(outcome, left))
+    if (isStop && !outcome.killed) found.add(...answerFlaws(outcome))
+    if (blocks > 3) found.add(`${blocks} blocks of one marker`)
+    if (turn > MAX_TURNS) found.add('no stop ends the marker')
     if (found.isAny) return
   }
   tally.blocks += blocks
+}
+
+/** Marker and loop guard can be read, whoever wrote them last. */
+function wholeFlaws(left: Files): string[] {
+  return Object.entries(left).flatMap(([name, text]) => {
+    const isBroken =
+      (name.endsWith(`/${MARKER}`) && parseMarker(text).fields === undefined) ||
+      (name.endsWith(`/${GUARD}`) && !/^\d+\n$/.test(text))
+    return isBroken ? [`${name} reads ${JSON.stringify(text)}`] : []
+  })
 }
 
 class Findings {
@@ -183,7 +209,7 @@ function describe({ calls }: Measured, { at = 0, fault, tampering }: Start): str
   return tampering === undefined ? `${fault} at ${at} (${calls[at - 1]})` : tampering.join(' ')
 }
 
-export function isHookProgram({ outcome }: Measured): boolean {
+function isHookProgram({ outcome }: Measured): boolean {
   return /^\{.*\}\n$/.test(outcome.stdout)
 }
 
@@ -259,23 +285,24 @@ const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lut
 const NOTE = /^postflight: (?:not in the journal: |.* cannot be read \(\w+\): it was left alone$)/
 
 /** An artifact that may not be read is a bad one, and the run goes on with that. */
-const isRefusedArtifact = ({ fault }: Start, { faulted }: Outcome): boolean =>
-  /:(?:EACCES|EPERM)$/.test(fault ?? '') && /(?:step-result|made|check)\.json$/.test(faulted ?? '')
+const isRefusedArtifact = ({ fault }: Start, faulted = ''): boolean =>
+  /:(?:EACCES|EPERM)$/.test(fault ?? '') && /(?:step-result|made|check)\.json$/.test(faulted)
 
 /** A command did what it was asked for, or says in one line what it could not write. */
 function commandFlaws(
-  { before, after, outcome: usual }: Measured,
+  { before, after, calls, outcome: usual }: Measured,
   fault: Start,
   outcome: Outcome,
   left: Files,
 ): string[] {
-  const { exitCode, stderr, faulted } = outcome
+  const { exitCode, stderr } = outcome
+  const faulted = outcome.faulted ?? calls[(fault.at ?? 0) - 1]
   const lines = stderr.split('\n').filter((line) => line !== '')
   const usualLines = usual.stderr.split('\n')
   const errors = lines.filter((line) => !NOTE.test(line) && !usualLines.includes(line))
   const known = Object.values(before).join('\n')
   if (exitCode === 0) {
-    if (isRefusedArtifact(fault, outcome)) return []
+    if (isRefusedArtifact(fault, faulted)) return []
     const [wanted, got] = [after, left].map((files) => JSON.stringify(sorted(essentials(files, known))))
     return [
       ...errors.map((line) => `exit code 0, but: ${line}`),
@@ -307,9 +334,4 @@ function againFlaws(program: FaultProgram, outcome: Outcome): string[] {
       ? [`the next run: ${outcome.stderr}`]
       : []),
   ]
-}
-
-/** Whether what lies there under the marker's name is a whole marker. */
-export function isWhole(text: string): boolean {
-  return parseMarker(text).fields !== undefined
 }

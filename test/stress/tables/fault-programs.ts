@@ -49,6 +49,17 @@ const cli =
 /** A stop of the marker's owner. */
 export const STOP = hook(subagentStop)
 
+const LEARN = hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more }))
+
+/** Programs other than stops after which the same promise goes on. */
+export const OTHERS_ON_A_MARKER = [
+  LEARN,
+  cli('step', '259', 'second'),
+  cli('step', '259', '1', '--undo'),
+  cli('create', '259', '--operation', 'research'),
+  cli('adopt', '259', '--agent', 'agent-a'),
+]
+
 /** A marker of which so many continuations are spent. */
 function pending(fields: object | string, spent = 0): Record<string, string> {
   return {
@@ -103,7 +114,7 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
   {
     name: 'the owner learnt from a command',
     files: pending(OLD_MARKER, 1),
-    run: hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more })),
+    run: LEARN,
     blocks: [2, 2],
   },
   {

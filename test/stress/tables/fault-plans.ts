@@ -1,0 +1,87 @@
+/** Which fault falls on which call of which program. */
+
+import type { Fault } from '../support/actor.ts'
+import type { Happening, Room } from '../support/fault-runner.ts'
+import { randomOf } from '../support/scheduler.ts'
+import { type Blow, campaign, fail, kill, type Measured, type Tally } from './fault-cases.ts'
+import { OTHERS_ON_A_MARKER, STOP } from './fault-programs.ts'
+
+export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
+
+type Happenings = Iterable<(room: Room) => Happening>
+
+/** The ways in which a process can end at a call: a write can also be cut in half. */
+function endsAt(call: string): Fault[] {
+  return ['kill', ...(call.startsWith('writeSync ') ? (['kill-half'] as const) : []), 'kill-after']
+}
+
+/** What can go wrong at a call: each error, once or from then on; and a disk that takes only half of what is written. */
+function errorsAt(call: string): Fault[] {
+  // What is wrong with a reader that went away, nobody can be told.
+  if (/ <std\w+>$/.test(call)) return []
+  const errors = ERROR_CODES.flatMap((code): Fault[] => [`error:${code}`, `errors:${code}`])
+  return call.startsWith('writeSync ') ? [...errors, 'short'] : errors
+}
+
+/** Ends each program at each of its calls; `takes` leaves some out. */
+export function* everyKill(
+  programs: readonly Measured[],
+  tally: Tally,
+  takes: (call: number, fault: Fault) => boolean = () => true,
+): Happenings {
+  for (const measured of programs) {
+    for (const [index, call] of measured.calls.entries()) {
+      for (const fault of endsAt(call).filter((one) => takes(index, one)))
+        yield (room) => kill(measured, room, { ...startOf(measured, room), at: index + 1, fault }, tally)
+    }
+  }
+}
+
+/** Lets each call of each program fail; each `followEvery`th time it is run again, and stops follow. */
+export function* everyError(
+  programs: readonly Measured[],
+  tally: Tally,
+  followEvery: number,
+  takes: (call: number, kind: number) => boolean = () => true,
+): Happenings {
+  let count = 0
+  for (const measured of programs) {
+    for (const [index, call] of measured.calls.entries()) {
+      for (const [kind, fault] of errorsAt(call).entries()) {
+        if (!takes(index, kind)) continue
+        count += 1
+        const isFollowed = count % followEvery === 0
+        yield (room) => fail(measured, room, { ...startOf(measured, room), at: index + 1, fault }, isFollowed, tally)
+      }
+    }
+  }
+}
+
+function startOf({ program }: Measured, room: Room) {
+  return { program: program.run(room.project) }
+}
+
+/** Campaigns in which stops of one marker are killed at one call after the other, beginning at each. */
+export function* killsInTurn(measured: Measured, tally: Tally): Happenings {
+  const blows = measured.calls.flatMap((call, index) =>
+    endsAt(call).map((fault, way): Blow => ({ at: index + 1, fault, later: (index + way) % 3 === 0 })),
+  )
+  for (let first = 0; first < blows.length; first++) {
+    const rest = blows.slice(first)
+    yield (room) => campaign(measured, room, [STOP], () => rest.shift(), tally)
+  }
+}
+
+/** Campaigns of random kills; among the stops, other programs that keep the count. */
+export function* randomKills(measured: Measured, count: number, seed: number, tally: Tally): Happenings {
+  const random = randomOf(seed)
+  const below = (limit: number): number => Math.floor(random() * limit)
+  for (let index = 0; index < count; index++) {
+    const others = index % 2 === 0 ? [] : [OTHERS_ON_A_MARKER[below(OTHERS_ON_A_MARKER.length)] ?? STOP]
+    const blows = Array.from({ length: 4 + below(30) }, (): Blow => {
+      const fault = (['kill', 'kill-half', 'kill-after'] as const)[below(3)] ?? 'kill'
+      return { at: 1 + below(measured.calls.length + 10), fault, later: random() < 0.4 }
+    })
+    yield (room) => campaign(measured, room, [STOP, ...others], () => blows.shift(), tally)
+  }
+}
