@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SESSION } from '../stress/support/contention.ts'
+import { createProcessRunner, createThreadRunner, type FaultRunner } from '../stress/support/fault-runner.ts'
+import { type Measured, measureAll, newTally } from '../stress/tables/fault-cases.ts'
+import { everyError, everyKill, randomKills } from '../stress/tables/fault-plans.ts'
+import { FAULT_PROGRAMS } from '../stress/tables/fault-programs.ts'
+
+/** A part of `test/stress/faults.test.ts`: programs ended at, and failing at, some of their file-system calls. */
+
+describe('in threads', () => {
+  let threads: FaultRunner
+  let programs: Measured[] = []
+  beforeAll(async () => {
+    threads = createThreadRunner(SESSION)
+    programs = await measureAll(threads, FAULT_PROGRAMS)
+  }, 60_000)
+  afterAll(() => threads.close(), 60_000)
+
+  it('every program, killed at some of its calls, leaves each file as before or as after', async () => {
+    const tally = newTally()
+    await threads.runAll(everyKill(programs, tally, (call) => call % 11 === 5))
+    expect(tally.flaws).toEqual([])
+    expect(tally.kills).toBeGreaterThan(300)
+  })
+
+  it('every program, at some of its calls that fail, does its work or says what it could not write', async () => {
+    const tally = newTally()
+    // Another error at each call.
+    await threads.runAll(everyError(programs, tally, 10, (call, kind) => call % 3 === 0 && kind === (call / 3) % 13))
+    expect(tally.flaws).toEqual([])
+    expect(tally.errors).toBeGreaterThan(500)
+  })
+
+  it('one marker never blocks more than three times, whatever is killed', async () => {
+    const tally = newTally()
+    await threads.runAll(randomKills(programs[0] as Measured, 20, 1, tally))
+    expect(tally.flaws).toEqual([])
+    expect(tally.kills).toBeGreaterThan(100)
+  })
+})
+
+describe('as processes', () => {
+  let processes: FaultRunner
+  let programs: Measured[] = []
+  beforeAll(async () => {
+    processes = createProcessRunner(SESSION)
+    programs = await measureAll(
+      processes,
+      FAULT_PROGRAMS.filter(({ name }) => ['a stop, the second', 'clear'].includes(name)),
+    )
+  }, 60_000)
+  afterAll(() => processes.close(), 60_000)
+
+  it('killed, and failing', async () => {
+    const tally = newTally()
+    await processes.runAll(everyKill(programs, tally, (call, fault) => fault === 'kill' && call % 12 === 11))
+    await processes.runAll(everyError(programs, tally, 50, (call, kind) => call % 12 === 11 && kind === 0))
+    expect(tally.flaws).toEqual([])
+    expect(tally.kills).toBeGreaterThan(5)
+  })
+})
