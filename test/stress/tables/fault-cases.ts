@@ -77,7 +77,7 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
   }
   tally.kills += 1
   const left = filesBelow(room.project)
-  found.add(...findFileFlaws(before, after, left), ...outsideFlaws(room))
+  found.add(...findFileFlaws(before, after, left), ...lossFlaws(program, before, left), ...outsideFlaws(room))
   let blocks = countBlock(outcome)
   if (blocks > 0) found.add(...countFlaws(outcome, left))
   letTimePass(room.project)
@@ -85,7 +85,8 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
   const again = yield { program: program.run(room.project) }
   blocks += countBlock(again)
   found.add(...againFlaws(program, again))
-  found.add(...findFileFlaws(before, after, filesBelow(room.project), true))
+  const settled = filesBelow(room.project)
+  found.add(...findFileFlaws(before, after, settled, true), ...lossFlaws(program, before, settled))
   yield* stopUntilGone(measured, room, blocks, found)
 }
 
@@ -98,7 +99,7 @@ export function* fail(measured: Measured, room: Room, fault: Start, isFollowed: 
   tally.errors += 1
   if (outcome.killed) found.add('it was killed')
   const left = filesBelow(room.project)
-  found.add(...findFileFlaws(before, after, left), ...outsideFlaws(room))
+  found.add(...findFileFlaws(before, after, left), ...lossFlaws(program, before, left), ...outsideFlaws(room))
   const isHook = isHookProgram(measured)
   found.add(...(isHook ? hookFlaws(measured, outcome, left) : commandFlaws(measured, fault, outcome, left)))
   if (!isFollowed) return
@@ -215,6 +216,16 @@ function isHookProgram({ outcome }: Measured): boolean {
 
 function hasMarker(room: Room): boolean {
   return Object.keys(filesBelow(room.project)).includes(`specs/${TASK}/${MARKER}`)
+}
+
+/** Evidence that goes away is a fault, also where it always does. */
+function lossFlaws({ keeps = [] }: FaultProgram, before: Files, left: Files): string[] {
+  const unparsable = Object.entries(before).flatMap(([name, text]) =>
+    name.endsWith(`/${MARKER}`) && parseMarker(text).fields === undefined ? [text] : [],
+  )
+  return [...keeps, ...unparsable]
+    .filter((text) => !Object.values(left).includes(text))
+    .map((text) => `nowhere any more: ${JSON.stringify(text.slice(0, 100))}`)
 }
 
 function outsideFlaws(room: Room): string[] {

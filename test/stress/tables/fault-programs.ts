@@ -24,6 +24,8 @@ export interface FaultProgram {
   /** What somebody else does to the files after that. */
   readonly change?: (files: Files) => Files
   readonly run: (root: string) => Program
+  /** Texts that must be somewhere whatever happens; one that does not parse must always. */
+  readonly keeps?: readonly string[]
   /** Exit codes when it is run again after it was ended half-way. */
   readonly again?: readonly number[]
   /**
@@ -34,6 +36,7 @@ export interface FaultProgram {
 }
 
 const IN_TASK = `specs/${TASK}`
+const NOW = new Date().toISOString()
 const DAYS_AGO = '2020-01-01T00:00:00Z'
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 const UNPARSABLE = 'status: pending\nbut no JSON at all\n'
@@ -71,7 +74,8 @@ function pending(fields: object | string, spent = 0): Record<string, string> {
   }
 }
 
-const ABANDONED_BEFORE = { [`${IN_TASK}/${ABANDONED}`]: json({ ...OLD_MARKER, id: 'pf_earlier00000' }) }
+const ABANDONED_TEXT = json({ ...OLD_MARKER, id: 'pf_earlier00000' })
+const ABANDONED_BEFORE = { [`${IN_TASK}/${ABANDONED}`]: ABANDONED_TEXT }
 const OTHER_TASK = {
   'specs/007_other/.postflight-pending': json({ ...OLD_MARKER, id: 'pf_other0000000', reason: 'OTHER promise' }),
 }
@@ -88,11 +92,18 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
     name: 'a stop that gives the marker up',
     files: { ...pending(OLD_MARKER, 3), ...ABANDONED_BEFORE, ...LEFT_BY_AGENT },
     run: STOP,
+    keeps: [json(OLD_MARKER), ABANDONED_TEXT, ...Object.values(LEFT_BY_AGENT)],
+    blocks: [0, 0],
+  },
+  {
+    name: 'a stop that gives a marker up of whose count only the loop guard knows',
+    files: { ...pending({ ...BARE, created: NOW }), [`${IN_TASK}/${GUARD}`]: '3\n' },
+    run: STOP,
     blocks: [0, 0],
   },
   {
     name: 'a stop of a marker as plain bash writes it',
-    files: pending({ ...BARE, created: new Date().toISOString() }),
+    files: pending({ ...BARE, created: NOW }),
     run: STOP,
     blocks: [2, 3],
   },
