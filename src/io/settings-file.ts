@@ -128,7 +128,7 @@ function realTarget(file: string): string {
 function replaceTarget(target: string, text: string): void {
   const stats = fs.statSync(target, { throwIfNoEntry: false })
   const temporary = temporaryBeside(target)
-  createFile(temporary, text, true, 0o666)
+  createFile(temporary, text, true, stats === undefined ? 0o666 : stats.mode & 0o777)
   try {
     if (stats !== undefined) {
       keepOwner(temporary, stats)

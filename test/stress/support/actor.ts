@@ -121,6 +121,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   Date.now = () => realNow() + waitedMs() + (job?.clockMs ?? 0)
   // Counted from the job's start, as if it were a process of its own.
   performance.now = () => realPerformanceNow() - startedMs + waitedMs()
+  process.uptime = () => performance.now() / 1000
   // What the lock's poll sleeps by: other actors go on meanwhile, and time passes only here.
   Atomics.wait = ((array: Int32Array, index: number, value: number, timeout?: number) => {
     if (dead) throw new Killed()

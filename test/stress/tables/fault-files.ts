@@ -2,7 +2,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { isState, parseState } from '../../../src/core/workflow/state.ts'
+import { isState, parseState } from '../../../src/core/workflow/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 
 /** Paths relative to a folder; folders end in `/`. */
