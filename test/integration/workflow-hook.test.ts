@@ -80,6 +80,26 @@ describe('the stop hook drives a workflow', () => {
     ])
   })
 
+  it.each([
+    ['nothing was asked for yet', async () => {}],
+    [
+      'a step was done and the next one not asked for',
+      async (project: Project) => {
+        await asked(project)
+        project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
+        await asked(project)
+        project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+        await asked(project, subagentStop())
+      },
+    ],
+  ])('in the session that resumed it, also where %s', async (_when, before) => {
+    const project = await started()
+    await before(project)
+    await project.cli(['workflow', 'resume', '7'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect((await asked(project)).answer).toEqual({})
+    expect((await asked(project, stop({ session_id: OTHER_SESSION }))).answer.decision).toBe('block')
+  })
+
   it('until the attempts are spent: then the stop goes through', async () => {
     const project = await started()
     expect((await asked(project)).answer.decision).toBe('block')

@@ -277,6 +277,26 @@ describe('bad input', () => {
     expect((await next(project)).prompt).toContain('do it')
   })
 
+  it('a run that is put aside takes nothing along that lies elsewhere', async () => {
+    const project = await started(one({ artifact: 'sub/out.txt' }))
+    project.write('elsewhere/out.txt', 'x')
+    symlinkSync(project.at('elsewhere'), project.at(IN_TASK, 'sub'))
+    await project.cli(['workflow', 'abort', '7'])
+    const file = project.at('flow.json')
+    expect((await project.cli(['workflow', 'start', '7', '--definition', file, '--fresh'])).status).toBe(0)
+    expect(project.read('elsewhere/out.txt')).toBe('x')
+  })
+
+  it('a definition whose prompts are larger than a state may be starts nothing', async () => {
+    const project = createProject()
+    project.write('long.md', 'x'.repeat(49_000))
+    const phases = Array.from({ length: 400 }, (_, at) => ({ id: `p${at}`, prompt_file: 'long.md', artifact: `${at}` }))
+    const file = project.write('flow.json', JSON.stringify({ name: 'large', phases }))
+    const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('larger than 16 MiB') })
+    expect(project.has(IN_TASK)).toBe(false)
+  })
+
   it('a run that is there is not started over, unless it has ended and is put aside', async () => {
     const project = await started(one())
     const start = (...more: string[]) =>
@@ -309,6 +329,23 @@ describe('stop, resume, abort', () => {
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
     await project.cli(['workflow', 'resume', '7'])
     expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
+  })
+
+  it('a run that failed by a verdict asks again when it is resumed: the old verdict is out of the way', async () => {
+    const project = await started({
+      name: 'judged',
+      phases: [{ id: 'check', prompt: 'p', artifact: 'v.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }],
+    })
+    for (const visit of [1, 2]) {
+      expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
+      project.write(`${IN_TASK}/v.json`, `{"ok": false, "visit": ${visit}}`)
+      expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'failed' })
+      expect((await project.cli(['workflow', 'resume', '7'])).stdout).toContain('running')
+    }
+    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
+    project.write(`${IN_TASK}/v.json`, '{"ok": true}')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(project.read(`${IN_TASK}/artifacts/check/2-v.json`)).toContain('"visit": 2')
   })
 
   it('what was done when the client died is not asked for again, and what was not comes as the same attempt', async () => {

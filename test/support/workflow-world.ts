@@ -138,7 +138,13 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
   for (let tries = 0; tries < 50; tries++) {
     try {
       if (!world.state.active) return
-      write(resume(world.state, { parentSession: undefined, hostSession: 'another' }, NOW))
+      write(
+        resume(
+          world.state,
+          { parentSession: undefined, hostSession: 'another' },
+          { nowMs: NOW, artifact: { kind: 'absent' } },
+        ),
+      )
       turn(false)
       if (world.state.active) write(promptAgain(world.state))
       return

@@ -84,12 +84,12 @@ describe('what ended', () => {
     const asked = advance(stateOf(ONE), seeing()).state
     const { state: stalled } = advance(asked, seeing())
     expect(stalled).toMatchObject({ outcome: 'stalled', phaseAttempts: 1 })
-    const resumed = resume(stalled, NOBODY, NOW)
+    const resumed = resume(stalled, NOBODY, seeing())
     expect(resumed).toMatchObject({ active: true, phaseAttempts: 1, maxPhaseAttempts: 2 })
     const loop = [{ ...ONE[0], next: 'a', max_visits: 1 }]
     const { state: failed } = advance(advance(stateOf(loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
     expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
-    const again = advance(resume(failed, NOBODY, NOW), seeing({ artifact: { kind: 'valid' } }))
+    const again = advance(resume(failed, NOBODY, seeing()), seeing({ artifact: { kind: 'valid' } }))
     expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
   })
 
@@ -103,7 +103,7 @@ describe('what ended', () => {
       seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
     ).state
     expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed 1 times, the last time: no' })
-    expect(resume(state, NOBODY, NOW)).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
+    expect(resume(state, NOBODY, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
   })
 })
 

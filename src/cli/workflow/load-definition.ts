@@ -17,6 +17,9 @@ import { readInside } from '../../io/workflow/files.ts'
 
 const DEFINITION_LIMIT = 8_388_608
 
+/** A state file may have twice that: the steps that a run takes from an artifact lie in it too. */
+const SNAPSHOT_MEBIBYTES = 16
+
 /** A fault or a warning, with its place in the file, from 1. */
 export interface PlacedFinding {
   readonly line: number
@@ -70,11 +73,12 @@ export function loadDefinition(file: string): LoadedDefinition {
   const checked = checkDefinition(value)
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
-  return {
-    faults,
-    warnings: inOrder(checked.warnings),
-    ready: checked.file === undefined || faults.length > 0 ? undefined : makeReady(checked.file, prompts.texts),
-  }
+  const warnings = inOrder(checked.warnings)
+  if (checked.file === undefined || faults.length > 0) return { faults, warnings, ready: undefined }
+  const ready = makeReady(checked.file, prompts.texts)
+  return ready === undefined
+    ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, ready }
+    : { faults, warnings, ready }
 }
 
 /** What is no JSON (in a file of that name) or no YAML at all. */
@@ -110,12 +114,15 @@ export function requireDefinition(file: string, shown: string): { definition: De
   })
 }
 
+/** The definition, ready to run; undefined when it is too large for a state file. */
 function makeReady(
   file: DefinitionFile,
   texts: ReadonlyMap<string, string>,
-): { definition: Definition; snapshot: object } {
+): { definition: Definition; snapshot: object } | undefined {
+  const text = JSON.stringify(snapshotOf(file, (name) => texts.get(name)))
+  if (Buffer.byteLength(text) > SNAPSHOT_MEBIBYTES * 1_048_576) return undefined
   // As it will be read back from the state file.
-  const snapshot = JSON.parse(JSON.stringify(snapshotOf(file, (name) => texts.get(name)))) as object
+  const snapshot = JSON.parse(text) as object
   const definition = readDefinition(snapshot)
   if (definition === undefined) throw new Error('a snapshot that cannot be read back')
   return { definition, snapshot }

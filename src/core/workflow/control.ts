@@ -1,5 +1,6 @@
-import { currentPhase, isInStep } from './machine.ts'
-import { type Outcome, record, type WorkflowState } from './state.ts'
+import { END, type Phase } from './definition.ts'
+import { type ArtifactSeen, currentPhase, isInStep } from './machine.ts'
+import { enter, type Outcome, record, type WorkflowState } from './state.ts'
 
 /** What a person does to a run: ask it to stop, take it up again, end it. Pure. */
 
@@ -39,14 +40,11 @@ export function isResumable(state: WorkflowState): boolean {
 export function resume(
   state: WorkflowState,
   who: { readonly parentSession: string | undefined; readonly hostSession: string | undefined },
-  nowMs: number,
+  seen: { readonly nowMs: number; readonly artifact: ArtifactSeen },
 ): WorkflowState {
   const phase = currentPhase(state)
-  const resumed = record(state, { event: 'resume', phase: state.phase }, nowMs)
-  const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
-  const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
-  return {
-    ...resumed,
+  const resumed: WorkflowState = {
+    ...record(state, { event: 'resume', phase: state.phase }, seen.nowMs),
     ...who,
     active: true,
     outcome: undefined,
@@ -54,9 +52,20 @@ export function resume(
     stopRequestedMs: undefined,
     // After a failure for want of visits, one more for whoever needs it.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
+  }
+  // The verdict that ended it lies there still, and would end it again: the phase is asked anew.
+  if (state.outcome === 'failed' && endsOn(seen.artifact, phase)) return enter(resumed, phase.id, seen.nowMs)
+  const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
+  const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
+  return {
+    ...resumed,
     maxStepAttempts: state.maxStepAttempts + (stepsSpent ? phase.maxStepAttempts : 0),
     maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
   }
+}
+
+function endsOn(artifact: ArtifactSeen, { next }: Phase): boolean {
+  return artifact.kind === 'valid' && artifact.verdict === 'fail' && next.fail === END
 }
 
 /**

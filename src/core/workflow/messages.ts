@@ -108,5 +108,7 @@ export const RULE_TEXT = {
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
   noJson: (code: string): string => `no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`,
   severalDocuments: 'holds several documents: give each definition a file of its own',
+  definitionTooLong: (mebibytes: number): string =>
+    `with its prompt files the definition is larger than ${mebibytes} MiB, more than the state of a run may hold`,
   promptTooLong: (limit: number): string => `longer than ${limit} bytes`,
 } as const

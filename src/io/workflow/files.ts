@@ -8,8 +8,10 @@ import { type FileRead, kindAt, makeOwnFolder, readSmallFile } from '../file-acc
 export type Inside =
   | { readonly kind: 'absent' }
   | { readonly kind: 'file'; readonly path: string; readonly size: number }
-  /** Something else, or a way there that leads elsewhere: `what` says so. */
+  /** Something of that name that is no file: `what` says so. */
   | { readonly kind: 'other'; readonly what: string }
+  /** On the way there lies something that is no folder of its own: what is behind it is nobody's business. */
+  | { readonly kind: 'elsewhere'; readonly what: string }
 
 /** Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only. */
 export function lookInside(folder: string, relative: string): Inside {
@@ -21,7 +23,7 @@ export function lookInside(folder: string, relative: string): Inside {
     if (kind === undefined) return { kind: 'absent' }
     const isLast = index === parts.length - 1
     if (!isLast && kind !== 'folder')
-      return { kind: 'other', what: kind === 'file' ? 'below a file' : `behind ${kind}` }
+      return { kind: 'elsewhere', what: kind === 'file' ? 'below a file' : `behind ${kind}` }
     if (isLast && kind !== 'file') return { kind: 'other', what: kind === 'folder' ? 'a folder' : kind }
   }
   return { kind: 'file', path: current, size: fs.lstatSync(current).size }
@@ -31,7 +33,7 @@ export function lookInside(folder: string, relative: string): Inside {
 export function readInside(folder: string, relative: string, limit: number): FileRead {
   const found = lookInside(folder, relative)
   if (found.kind === 'absent') return found
-  return found.kind === 'other' ? { kind: 'unreadable', detail: found.what } : readSmallFile(found.path, limit)
+  return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }
 
 /** Makes a folder below `folder`, each part our own. @throws {PostflightError} `not-a-folder`. */

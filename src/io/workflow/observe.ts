@@ -63,7 +63,7 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
 function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
   const found = lookInside(folder, name)
   if (found.kind === 'absent') return found
-  if (found.kind === 'other') return invalid(WORKFLOW_TEXT.kind(name, found.what))
+  if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
   if (found.size < (check.minBytes ?? 0)) return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0))
   if (check.json !== true && check.jsonSchema === undefined && next.verdict === undefined) return { kind: 'valid' }
   const json = readJson(folder, name, ARTIFACT_LIMIT)
@@ -152,7 +152,7 @@ export function applyEffect(folder: string, effect: Effect): void {
   const source = isStep ? STEP_RESULT_FILE : effect.artifact
   const found = lookInside(folder, source)
   // A folder or a link in its place is moved too: it must not pass for the next one either.
-  if (found.kind === 'absent' || (found.kind === 'other' && found.what.startsWith('be'))) return
+  if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const relative = isStep ? stepFolder(effect.phase, effect.visit) : `${ARTIFACTS_FOLDER}/${effect.phase}`
   const target = makeFoldersInside(folder, relative)
   const name = isStep ? effect.name : `${effect.visit}-${path.basename(effect.artifact)}`

@@ -160,12 +160,14 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Wo
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     refuseOtherMarker(folder)
-    const resumed = resume(state, runner, nowMs)
+    const looking = { nowMs, returned: false, mayPrompt: false }
+    const resumed = resume(state, runner, observe(folder.path, state, looking))
     write(folder, resumed, state)
-    const { state: seen } = turnUnderLock(folder, resumed, { nowMs, returned: false, mayPrompt: false })
-    if (!seen.active || !seen.prompted) return seen
-    const again = promptAgain(seen)
+    const { state: seen } = turnUnderLock(folder, resumed, looking)
+    if (!seen.active) return seen
+    const again = seen.prompted ? promptAgain(seen) : seen
     write(folder, again, seen)
+    // Also where one lies already: it names the session of before.
     putMarker(folder, again, nowMs)
     return again
   })
@@ -245,7 +247,8 @@ function putAside(folder: TaskFolder, state: WorkflowState): void {
   while (kindAt(path.join(folder.path, 'workflow-runs', String(number))) !== undefined) number += 1
   const aside = makeFoldersInside(folder.path, `workflow-runs/${number}`)
   const move = (relative: string): void => {
-    if (lookInside(folder.path, relative).kind === 'absent') return
+    const { kind } = lookInside(folder.path, relative)
+    if (kind === 'absent' || kind === 'elsewhere') return
     const target = path.join(aside, ...relative.split('/'))
     fs.mkdirSync(path.dirname(target), { recursive: true })
     fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
