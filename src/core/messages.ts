@@ -20,6 +20,7 @@ const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
 }
 
 const workflowCommand = (command: string, task = ''): string => commandLine(['workflow', command, task], undefined)
+const markerCommand = (command: string, task = ''): string => commandLine([command, task], undefined)
 
 const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   usage: (a) => `${a.detail}`,
@@ -41,9 +42,9 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'root-unlikely': (a) => `${a.start} is no project: go into one, or give --root ${a.start} if you mean it.`,
   'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
-    `${a.path} is ${a.whose}: finish or clear it there, \`${commandLine(['adopt', a.task ?? ''], undefined)}\`, or \`create --force\` to replace it.`,
+    `${a.path} is ${a.whose}: finish or clear it there, \`${markerCommand('adopt', a.task)}\`, or \`create --force\` to replace it.`,
   'marker-of-workflow': (a) =>
-    `${a.path} is a workflow's: \`${workflowCommand('status', a.task)}\` shows it, \`stop\` ends it when its phase is through, \`abort\` at once, \`resume\` takes it over; when it is over, \`${commandLine(['clear', a.task ?? ''], undefined)}\`.`,
+    `${a.path} is a workflow's: \`${workflowCommand('status', a.task)}\` shows it, \`stop\` ends it when its phase is through, \`abort\` at once, \`resume\` takes it over; when it is over, \`${markerCommand('clear', a.task)}\`.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
@@ -74,9 +75,9 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'workflow-over': (a) =>
     `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
   'workflow-marker': (a) =>
-    `${a.path} promises another postflight: finish it, or \`${commandLine(['clear', a.task ?? ''], undefined)}\`, then try again.`,
+    `${a.path} promises another postflight: finish it, or \`${markerCommand('clear', a.task)}\`, then try again.`,
   'workflow-state': (a) =>
-    `${a.path} ${STATE_PROBLEMS[a.problem ?? '']?.(a.detail ?? '') ?? a.detail}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
+    `${a.path} ${(STATE_PROBLEMS[String(a.problem)] ?? String)(String(a.detail))}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,

@@ -115,6 +115,7 @@ describe('what is said of a workflow', () => {
     ['not-json', 'is no whole JSON (x)'],
     ['version', 'is of version x'],
     ['shape', 'is no state of a workflow (wrong: x)'],
+    ['another', 'x: it was left'],
     ['unreadable', 'cannot be read (x)'],
   ])('whose state has the problem %s', (problem, said) => {
     expect(errorMessage('workflow-state', { path: 'p', task: 't', problem, detail: 'x' })).toContain(`p ${said}`)

@@ -4,6 +4,7 @@ import { isArtifactPath, isInsidePath, isPhaseId, readDefinition } from '../../s
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
 import { checkRules } from '../../src/core/workflow/rules.ts'
 import { checkShape } from '../../src/core/workflow/schema.ts'
+import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
@@ -128,6 +129,11 @@ describe('a definition with faults of shape and of sense', () => {
     ).toEqual(['phases.1.id'])
   })
 
+  it('with far too many phases is told only that', () => {
+    const phases = Array.from({ length: 2001 }, (_, index) => ({ ...PHASE, id: `p${index}`, gate: 'loose' }))
+    expect(check({ name: 'x', phases }).faults.filter((path) => !path.endsWith('.gate'))).toEqual(['phases'])
+  })
+
   it.each([3, null, {}, { name: 'x', phases: 3 }, { phases: [] }])('%j has nothing left to check', (value) => {
     expect(checkDefinition(value).file).toBeUndefined()
   })
@@ -201,7 +207,25 @@ describe('paths and names from a definition', () => {
   })
 })
 
+describe('what a rule says of a schema', () => {
+  it.each([
+    [{ pattern: 'x' }, '"pattern" would not be checked: the keywords are type, enum, const,'],
+    [{ minimum: 'x' }, 'minimum must be a number'],
+    [{ items: 3 }, 'must be an object or a boolean, no more than 20 deep'],
+  ])('%j: %s', (json_schema, text) => {
+    const { faults } = checkDefinition({ name: 'x', phases: [{ ...PHASE, check: { json_schema } }] })
+    expect(faults.map(({ detail }) => detail)).toEqual([expect.stringContaining(text)])
+  })
+})
+
 describe('a snapshot', () => {
+  it('holds the text of prompt files', () => {
+    const phase = { id: 'a', prompt_file: 'p.md', artifact: 'a', steps: ['x'], step_prompt_file: 's.md' }
+    const { file } = checkDefinition({ name: 'x', phases: [phase] })
+    const texts = file === undefined ? undefined : snapshotOf(file, (name) => `text of ${name}`)
+    expect(texts).toMatchObject({ phases: [{ prompt: 'text of p.md', step_prompt: 'text of s.md' }] })
+  })
+
   const { snapshot } = ready({ name: 'x', phases: [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }] })
   const phases = (snapshot as { phases: Record<string, unknown>[] }).phases
 
@@ -263,5 +287,10 @@ describe('a diagram', () => {
       '  p_b --> p_a',
       '  finish(("end"))',
     ])
+  })
+
+  it('shows where steps come from', () => {
+    const { definition } = ready({ name: 'x', phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }] })
+    expect(mermaidLines(definition)).toContain('  p_b["b<br/>steps from a.json"]')
   })
 })

@@ -28,6 +28,7 @@ describe('the supported part of JSON Schema', () => {
     [{ required: ['toString'] }, {}, ''],
     [{ properties: { a: { type: 'string' } } }, { a: 1 }, '/a'],
     [{ properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, '/b'],
+    [{ additionalProperties: { type: 'string' } }, { b: 2 }, '/b'],
     [{ items: { items: { type: 'string' } } }, [['x'], [1]], '/1/0'],
     [{ title: 'x', description: 'y' }, 1, undefined],
     [{ properties: { a: { type: 'string' } } }, 3, undefined],

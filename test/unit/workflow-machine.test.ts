@@ -12,10 +12,9 @@ import {
 } from '../../src/core/workflow/control.ts'
 import { advance, currentPhase, type Observation } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
-import { RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
+import { PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { parseState } from '../../src/core/workflow/state-file.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 const NOW = 1_700_000_000_000
@@ -48,6 +47,16 @@ describe('a stop request', () => {
     const running = requestStop(advance(stateOf(ONE), seeing()).state, NOW)
     expect(advance(running, seeing({ returned: false })).command.kind).toBe('wait')
     expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+  })
+
+  it('is kept when the phase is through, and the next one is not entered', () => {
+    const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
+    const running = requestStop(advance(stateOf(two), seeing()).state, NOW)
+    const { state, command } = advance(running, seeing({ artifact: { kind: 'valid' } }))
+    expect(command.kind).toBe('finish')
+    expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'a', stopRequestedMs: undefined })
+    const resumed = resume(state, NOBODY, seeing())
+    expect(advance(resumed, seeing({ artifact: { kind: 'valid' } })).state).toMatchObject({ active: true, phase: 'b' })
   })
 })
 
@@ -93,6 +102,26 @@ describe('what ended', () => {
     expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
   })
 
+  it('by a verdict is judged anew by resume, unless the verdict is another one by then', () => {
+    const judged = [{ ...ONE[0], next: { pass: 'end', fail: 'end', verdict: '/ok' } }]
+    const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
+    const { state: failed } = advance(advance(stateOf(judged), seeing()).state, failing)
+    expect(failed).toMatchObject({ active: false, outcome: 'failed', why: expect.stringContaining('"fail"') })
+    expect(resume(failed, NOBODY, failing)).toMatchObject({ clearing: true, prompted: false, visits: { a: 2 } })
+    const passing = seeing({ artifact: { kind: 'valid', verdict: 'pass' } })
+    expect(advance(resume(failed, NOBODY, passing), passing).state.outcome).toBe('completed')
+  })
+
+  it('for want of visits of where its verdict leads is not judged anew', () => {
+    const loop = [{ ...ONE[0], next: { pass: 'end', fail: 'a', verdict: '/ok' }, max_visits: 1 }]
+    const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
+    const { state: failed } = advance(advance(stateOf(loop), seeing()).state, failing)
+    expect(failed.why).toContain('max_visits')
+    const resumed = resume(failed, NOBODY, failing)
+    expect(resumed).toMatchObject({ clearing: false, visits: { a: 1 }, visitsGranted: 1 })
+    expect(advance(resumed, failing).state.visits).toEqual({ a: 2 })
+  })
+
   it('by halt can be resumed; a step that stops the run too', () => {
     expect(isResumable(halt(stateOf(ONE), 'why', NOW))).toBe(true)
     const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
@@ -136,6 +165,18 @@ describe('a prompt', () => {
     )
   })
 
+  it('leaves what is no placeholder, and has nothing to say of an artifact that is not asked for', () => {
+    const state = stateOf([{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
+    const { prompt } = duePrompt(advance(advance(state, seeing()).state, seeing()).state, { task: 't', folder: '/f' })
+    expect(prompt).toContain('\n\n[] 1/1\n\n')
+    const [phase] = stateOf(ONE).definition.phases
+    const changed = {
+      ...stateOf(ONE),
+      definition: { name: 'x', phases: [{ ...phase, prompt: '{{nobody}}' }] as const },
+    }
+    expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{nobody}}')
+  })
+
   it('names every demand of the artifact', () => {
     const [phase] = ONE
     const check = { min_bytes: 1, json_schema: { type: 'object' } }
@@ -151,9 +192,8 @@ describe('a prompt', () => {
     expect(duePrompt(state, { task: 't', folder: '/f' }).prompt).toContain('Do this step of the work: wash up')
     const after = { ...state, currentStep: 1 }
     expect(duePrompt(after, { task: 't', folder: '/f' }).prompt).toContain('The steps of this phase are through')
-    const taken = { ...state, takenSteps: ['x'.repeat(PROMPT_LIMIT)] }
-    expect(duePrompt(taken, { task: 't', folder: '/f' }).prompt).toHaveLength(PROMPT_LIMIT)
-    expect(currentPhase(taken).id).toBe('a')
+    expect(duePrompt(state, { task: 't', folder: '/f'.repeat(PROMPT_LIMIT) }).prompt).toHaveLength(PROMPT_LIMIT)
+    expect(currentPhase(state).id).toBe('a')
   })
 })
 
@@ -174,14 +214,31 @@ describe('how phases stand', () => {
   })
 })
 
-describe('a state file', () => {
+describe('sentences', () => {
+  it('of an end name what goes on with it, where something does', () => {
+    expect(WORKFLOW_TEXT.ended('7', 'completed', undefined, 'r')).toBe(
+      'postflight-guard: the workflow of task 7 is completed.',
+    )
+    expect(WORKFLOW_TEXT.ended('7', 'aborted', undefined, 'r')).not.toContain('goes on')
+    expect(WORKFLOW_TEXT.ended('7', 'stalled', 'spent', 'r')).toBe(
+      'postflight-guard: the workflow of task 7 is stalled: spent. `r` goes on with it.',
+    )
+  })
+
   it.each([
-    ['[]', 'shape'],
-    ['{"version": 1}', 'shape'],
-    ['{"version": "1"}', 'version'],
-    ['{', 'not-json'],
-  ])('%s: %s', (text, code) => {
-    expect(parseState(text)).toMatchObject({ code })
+    [undefined, undefined, 'Hand the following to a sub-agent, word for word'],
+    ['worker', undefined, 'a sub-agent of the type worker, word'],
+    [undefined, 'small', 'a sub-agent with the model small, word'],
+    ['worker', 'small', 'a sub-agent of the type worker with the model small, word'],
+  ])('hand on to %s and %s', (agent, model, text) => {
+    expect(PROMPT_TEXT.dispatch(agent, model)).toContain(text)
+  })
+
+  it('count', () => {
+    expect([PROMPT_TEXT.minBytes(1), PROMPT_TEXT.minBytes(2)]).toEqual([
+      'it must have at least 1 byte',
+      'it must have at least 2 bytes',
+    ])
   })
 })
 

@@ -29,10 +29,10 @@ export function checkDefinition(value: unknown): Checked {
   }
 }
 
-/** The phases as they were written, whatever they are. */
+/** The phases as they were written, whatever they are: of a value that something could be salvaged of. */
 function rawPhases(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  const phases: unknown = isRecord(value) ? value.phases : undefined
-  return Array.isArray(phases) ? phases.map((phase: unknown) => (isRecord(phase) ? phase : {})) : []
+  const { phases } = value as { readonly phases: readonly unknown[] }
+  return phases.map((phase) => (isRecord(phase) ? phase : {}))
 }
 
 /** True when one of two places lies in the other: what is wrong there was told. */

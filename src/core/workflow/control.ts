@@ -54,7 +54,7 @@ export function resume(
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }
   // The verdict that ended it lies there still, and would end it again: the phase is asked anew.
-  if (state.outcome === 'failed' && endsOn(seen.artifact, phase)) return enter(resumed, phase.id, seen.nowMs)
+  if (state.outcome === 'failed' && endsOn(seen.artifact, phase)) return enter(resumed, phase, seen.nowMs)
   const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   return {

@@ -56,14 +56,7 @@ export interface Phase {
 /** A definition, ready to run. */
 export interface Definition {
   readonly name: string
-  readonly phases: readonly Phase[]
-}
-
-/** The first phase. @throws {Error} never for a definition that `readDefinition` gave. */
-export function firstPhase(definition: Definition): Phase {
-  const [first] = definition.phases
-  if (first === undefined) throw new Error('a definition without phases')
-  return first
+  readonly phases: readonly [Phase, ...Phase[]]
 }
 
 /** The phase of an id, or undefined. */
@@ -74,17 +67,19 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
 /** Reads a snapshot; undefined when it has not the shape that `start` wrote. */
 export function readDefinition(value: unknown): Definition | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || !Array.isArray(value.phases)) return undefined
-  if (value.phases.length === 0 || value.phases.length > MAX_PHASES) return undefined
+  if (value.phases.length > MAX_PHASES) return undefined
   const phases: Phase[] = []
   for (const one of value.phases) {
     const phase = isRecord(one) ? readPhase(one) : undefined
     if (phase === undefined) return undefined
     phases.push(phase)
   }
+  const [first, ...others] = phases
+  if (first === undefined) return undefined
   const ids = new Set(phases.map((phase) => phase.id))
   const known = (target: string): boolean => target === END || ids.has(target)
   if (ids.size !== phases.length || !phases.every(({ next }) => known(next.pass) && known(next.fail))) return undefined
-  return { name: value.name, phases }
+  return { name: value.name, phases: [first, ...others] }
 }
 
 function readPhase(fields: Record<string, unknown>): Phase | undefined {
@@ -159,7 +154,7 @@ export function isPhaseId(value: unknown): value is string {
 
 /** Names in the task folder that are the machine's or the guard's own. */
 const RESERVED =
-  /^(?:workflow|workflow-runs|artifacts|step-results|step-result\.json|\.postflight.*|\.return-meta\.json)$/i
+  /^(?:workflow|workflow-runs|artifacts|step-results|step-result\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
 
 /**
  * True for a path that can only lie inside its folder, on any system: relative, no `.` or `..`, no backslash, no colon
@@ -172,5 +167,5 @@ export function isInsidePath(value: string): boolean {
 
 /** True for a path that can only lie inside the task folder, and bears none of our own names. */
 export function isArtifactPath(value: string): boolean {
-  return isInsidePath(value) && !RESERVED.test(value.split('/', 1)[0] ?? '')
+  return isInsidePath(value) && !RESERVED.test(value)
 }

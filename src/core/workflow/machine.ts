@@ -1,4 +1,4 @@
-import { END, findPhase, firstPhase, type Phase, type StepSource } from './definition.ts'
+import { END, findPhase, type Phase } from './definition.ts'
 import { WORKFLOW_TEXT } from './messages.ts'
 import { enter, type Outcome, record, type Transition, visitsOf, type WorkflowState } from './state.ts'
 
@@ -89,7 +89,7 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
 
 /** The phase that a state is in. */
 export function currentPhase(state: WorkflowState): Phase {
-  return findPhase(state.definition, state.phase) ?? firstPhase(state.definition)
+  return findPhase(state.definition, state.phase) ?? state.definition.phases[0]
 }
 
 /** The name of the current attempt's step result in the archive, from 1: `2-1.json`. */
@@ -104,8 +104,9 @@ export function isInStep(state: WorkflowState): boolean {
 
 /** The text of a step, from 0. */
 export function stepText(state: WorkflowState, index: number): string {
-  const source: StepSource | undefined = currentPhase(state).steps
-  return (state.takenSteps ?? (source?.kind === 'list' ? source.steps : []))[index] ?? ''
+  const { steps } = currentPhase(state)
+  const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
+  return listed?.[index] ?? ''
 }
 
 function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
@@ -231,7 +232,7 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
     return only(end(state, 'failed', nowMs, why), 'finish')
   }
   const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
-  return only(enter(passed, target, nowMs), 'observe')
+  return only(enter(passed, next, nowMs), 'observe')
 }
 
 function end(state: WorkflowState, outcome: Outcome, nowMs: number, why?: string): WorkflowState {

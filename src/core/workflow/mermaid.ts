@@ -27,7 +27,7 @@ const COLOURS: Readonly<Record<PhaseStanding, string>> = {
 /** The lines of the diagram; with a state, in its colours. */
 export function mermaidLines(definition: Definition, state?: WorkflowState): string[] {
   const node = (id: string): string => (id === END ? 'finish' : `p_${id}`)
-  const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0]?.id ?? END)}`]
+  const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
   for (const { id, artifact, steps, next } of definition.phases) {
     const details = [
       ...(artifact === undefined ? [] : [artifact]),
@@ -49,5 +49,5 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
 
 /** Mermaid's own escapes, so that no name ends a label. */
 function asLabel(text: string): string {
-  return text.replace(/[^\w ./-]/gu, (character) => `#${character.codePointAt(0) ?? 63};`)
+  return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
 }

@@ -17,7 +17,7 @@ export const PLACEHOLDERS = [
 
 /** The names in a template that are no placeholder of ours. */
 export function unknownPlaceholders(template: string): string[] {
-  const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => match[1] ?? '')
+  const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => String(match[1]))
   return [...new Set(names)].filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name))
 }
 
@@ -95,9 +95,8 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
 
 /** What is put in is text: a placeholder in it stays as it is. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
-  )
+  const known = new Map(Object.entries(values))
+  return template.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) => known.get(name) ?? whole)
 }
 
 function demands({ check, next }: Phase): string[] {

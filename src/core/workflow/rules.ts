@@ -27,7 +27,7 @@ export function checkRules(
 ): { faults: Finding[]; warnings: Finding[] } {
   const ids = new Set([END, ...file.phases.map((phase) => phase.id), ...written.map(({ id }) => String(id))])
   const faults = [
-    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, written[index] ?? phase)),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, { ...phase, ...written[index] })),
     ...twins(file),
   ]
   // Where a phase leads nowhere, or two have one name, no way can be told.
@@ -40,8 +40,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
-  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean =>
-    names.every((name) => phase[name] === undefined && written[name] === undefined)
+  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean => names.every((name) => written[name] === undefined)
   if (!isPhaseId(phase.id)) fault(['id'], RULE_TEXT.id(phase.id))
   if (phase.prompt !== undefined && phase.prompt_file !== undefined) fault(['prompt_file'], RULE_TEXT.both('prompt'))
   if (phase.step_prompt !== undefined && phase.step_prompt_file !== undefined) {

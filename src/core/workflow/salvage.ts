@@ -43,9 +43,7 @@ function takeOut(value: unknown, path: FaultPath): void {
 }
 
 function child(value: unknown, part: string | number): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, part)
-    ? (value as Record<string | number, unknown>)[part]
-    : undefined
+  return (value as Record<string | number, unknown> | null | undefined)?.[part]
 }
 
 /** No phase of a person's is called so. */

@@ -114,7 +114,7 @@ export function checkShape(value: unknown): { file: DefinitionFile } | { faults:
 }
 
 function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
-  const path = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))]
+  const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({ path: [...path, key], detail: `nobody knows "${key}"` }))
@@ -142,7 +142,7 @@ function unionFaults(issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): Shap
   )
   if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(inner, path))
   const kinds = issue.errors.flatMap((one) =>
-    one.flatMap((inner) => ('expected' in inner ? [withArticle(inner.expected)] : [])),
+    one.filter((inner) => 'expected' in inner).map((inner) => withArticle(inner.expected)),
   )
   return [{ path, detail: `must be ${[...new Set(kinds)].join(' or ')}` }]
 }

@@ -1,4 +1,4 @@
-import { type Definition, firstPhase } from './definition.ts'
+import type { Definition, Phase } from './definition.ts'
 
 /** The state of a run (DESIGN section 8), as the machine sees it; `state-file.ts` says how it lies on disk. */
 
@@ -102,7 +102,7 @@ export interface Starter {
 
 /** The state of a run that starts now, at its first phase. */
 export function newState(definition: Definition, snapshot: unknown, starter: Starter): WorkflowState {
-  const first = firstPhase(definition)
+  const [first] = definition.phases
   const blank: WorkflowState = {
     name: definition.name,
     definition,
@@ -137,7 +137,7 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     history: [],
   }
   const started = record(blank, { event: 'start', phase: first.id }, starter.nowMs)
-  return enter(started, first.id, starter.nowMs)
+  return enter(started, first, starter.nowMs)
 }
 
 /** The state with one more transition in its history. */
@@ -148,8 +148,7 @@ export function record(state: WorkflowState, transition: Transition, nowMs: numb
 }
 
 /** The state on entering a phase: everything that belongs to a visit begins anew. */
-export function enter(state: WorkflowState, id: string, nowMs: number): WorkflowState {
-  const phase = state.definition.phases.find((one) => one.id === id) ?? firstPhase(state.definition)
+export function enter(state: WorkflowState, phase: Phase, nowMs: number): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
   return record(
     {
@@ -176,5 +175,5 @@ export function enter(state: WorkflowState, id: string, nowMs: number): Workflow
 
 /** How often a phase was entered. */
 export function visitsOf(state: WorkflowState, id: string): number {
-  return Object.hasOwn(state.visits, id) ? (state.visits[id] ?? 0) : 0
+  return Object.hasOwn(state.visits, id) ? Number(state.visits[id]) : 0
 }

@@ -1,0 +1,82 @@
+/** The state's text on disk: what was written is read back, and what is no state is named. */
+
+import { describe, expect, it } from 'vitest'
+import { requestStop } from '../../src/core/workflow/control.ts'
+import { advance } from '../../src/core/workflow/machine.ts'
+import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { ready } from '../property/workflow-arbitraries.ts'
+
+const NOW = 1_700_000_000_000
+
+/** A run in the middle of things: every optional field is set. */
+function busyState(): WorkflowState {
+  const phases = [{ id: 'constructor', prompt: 'p', artifact: 'a.json', check: { json: true, min_bytes: 2 } }]
+  const { definition, snapshot } = ready({ name: 'flow', phases })
+  const state = newState(definition, snapshot, { nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
+  const seen = { nowMs: NOW + 1, steps: undefined, returned: true, mayPrompt: true } as const
+  const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResult: { kind: 'absent' } }).state
+  return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
+}
+
+const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
+
+describe('a state file', () => {
+  it('is read back as it was', () => {
+    const state = busyState()
+    expect(parseState(formatState(state))).toEqual(state)
+    const ended: WorkflowState = {
+      ...state,
+      active: false,
+      outcome: 'stalled',
+      why: 'spent',
+      stopRequestedMs: undefined,
+    }
+    expect(parseState(formatState(ended))).toEqual(ended)
+  })
+
+  it.each([
+    ['[]', 'shape', 'object'],
+    ['{"version": 1}', 'shape', 'outcome'],
+    ['{"version": "1"}', 'version', '1'],
+    ['{}', 'version', 'undefined'],
+    ['{', 'not-json', ''],
+  ])('%s: %s', (text, code, detail) => {
+    expect(parseState(text)).toMatchObject({ code, detail: expect.stringContaining(detail) })
+  })
+
+  it.each([
+    ['name', 3],
+    ['active', 'yes'],
+    ['phase', 'nobody'],
+    ['visits', { a: -1 }],
+    ['phase_attempts', 1.5],
+    ['taken_steps', [1]],
+    ['prompted', null],
+    ['host_session', 3],
+    ['history', {}],
+    ['definition', {}],
+  ])('with a wrong %s is none, and says so', (name, value) => {
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), [name]: value }))
+    expect(isState(read)).toBe(false)
+    expect(read).toMatchObject({ code: 'shape', detail: name === 'phase' ? 'definition' : name })
+  })
+
+  it('goes without times and transitions that nobody can read', () => {
+    const history = [
+      3,
+      { n: 'x' },
+      { n: 1, event: 'start', phase: 'a' },
+      { n: 2, event: 'enter', phase: 'a', time: 'x' },
+    ]
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), history, started_at: null, updated_at: null }))
+    expect(read).toMatchObject({
+      startedMs: 0,
+      updatedMs: 0,
+      history: [
+        { n: 1, timeMs: 0 },
+        { n: 2, timeMs: 0 },
+      ],
+    })
+  })
+})
