@@ -82,7 +82,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
   'not-a-folder': (a) =>
-    `${a.path} is ${a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
+    `${a.path} is ${a.kind === 'file' ? 'a file' : a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
   internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
 }

@@ -89,6 +89,7 @@ describe('workflow validate', () => {
     ['flow.json', '{"name": "x" "phases": []}', ['1:14 '], 'no JSON here: comma expected'],
     ['flow.json', '{"name": "x", "phases": [],}', ['1:28 '], 'no JSON here: property name expected'],
     ['flow.yaml', 'name: x\nphases:\n  - id: a\n   prompt: p\n', ['4:1 '], 'Sequence item'],
+    ['flow.yaml', 'name: x: y\nphases: []\n', ['1:7 '], 'holds ": " needs quotes'],
     ['flow.yaml', 'name: x\nname: y\nphases: []\n', ['2:1 '], 'Map keys must be unique'],
     ['flow.yaml', '---\nname: x\n---\nname: y\n', ['3:1 '], 'a file of its own'],
     ['flow.yaml', '', ['1:1 '], 'must be an object'],

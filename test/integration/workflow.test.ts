@@ -1,8 +1,8 @@
 /** Workflows by the CLI alone: an orchestrating agent's loop, what goes wrong, and what a person sees of it. */
 
-import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CLI, PACKAGE } from '../support/process.ts'
+import { CLI, canRun, PACKAGE } from '../support/process.ts'
 import { createProject, type JsonDocument, type Project } from '../support/project.ts'
 
 const TASK = '007_flow'
@@ -76,6 +76,30 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(JSON.parse(project.read(`${IN_TASK}/artifacts/debug/1-fixes.json`))).toEqual({ fixed: 1 })
     expect(JSON.parse(project.read(`${IN_TASK}/validation.json`)).passed).toBe(true)
     expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+  })
+
+  it.skipIf(!canRun('command -v jq'))('by the loop of the README, as it is printed', async () => {
+    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
+    const loop = /\*\*Without hooks\.\*\*[\s\S]*?```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+    const project = createProject()
+    project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
+    mkdirSync(project.at('specs/259_x'))
+    project.write(
+      'my-agent',
+      `#!/bin/sh
+      case $(cat) in
+        *plan.json*) echo '{"steps": ["one", "two"]}' > specs/259_x/plan.json ;;
+        *step-result.json*) echo '{"success": true}' > specs/259_x/step-result.json ;;
+      esac`,
+      0o755,
+    )
+    const ran = await project.shell(`postflight() { node "${CLI}" "$@"; }\n${loop}`, {
+      shell: 'bash',
+      env: { PATH: `${project.dir}:${project.env.PATH}` },
+    })
+    expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' })
+    expect(ran.stdout).toMatch(/\ncompleted\nnull\n$/)
+    expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
   })
 
   it('fails when the visits are spent, and says so', async () => {

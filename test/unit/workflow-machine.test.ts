@@ -89,6 +89,12 @@ describe('what ended', () => {
     expect(isResumable(ended)).toBe(false)
   })
 
+  it('but could be taken up again can be aborted: then it cannot', () => {
+    const aborted = abort(halt(stateOf(ONE), 'why', NOW), NOW)
+    expect(aborted).toMatchObject({ active: false, outcome: 'aborted', why: undefined })
+    expect(isResumable(aborted)).toBe(false)
+  })
+
   it('by spent attempts or visits is given as many again by resume', () => {
     const asked = advance(stateOf(ONE), seeing()).state
     const { state: stalled } = advance(asked, seeing())

@@ -94,7 +94,10 @@ function syntaxFaults(file: string, text: string, document: Document): { offset:
   }
   return document.errors.map(({ code, message, pos }) => ({
     offset: pos[0],
-    detail: code === 'MULTIPLE_DOCS' ? RULE_TEXT.severalDocuments : message,
+    detail:
+      code === 'MULTIPLE_DOCS'
+        ? RULE_TEXT.severalDocuments
+        : `${message}${code === 'BLOCK_AS_IMPLICIT_KEY' ? RULE_TEXT.needsQuotes : ''}`,
   }))
 }
 

@@ -14,9 +14,9 @@ export function requestStop(state: WorkflowState, nowMs: number): WorkflowState 
   return { ...asked, stopRequestedMs: nowMs }
 }
 
-/** Ends a run at once. */
+/** Ends a run at once and for good, also one that stopped and could be taken up again. */
 export function abort(state: WorkflowState, nowMs: number): WorkflowState {
-  if (!state.active) return state
+  if (!isResumable(state)) return state
   const ended = record(state, { event: 'end', phase: state.phase, outcome: 'aborted' }, nowMs)
   return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
 }

@@ -107,6 +107,7 @@ export const RULE_TEXT = {
   unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
   noJson: (code: string): string => `no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`,
+  needsQuotes: ' (a text that holds ": " needs quotes)',
   severalDocuments: 'holds several documents: give each definition a file of its own',
   definitionTooLong: (mebibytes: number): string =>
     `with its prompt files the definition is larger than ${mebibytes} MiB, more than the state of a run may hold`,

@@ -94,6 +94,21 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.journal().map(({ detail }) => detail)).toContain('prompt again: analyse attempt 1')
   })
 
+  it.each<[Record<string, string>, number, string]>([
+    [{}, 8, 'the host lets it go after eight, and the run waits for the next stop'],
+    [{ CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '50' }, 10, 'with the cap raised the attempts decide'],
+  ])('of an agent that only talks: %j, %i prompts, %s', async (env, prompts, _what) => {
+    const guarded = guardedProject()
+    const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', max_attempts: 10 }
+    guarded.project.write('flow.yaml', JSON.stringify({ name: 'talk', phases: [phase] }))
+
+    const { model } = await guarded.run({ main: ({ index }) => (index === 0 ? START : say('Done.')) }, { env })
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(prompts)
+    const isOver = prompts === 10
+    expect(stateOf(guarded)).toMatchObject({ active: !isOver, outcome: isOver ? 'stalled' : null })
+  })
+
   it('goes on in a new session where a stopped and killed client left it, and draws no other session in', async () => {
     const guarded = projectWithFlow()
     // The client dies in the middle of a step: it was asked for, and nothing came of it.
