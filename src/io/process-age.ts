@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+
 /**
  * The age of this process, in ms: a clock that never goes back, for deadlines. `performance.now()` says the same and
  * loads a module for it, which costs Node 20 most of a ms at every start.
@@ -6,7 +8,32 @@ export function processAgeMs(): number {
   return process.uptime() * 1000
 }
 
-/** When this process was started, by the clock on the wall (ms since the epoch). */
+/** The kernel counts in hundredths of a second, and cuts off the rest: an age by its figures may be too high by so much (ms). */
+const KERNEL_TICK_MS = 10
+
+/** A start that lies further (ms) before Node's own is none of this process: some containers count from elsewhere. */
+const LONGEST_START_MS = 10_000
+
+/**
+ * When this process was made, by the clock on the wall (ms since the epoch): never earlier than it was. Where the kernel
+ * tells it, that is the moment of the fork: on a busy machine Node comes to itself many ms later.
+ */
 export function processStartMs(): number {
-  return Date.now() - processAgeMs()
+  const ownMs = processAgeMs()
+  const kernelMs = (kernelAgeMs() ?? 0) - KERNEL_TICK_MS
+  const ageMs = kernelMs > ownMs && kernelMs < ownMs + LONGEST_START_MS ? kernelMs : ownMs
+  return Date.now() - ageMs
+}
+
+function kernelAgeMs(): number | undefined {
+  try {
+    const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
+    const stat = fs.readFileSync('/proc/self/stat', 'utf8')
+    // The name of the program comes before it, in parentheses, and may hold anything.
+    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+    const ageMs = Number(uptime) * 1000 - ticks * KERNEL_TICK_MS
+    return Number.isFinite(ageMs) ? ageMs : undefined
+  } catch {
+    return undefined
+  }
 }
