@@ -171,25 +171,30 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 /**
  * Ends a marker's count by `action`, which removes, renames, replaces or makes the marker. In this order a kill between
  * any two steps leaves either the marker and its count, or neither: the count is put where it does not need the loop
- * guard, and the loop guard goes first. Claims of a marker that comes after it stay.
+ * guard, and the loop guard goes first. Where it cannot be put there (a full disk), the loop guard goes last: what the
+ * action leaves when it fails is counted still. Claims of a marker that comes after it stay.
  */
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
   const guard = path.join(folder, LOOP_GUARD_FILE)
   const names = listClaimFiles(folder) ?? []
-  if (marker !== undefined) pinCount(folder, marker)
-  removeFile(guard)
+  const isPinned = marker === undefined || pinCount(folder, marker)
+  // What is no file is not ours to remove: then the marker stays too.
+  const goesFirst = isPinned || (kindAt(guard) ?? 'file') !== 'file'
+  if (goesFirst) removeFile(guard)
   action()
   // A hook that runs now may have written it in between; that hook then sees that its marker is gone.
-  tryRemoveFile(guard)
+  if (goesFirst) tryRemoveFile(guard)
+  else removeFile(guard)
   removeClaimFiles(folder, names, marker === undefined ? undefined : claimKey(marker))
 }
 
-/** Claims under the marker's own key whatever it has spent. */
-function pinCount(folder: string, marker: MarkerIdentity): void {
+/** Claims under the marker's own key whatever it has spent. False where that cannot be: it must not keep a marker. */
+function pinCount(folder: string, marker: MarkerIdentity): boolean {
   try {
     claimSpent(folder, marker, marker)
+    return true
   } catch {
-    // A full disk must not keep anybody from removing a marker.
+    return false
   }
 }
 
