@@ -9,6 +9,11 @@ const KEY = Symbol.for('postflight-guard.opencode.acting')
 
 type Holder = { [KEY]?: Map<string, object> }
 
+/** The instance that acts in the folder. */
+export function actingIn(folder: string): object | undefined {
+  return acting().get(folder)
+}
+
 function acting(): Map<string, object> {
   const holder = globalThis as Holder
   holder[KEY] ??= new Map()

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { MAIN_AGENT } from '../core/marker.ts'
 import { findCommandForm } from '../io/command-form.ts'
-import { isActing, leave, takeOver } from './acting.ts'
+import { actingIn, isActing, leave, takeOver } from './acting.ts'
 import { Guard } from './guard/guard.ts'
 import { IdleGuard } from './guard/idle.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
@@ -12,6 +12,14 @@ import { Turns } from './host/turns.ts'
 import { type Agent, Sessions } from './sessions.ts'
 import { tellShell } from './shell-environment.ts'
 import { createReporter, shield } from './shield.ts'
+import { WorkflowDriver } from './workflow/driver.ts'
+import {
+  addWorkflowCommand,
+  runWorkflowCommand,
+  WORKFLOW_COMMAND,
+  WORKFLOW_TOOL,
+  workflowTool,
+} from './workflow/entry-points.ts'
 
 /** The plugin of one project folder: OpenCode's hooks, each handed to whoever answers it. */
 
@@ -21,9 +29,6 @@ const DISPOSE_PATIENCE_MS = 1_000
 /** Makes the hooks. OpenCode calls this once for each project folder. */
 export async function server({ client, directory }: PluginInput): Promise<Hooks> {
   if (process.env.POSTFLIGHT_DISABLE === '1') return {}
-  const instance = {}
-  takeOver(directory, instance)
-
   const sessions = new Sessions(client)
   const oneShot = isOneShot(process.argv)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), oneShot)
@@ -40,6 +45,17 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
+  const driver = new WorkflowDriver({
+    client,
+    sessions,
+    turns,
+    subAgents,
+    reporter,
+    folder: directory,
+    findRoot: () => guard.rootsFor(undefined)[0],
+  })
+  const instance = { driver }
+  takeOver(directory, instance)
   /** Sub-agents whose caller does not wait for them. */
   const background = new Set<string>()
   /** Set when this OpenCode asks before a session stops: then nothing else has to. */
@@ -102,6 +118,14 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
       answering.add(answer)
       return answer
     },
+    config: safely('config', addWorkflowCommand),
+    // Not `safely`: the tool of an instance that was superseded hands the call on.
+    tool: {
+      [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver),
+    },
+    'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
+      if (input.command === WORKFLOW_COMMAND) await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
+    }),
     'chat.message': safely('chat.message', (_input, { message }) => {
       sessions.noteType(message.sessionID, message.agent)
     }),

@@ -260,3 +260,10 @@ function putAside(folder: TaskFolder, state: WorkflowState): void {
   move(`${WORKFLOW_FOLDER}/state.json`)
   removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))
 }
+
+/** Ends a run at once, resumable, if it is still this session's: its driver was interrupted, or failed. */
+export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
+  return change(folder, (state) =>
+    state.active && state.hostSession === session ? finish(folder, halt(state, why, nowMs), state) : state,
+  )
+}

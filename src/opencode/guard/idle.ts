@@ -28,11 +28,9 @@ export class IdleGuard {
     const { manner, answer, ended } = await readLastTurn(this.#client, session)
     if (ended !== 'well' || manner === undefined || answer === undefined) return
     if (this.#seen.get(session) === answer.id) return
-    const status = (await this.#client.session.status()).data ?? {}
-    // Somebody was faster: the stop comes again.
-    if (status[session] !== undefined && status[session].type !== 'idle') return
     this.#seen.set(session, answer.id)
-    const running = Object.keys(status).filter((other) => this.#sessions.isBelow(other, session)).length
+    const busy = Object.keys((await this.#client.session.status()).data ?? {})
+    const running = busy.filter((other) => this.#sessions.isBelow(other, session)).length
     const { reason } = this.#guard.stop(agent, running)
     if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
   }

@@ -93,6 +93,8 @@ interface OfSession {
 /** An agent that OpenCode knows. */
 export interface AgentInfo {
   readonly name: string
+  readonly mode?: string
+  readonly hidden?: boolean
   readonly model?: ModelName
 }
 
@@ -121,6 +123,9 @@ export interface HostClient {
     log(request: {
       readonly body: { readonly service: string; readonly level: 'info' | 'warn' | 'error'; readonly message: string }
     }): Reply<boolean>
+  }
+  readonly config: {
+    get(): Reply<{ readonly model?: string }>
   }
   readonly tui: {
     showToast(request: {

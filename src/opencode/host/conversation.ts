@@ -18,7 +18,8 @@ const LAST_MESSAGES = 20
 /** How a session's next prompt must be run so that nothing about it changes. */
 export interface Manner {
   readonly agent: string
-  readonly model: ModelName
+  /** Absent where nobody has said yet: then OpenCode's own choice. */
+  readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
 }

@@ -11,8 +11,11 @@ import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.t
 /** How often (ms) a session is looked at while no event says anything. */
 const LOOK_AGAIN_MS = 2_000
 
+/** The same (ms) after an event said that the session is idle: what it ended with is written a moment later. */
+const LOOK_SOON_MS = 50
+
 /** So many looks at an idle session without an answer, and there will be none. */
-const MAX_VAIN_LOOKS = 5
+const MAX_VAIN_LOOKS = 20
 
 /** What became of a prompt. */
 export type Answer =
@@ -43,13 +46,16 @@ export class Turns {
     const bell = this.#ring(session)
     try {
       await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
+      let idle = false
       for (let vain = 0; vain < MAX_VAIN_LOOKS; ) {
-        await bell.next()
+        const rung = await bell.next(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
+        idle ||= rung
         if (givesUp()) {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
         }
-        if (await this.#isBusy(session)) continue
+        // Told to be idle, it is listed as busy for a moment longer (1.18.33).
+        if (!idle && (await this.#isBusy(session))) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
         if (answer !== undefined && answer.id !== before && ended !== 'open') {
           return ended === 'well'
@@ -69,8 +75,8 @@ export class Turns {
     return status !== undefined && status.type !== 'idle'
   }
 
-  /** Wakes whoever waits at each idle event of the session, and now and then. */
-  #ring(session: string): { next(): Promise<void>; stop(): void } {
+  /** Wakes whoever waits at each idle event of the session (true), or after so many ms (false). */
+  #ring(session: string): { next(patienceMs: number): Promise<boolean>; stop(): void } {
     let rung = false
     let wake = (): void => {}
     const ring = (): void => {
@@ -81,19 +87,15 @@ export class Turns {
     bells.add(ring)
     this.#waiting.set(session, bells)
     return {
-      next: () =>
+      next: (patienceMs) =>
         new Promise((resolve) => {
-          if (rung) {
-            rung = false
-            resolve()
-            return
-          }
-          const timer = setTimeout(() => wake(), LOOK_AGAIN_MS)
+          const timer = setTimeout(() => wake(), rung ? 0 : patienceMs)
           wake = () => {
             clearTimeout(timer)
-            rung = false
             wake = () => {}
-            resolve()
+            const wasRung = rung
+            rung = false
+            resolve(wasRung)
           }
         }),
       stop: () => {

@@ -25,6 +25,8 @@ export interface GuardedOptions {
   install?: readonly string[] | false
   /** Laid over the configuration. */
   config?: object
+  /** A project that is there already, and the copy of this package that it uses. */
+  within?: { project: Project; packageFolder: string }
 }
 
 /** What of a run may be chosen. */
@@ -65,13 +67,8 @@ export interface GuardedProject {
 
 /** Makes a project and installs the plugin in it. It goes when the test ends. */
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
-  const project = createProject({ git: true })
-  onTestFinished(() => project.remove())
-  // A copy: a build that runs meanwhile must not pull the rug from under a test.
-  const packageFolder = join(project.base, 'package of the plugin')
-  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  const { project, packageFolder } = options.within ?? freshProject()
   const script = join(packageFolder, 'bin', 'postflight.js')
-  project.link('postflight', script)
   seedPluginFolder(join(project.home, '.config', 'opencode'))
   project.write('opencode.json', `${JSON.stringify(BASE_CONFIG, null, 2)}\n`)
 
@@ -166,6 +163,16 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     expect(installed, installed.stderr).toMatchObject({ status: 0 })
   }
   return guarded
+}
+
+function freshProject(): { project: Project; packageFolder: string } {
+  const project = createProject({ git: true })
+  onTestFinished(() => project.remove())
+  // A copy: a build that runs meanwhile must not pull the rug from under a test.
+  const packageFolder = join(project.base, 'package of the plugin')
+  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
+  return { project, packageFolder }
 }
 
 /** How a configuration names the plugin of a copy of this package. */

@@ -1,0 +1,58 @@
+import type { HostConfig, Part, PluginTool } from '../host/api.ts'
+import { ownText } from '../host/conversation.ts'
+import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
+import type { WorkflowDriver } from './driver.ts'
+
+/** The two ways into a workflow on OpenCode: a tool for agents, and a command for people. */
+
+/** The tool's name. */
+export const WORKFLOW_TOOL = 'workflow_run'
+
+/** The command's name, without the slash. */
+export const WORKFLOW_COMMAND = 'postflight-workflow'
+
+/** The tool. `findDriver` gives the driver of the instance that acts. */
+export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
+  return {
+    description: WORKFLOW_TOOL_TEXT.description,
+    args: {
+      task: { type: 'string', description: WORKFLOW_TOOL_TEXT.task },
+      definition: { type: 'string', description: WORKFLOW_TOOL_TEXT.definition },
+    },
+    execute: ({ task, definition }, { sessionID, abort }) =>
+      findDriver().run(sessionID, { task: textOf(task), definition: textOf(definition) }, abort),
+  }
+}
+
+/** A model may send anything. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+}
+
+/** Adds the command to OpenCode's configuration, if its name is free. */
+export function addWorkflowCommand(config: HostConfig): void {
+  config.command ??= {}
+  config.command[WORKFLOW_COMMAND] ??= {
+    template: WORKFLOW_TOOL_TEXT.commandTemplate,
+    description: WORKFLOW_TOOL_TEXT.commandDescription,
+  }
+}
+
+/** Runs the workflow before the command's own turn, which then only tells what came of it. */
+export async function runWorkflowCommand(
+  driver: WorkflowDriver,
+  session: string,
+  words: string,
+  parts: Part[],
+): Promise<void> {
+  const [task = '', ...rest] = words.trim().split(/\s+/)
+  const outcome =
+    task === ''
+      ? WORKFLOW_TOOL_TEXT.usage
+      : await driver.run(session, { task, definition: unquoted(rest.join(' ')) }, undefined)
+  parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
+}
+
+function unquoted(word: string): string {
+  return /^(["'])(.*)\1$/.exec(word)?.[2] ?? word
+}

@@ -1,0 +1,323 @@
+/** A workflow on the real OpenCode: each phase in a child session, over kills, interruptions and other hosts. */
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
+import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Reply, Script, Turn } from '../model.ts'
+import { bash, reasonsIn, say } from './agents.ts'
+import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
+
+const TASK = '007_flow'
+const IN_TASK = `specs/${TASK}`
+
+const FOUR_PHASES = readFileSync(new URL('../../../examples/four-phases.yaml', import.meta.url), 'utf8')
+
+/** Where a prompt is: `plan 1`, `execute step 2 1`; undefined for what is no prompt of a workflow. */
+function placeOf(text: string): string | undefined {
+  const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(text)
+  if (found === null) return undefined
+  const [, phase, step, attempt] = found
+  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
+}
+
+/** Puts a file into the task folder. */
+function leave(name: string, text: string): string {
+  return `printf '%s' '${text}' > ${IN_TASK}/${name}`
+}
+
+const WORK: Readonly<Record<string, string>> = {
+  'analyse 1': leave('analysis.json', '{}'),
+  'plan 1': leave('plan.json', '{"steps": ["first", "second", "third"]}'),
+  'execute step 1 1': leave('step-result.json', '{"success": true}'),
+  'execute step 2 1': leave('step-result.json', '{"success": false, "summary": "no luck"}'),
+  'execute step 2 2': leave('step-result.json', '{"success": true}'),
+  'execute step 3 1': leave('step-result.json', '{"success": false}'),
+  'execute step 3 2': leave('step-result.json', '{"success": false}'),
+  'execute step 3 3': leave('step-result.json', '{"success": false}'),
+  'report 1': leave('report.md', 'All was done but the third step, which failed three times.'),
+}
+
+const PLACES = Object.keys(WORK)
+
+/** The agent calls the workflow's tool. */
+function runWorkflow(task: string, definition = ''): Reply {
+  return { tools: [{ name: 'workflow_run', input: { task, definition } }] }
+}
+
+/** The last turn of a conversation that is a phase's: its newest prompt. */
+function promptOf(turn: Turn): string | undefined {
+  return turn.userTexts.findLast((text) => placeOf(text) !== undefined)
+}
+
+/**
+ * Phases do their work; the conversation itself says its lines. OpenCode's child sessions begin with their prompts, so
+ * all of them are the model's actor `main`. `instead` may answer a place in place of its work.
+ */
+function worker(
+  lines: readonly Reply[],
+  instead: (place: string, turn: Turn) => Reply | undefined | Promise<Reply | undefined> = () => undefined,
+): Script {
+  const left = [...lines]
+  return async (turn) => {
+    const prompt = promptOf(turn)
+    if (prompt === undefined) return left.shift()
+    const place = placeOf(prompt) ?? ''
+    const other = await instead(place, turn)
+    if (other !== undefined) return other
+    return turn.lastToolResult === undefined ? bash(WORK[place] ?? 'false') : say('Done.')
+  }
+}
+
+/** The places that were prompted, in order, as the model saw them first. */
+function placesIn(turns: readonly Turn[]): string[] {
+  return turns.flatMap((turn) => (turn.lastToolResult === undefined ? (placeOf(turn.lastUserText) ?? []) : []))
+}
+
+/** What the conversation itself saw. */
+function mainTurns(turns: readonly Turn[]): Turn[] {
+  return turns.filter((turn) => promptOf(turn) === undefined)
+}
+
+function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
+  const guarded = guardedProject(options)
+  guarded.project.write('flow.yaml', FOUR_PHASES)
+  guarded.project.write('specs/README.md', 'The tasks.\n')
+  return guarded
+}
+
+function stateOf(guarded: { read(name: string): string | undefined }): Record<string, unknown> {
+  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
+}
+
+function statusOf(guarded: GuardedProject): { outcome: string | null; active: boolean } {
+  return JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)
+}
+
+const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
+
+describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
+  it('runs to completed in `run`, by its tool: a step retried, one skipped, a session for each phase', async () => {
+    const guarded = projectWithFlow()
+
+    const { ran, model } = await guarded.run({ main: worker([runWorkflow(TASK, 'flow.yaml'), say('All is done.')]) })
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
+      /^The workflow of task 007_flow is completed\.\n9 prompts were given out/,
+    )
+    expect(ran.texts).toEqual(['All is done.'])
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
+    expect(statusOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
+    expect(guarded.read(`${IN_TASK}/step-results/execute/2-1.json`)).toContain('no luck')
+    expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
+    expect(guarded.marker(TASK)).toBeUndefined()
+    const { server } = await guarded.serve({ main: [] })
+    const children = await server.children(String(ran.sessionId))
+    expect(children.map(({ title }) => title).sort()).toEqual(
+      ['analyse', 'execute', 'plan', 'report'].map((phase) => `Workflow: ${phase}`),
+    )
+    for (const { permission } of children) {
+      expect(permission).toContainEqual({ permission: 'question', pattern: '*', action: 'deny' })
+    }
+  })
+
+  it('runs to completed in `serve`, by its command; its phases have the agent and the model of the conversation', async () => {
+    const guarded = projectWithFlow({
+      config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.', model: 'scripted/scripted-1' } } },
+    })
+    const { server, model } = await guarded.serve({ main: worker([say('Hello.'), say('All is done.')]) })
+    const session = await server.createSession()
+    await server.prompt(session, 'hello', {
+      agent: 'careful',
+      model: { providerID: 'scripted', modelID: 'scripted-2' },
+    })
+    await model.arrived('main', 0)
+    await server.settled()
+
+    await server.command(session, 'postflight-workflow', `${TASK} flow.yaml`)
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+    const phases = model.turns('main').filter((turn) => promptOf(turn) !== undefined)
+    expect(new Set(phases.map((turn) => turn.request.model))).toEqual(new Set(['scripted-2']))
+    expect(phases.every((turn) => turn.systemText.includes('You are careful.'))).toBe(true)
+    const tools = phases.flatMap((turn) => (turn.request.tools ?? []).map(({ name }) => name))
+    expect(tools).toContain('bash')
+    expect(tools).not.toContain('question')
+    expect(tools).not.toContain('workflow_run')
+    expect(mainTurns(model.turns('main')).at(-1)?.lastUserText).toContain('The workflow of task 007_flow is completed.')
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', host_session: session })
+    expect(await server.children(session)).toHaveLength(4)
+  })
+
+  it('goes on in a new process where a killed one left it', async () => {
+    const guarded = projectWithFlow()
+    const { client, model } = await guarded.start({
+      main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
+        place === 'execute step 2 1' ? new Promise<Reply>(() => {}) : undefined,
+      ),
+    })
+    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('execute step 2 1')
+    client.kill()
+    await client.done
+    expect(stateOf(guarded)).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
+
+    const stranger = await guarded.run({ main: [say('Only passing.')] })
+    expect(stranger.model.turns('main')).toHaveLength(1)
+
+    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
+
+    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: next.ran.sessionId })
+    expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
+  })
+
+  it('stops, resumable, when the user interrupts it, and prompts nobody any more', async () => {
+    const guarded = projectWithFlow()
+    const { server, model } = await guarded.serve({
+      main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
+        place === 'plan 1' ? new Promise<Reply>(() => {}) : undefined,
+      ),
+    })
+    const session = await server.createSession()
+    await server.prompt(session, 'go')
+    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
+
+    await server.abort(session)
+    await expect.poll(() => stateOf(guarded).outcome, { timeout: 20_000 }).toBe('stopped')
+    await server.settled()
+
+    expect(stateOf(guarded)).toMatchObject({ active: false, phase: 'plan', why: 'it was interrupted in OpenCode' })
+    expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(0, 2))
+    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
+    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('stops after the phase that runs when it is asked to, and ends at once when it is aborted', async () => {
+    const guarded = projectWithFlow()
+    const stopped = await guarded.run({
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) => {
+        if (place !== 'plan 1' || turn.lastToolResult !== undefined) return undefined
+        return bash(`${WORK[place]} && postflight workflow stop 7`)
+      }),
+    })
+    expect(placesIn(stopped.model.turns('main'))).toEqual(PLACES.slice(0, 2))
+    expect(mainTurns(stopped.model.turns('main')).at(-1)?.lastToolResult).toContain('is stopped')
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped' })
+
+    const { client, model } = await guarded.start({
+      main: worker([runWorkflow('7'), say('It is over.')], (place) =>
+        place === 'execute step 1 1' ? new Promise<Reply>(() => {}) : undefined,
+      ),
+    })
+    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('execute step 1 1')
+    guarded.postflight('workflow', 'abort', '7')
+    expect(await client.done).toMatchObject({ exitCode: 0, texts: ['It is over.'] })
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
+  })
+
+  it("holds a phase's own session until its postflight is done", async () => {
+    const guarded = projectWithFlow()
+
+    const { model } = await guarded.run({
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('All is done.')], (place, turn) => {
+        if (reasonsIn(turn).length > 0) {
+          return turn.lastToolResult === undefined ? bash('postflight clear 8') : say('Done.')
+        }
+        if (place !== 'analyse 1' || turn.lastToolResult !== undefined) return undefined
+        return bash(`${WORK[place]} && postflight create 8 other --operation analysis`)
+      }),
+    })
+
+    const held = model.turns('main').filter((turn) => reasonsIn(turn).length > 0)
+    expect(held).toHaveLength(2)
+    expect(held.every((turn) => placeOf(promptOf(turn) ?? '') === 'analyse 1')).toBe(true)
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
+  })
+
+  it('ends as stopped when a turn of a phase fails, and says why', async () => {
+    const guarded = projectWithFlow()
+
+    const { model } = await guarded.run({
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It failed.')], (place) =>
+        place === 'plan 1' ? { failure: { status: 400 } } : undefined,
+      ),
+    })
+
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
+      /is stopped: the turn in OpenCode failed: .*the test's script says 400/,
+    )
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
+  })
+
+  it('says what is wrong with a task or a definition, and starts nothing', async () => {
+    const guarded = projectWithFlow()
+    guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
+
+    const { model } = await guarded.run({
+      main: [runWorkflow('7'), runWorkflow(TASK, 'broken.yaml'), runWorkflow(TASK, 'nowhere.yaml'), say('So be it.')],
+    })
+
+    const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
+    expect(results[0]).toContain('no folder for task 7')
+    expect(results[1]).toMatch(/^broken\.yaml:2:/)
+    expect(results[2]).toContain('nowhere.yaml cannot be read')
+    expect(guarded.read(`${IN_TASK}/workflow/state.json`)).toBeUndefined()
+  })
+})
+
+/** An agent of Claude Code that says its lines, then does each prompt that the hook gives it, and ends its turn. */
+function claudeWorker(lines: readonly Reply[], instead: Readonly<Record<string, string>> = {}): Script {
+  const left = [...lines]
+  let seen = 0
+  return (turn) => {
+    const reasons = claudeReasonsIn(turn)
+    const reason = reasons.at(-1)
+    if (reason !== undefined && reasons.length > seen) {
+      const place = placeOf(reason) ?? ''
+      left.push(claudeBash(instead[place] ?? WORK[place] ?? 'false'), say('Done.'))
+    }
+    seen = reasons.length
+    return left.shift()
+  }
+}
+
+describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
+  const STOP_AFTER_PLAN = { 'plan 1': `${WORK['plan 1']} && postflight workflow stop 7` }
+
+  it('that was begun on Claude Code and stopped is finished on OpenCode', async () => {
+    const claude = claudeProject({ git: true })
+    const guarded = projectWithFlow({ within: claude })
+    const start = claudeBash('postflight workflow start 7 flow --definition flow.yaml')
+
+    await claude.run({ main: claudeWorker([start, say('Started.')], STOP_AFTER_PLAN) })
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan' })
+    const { ran, model } = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(2))
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
+    expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
+  })
+
+  it('that was begun on OpenCode and stopped is finished on Claude Code', async () => {
+    const claude = claudeProject({ git: true })
+    const guarded = projectWithFlow({ within: claude })
+
+    await guarded.run({
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) =>
+        place === 'plan 1' && turn.lastToolResult === undefined ? bash(STOP_AFTER_PLAN['plan 1']) : undefined,
+      ),
+    })
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan' })
+    const { model } = await claude.run({
+      main: claudeWorker([claudeBash('postflight workflow resume 7'), say('Resumed.')]),
+    })
+
+    expect(claudeReasonsIn(model.turns('main').at(-1)).map(placeOf)).toEqual(PLACES.slice(2))
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
+    expect(statusOf(guarded)).toMatchObject({ outcome: 'completed' })
+  })
+})
