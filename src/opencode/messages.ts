@@ -34,5 +34,7 @@ export const WORKFLOW_TOOL_TEXT = {
   prompts: (count: number): string => `${count} ${count === 1 ? 'prompt was' : 'prompts were'} given out in this call.`,
   substitute: (what: string, name: string): string =>
     `OpenCode knows no ${what} "${quote(name, 80)}": the one of this conversation was used.`,
+  waits: (task: string, name: string): string =>
+    `The workflow "${quote(name, 100)}" of task ${quote(task, 80)} is running, and waits for you: call the tool workflow_run with the task "${quote(task, 80)}" and an empty definition, once, and wait for what it says.`,
   report: (outcome: string): string => `Tell the user what came of it, in a sentence or two:\n\n${outcome}`,
 } as const

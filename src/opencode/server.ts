@@ -20,6 +20,7 @@ import {
   WORKFLOW_TOOL,
   workflowTool,
 } from './workflow/entry-points.ts'
+import { IdleRuns } from './workflow/idle-runs.ts'
 
 /** The plugin of one project folder: OpenCode's hooks, each handed to whoever answers it. */
 
@@ -32,6 +33,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const sessions = new Sessions(client)
   const oneShot = isOneShot(process.argv)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), oneShot)
+  const driven = new Set<string>()
   const guard = new Guard(
     {
       folder: directory,
@@ -40,6 +42,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     },
     sessions,
     reporter,
+    new IdleRuns(driven),
   )
   const turns = new Turns(client)
   const idle = new IdleGuard(client, sessions, guard)
@@ -53,6 +56,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     reporter,
     folder: directory,
     findRoot: () => guard.rootsFor(undefined)[0],
+    driven,
   })
   const instance = { driver }
   takeOver(directory, instance)

@@ -14,6 +14,7 @@ import { taskWord } from '../../io/search.ts'
 import { type Settlement, settleMarkers } from '../../io/settle.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Reporter } from '../shield.ts'
+import type { IdleRuns } from '../workflow/idle-runs.ts'
 
 /** The one decision table (DESIGN section 5), asked for an agent of OpenCode that is about to stop. */
 
@@ -33,10 +34,13 @@ export class Guard {
   readonly #sessions: Sessions
   readonly #reporter: Reporter
 
-  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter) {
+  readonly #runs: IdleRuns
+
+  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
     this.#place = place
     this.#sessions = sessions
     this.#reporter = reporter
+    this.#runs = runs
   }
 
   /**
@@ -53,28 +57,22 @@ export class Guard {
     return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
   }
 
-  /** What would hold the agent if it stopped now. Writes nothing; a count in it is the one that would be spent next. */
-  pending(agent: Agent): readonly BlockedMarker[] {
+  /**
+   * Why the agent would be held if it stopped now, in words; undefined when it would not. Writes nothing: a count in it
+   * is the one that would be spent next.
+   */
+  preview(agent: Agent): string | undefined {
     const payload = payloadFor(agent, 0)
-    return findMarkers(this.rootsFor(agent.root)).markers.flatMap((found) => {
+    const { markers } = findMarkers(this.rootsFor(agent.root))
+    const blocked = markers.flatMap((found) => {
       const judged = judgeStored(found, payload, Date.now())
       if (judged.kind !== 'judged' || judged.rule !== 'block') return []
       const { folder, marker } = judged.stored
-      return [
-        {
-          marker,
-          task: taskWord(folder),
-          path: markerDisplayPath(folder),
-          count: judged.spent + 1,
-          root: this.#rootOption(folder.root),
-        },
-      ]
+      const task = taskWord(folder)
+      const root = this.#rootOption(folder.root)
+      return [{ marker, task, path: markerDisplayPath(folder), count: judged.spent + 1, root }]
     })
-  }
-
-  /** The reason in words. */
-  reason(agent: Agent, blocked: readonly BlockedMarker[]): string {
-    return composeReason(blocked, this.#place.findForm(), agent.agent !== MAIN_AGENT)
+    return this.#reason(agent, blocked) ?? this.#runs.idle(agent, markers)?.reason
   }
 
   /**
@@ -86,7 +84,14 @@ export class Guard {
     const { blocked, notices } = this.#settle(agent, runningSubagents, markers)
     const unread = problems.map((problem) => unreadableNotice(problem.path, problem.detail))
     for (const notice of unread) this.#reporter.notice(notice)
-    return { reason: blocked.length === 0 ? undefined : this.reason(agent, blocked), notices: [...unread, ...notices] }
+    const idle = blocked.length > 0 || runningSubagents > 0 ? undefined : this.#runs.idle(agent, markers)
+    idle?.told()
+    return { reason: this.#reason(agent, blocked) ?? idle?.reason, notices: [...unread, ...notices] }
+  }
+
+  #reason(agent: Agent, blocked: readonly BlockedMarker[]): string | undefined {
+    if (blocked.length === 0) return undefined
+    return composeReason(blocked, this.#place.findForm(), agent.agent !== MAIN_AGENT)
   }
 
   /** The agent has stopped and cannot be held any more: what ends without holding anybody is brought to its end. */

@@ -48,8 +48,8 @@ export class InLoopGuard {
     const { session } = agent
     const step = this.#stepOf(session)
     if (step.tools > 0 || step.provisional !== undefined) return
-    const blocked = this.#guard.pending(agent)
-    if (blocked.length === 0) return
+    const reason = this.#guard.preview(agent)
+    if (reason === undefined) return
     const said = await this.#read(session, messageId)
     if (said.info.role !== 'assistant' || said.info.summary === true) return
     const asked = await this.#read(session, said.info.parentID)
@@ -58,7 +58,7 @@ export class InLoopGuard {
     step.provisional = await appendMessage(this.#client, session, {
       ...mannerOf(asked.info),
       ...(format !== undefined && { format }),
-      parts: [ownText(this.#guard.reason(agent, blocked))],
+      parts: [ownText(reason)],
     })
     // The model's stream runs on while OpenCode waits for us.
     if (step.tools > 0) await this.#withdraw(session, step)

@@ -46,11 +46,6 @@ export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
 }
 
-/** True for a message that the plugin put there. */
-export function isOwn(parts: readonly Part[]): boolean {
-  return parts.some((part) => part.metadata?.[TAG] === true)
-}
-
 /** How the turn of a user message is run. */
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model

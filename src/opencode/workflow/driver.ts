@@ -49,6 +49,8 @@ export interface DriverPorts {
   /** The project's folder, from which a definition's path counts. */
   readonly folder: string
   readonly findRoot: () => string | undefined
+  /** The task folders whose run is driven now: this driver's to fill. */
+  readonly driven: Set<string>
 }
 
 /** The session of a phase. */
@@ -62,18 +64,11 @@ interface Child {
 /** Runs workflows. */
 export class WorkflowDriver {
   readonly #ports: DriverPorts
-  /** Task folders whose run is driven now. */
-  readonly #driven = new Set<string>()
   /** Sessions of phases. */
   readonly #children = new Set<string>()
 
   constructor(ports: DriverPorts) {
     this.#ports = ports
-  }
-
-  /** True while this driver is at work on the task in that folder. */
-  isDriving(folder: TaskFolder): boolean {
-    return this.#driven.has(folder.path)
   }
 
   /**
@@ -94,14 +89,14 @@ export class WorkflowDriver {
     const caller = await this.#ports.sessions.identify(session)
     if (this.#isOwn(session)) return WORKFLOW_TOOL_TEXT.ownChild
     const folder = this.#locate(request)
-    if (this.#driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
-    this.#driven.add(folder.path)
+    if (this.#ports.driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
+    this.#ports.driven.add(folder.path)
     try {
       if (request.definition !== '') await this.#start(folder, request.definition, caller.root)
       takeUp(folder, caller.root)
       return await this.#drive(folder, { session, root: caller.root }, signal)
     } finally {
-      this.#driven.delete(folder.path)
+      this.#ports.driven.delete(folder.path)
     }
   }
 

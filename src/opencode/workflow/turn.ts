@@ -12,8 +12,9 @@ import { readState } from '../../io/workflow/store.ts'
  * @throws {PostflightError} as `takeTurn`.
  */
 export function nextTurn(folder: TaskFolder, session: string, returned: boolean): Turn | undefined {
-  return takeTurn(folder, ({ active, hostSession }) =>
-    active && hostSession !== session ? undefined : { nowMs: Date.now(), returned, mayPrompt: true },
+  // The shorter patience: waiting for a lock would stop the whole server.
+  return takeTurn(folder, { sinceMs: Date.now(), patience: 'hook' }, ({ active, hostSession }) =>
+    active && hostSession !== session ? undefined : { returned, mayPrompt: true },
   )
 }
 

@@ -218,6 +218,29 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
   })
 
+  it('that the agent started by the CLI gets its driver: when it ends its turn, it is told once to call the tool', async () => {
+    const guarded = projectWithFlow()
+    const start = bash('postflight workflow start 7 flow --definition flow.yaml')
+
+    const { ran, model } = await guarded.run({
+      main: worker([start, say('Started.'), runWorkflow('7'), say('All is done.')]),
+    })
+    expect(mainTurns(model.turns('main'))[2]?.lastUserText).toContain(
+      'call the tool workflow_run with the task "007_flow"',
+    )
+    expect(ran.texts).toEqual(['Started.', 'All is done.'])
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+
+    const stubborn = await guarded.run({
+      main: worker([
+        bash('postflight workflow start 8 other --definition flow.yaml'),
+        say('Started.'),
+        say('I would rather not.'),
+      ]),
+    })
+    expect(stubborn.ran.texts).toEqual(['Started.', 'I would rather not.'])
+  })
+
   it("holds a phase's own session until its postflight is done", async () => {
     const guarded = projectWithFlow()
 
