@@ -83,6 +83,12 @@ export class Sessions {
     return this.#parents.get(session)
   }
 
+  /** How many sessions below one are busy. @throws {Error} when the host does not say. */
+  async countBusyBelow(session: string): Promise<number> {
+    const status = need(await this.#client.session.status(), 'session.status')
+    return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
+  }
+
   /** True when `ancestor` is above `session`, as far as is known. */
   isBelow(session: string, ancestor: string): boolean {
     let current: string | undefined = session

@@ -29,9 +29,7 @@ export class IdleGuard {
     if (ended !== 'well' || manner === undefined || answer === undefined) return
     if (this.#seen.get(session) === answer.id) return
     this.#seen.set(session, answer.id)
-    const busy = Object.keys((await this.#client.session.status()).data ?? {})
-    const running = busy.filter((other) => this.#sessions.isBelow(other, session)).length
-    const { reason } = this.#guard.stop(agent, running)
+    const { reason } = this.#guard.stop(agent, await this.#sessions.countBusyBelow(session))
     if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
   }
 

@@ -77,12 +77,15 @@ export class InLoopGuard {
    */
   async stepBegins(agent: Agent, messages: readonly Message[]): Promise<void> {
     const { session } = agent
-    const { provisional } = this.#stepOf(session)
+    const step = this.#stepOf(session)
+    const { provisional } = step
     const asked = messages.findLast(({ info }) => info.role === 'user')
     // A compaction's request: the step that it makes room for is yet to come.
-    if (provisional !== undefined && asked?.info.id !== provisional.message) return
+    if (asked === undefined || asked.parts.some(({ type }) => type === 'compaction')) return
     this.#steps.set(session, { tools: 0, provisional: undefined })
-    if (provisional === undefined || asked === undefined) return
+    if (provisional === undefined) return
+    // Something else came after it (a compaction goes on by a message of its own): the next stop is asked about anew.
+    if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
     const text = this.#guard.stop(agent, 0).reason ?? OPENCODE_TEXT.settled
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return

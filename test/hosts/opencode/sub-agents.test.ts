@@ -87,6 +87,19 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(blocks).toHaveLength(2)
   })
 
+  it('is held too where a command of the user started it', async () => {
+    const command = { work: { template: 'ACTOR:worker go', agent: 'general', subtask: true } }
+    const guarded = guardedProject({ config: { command } })
+
+    const { model } = await guarded.run(
+      { main: [say('Thanks.')], worker: dutiful([bash(CREATE), say(REPORT)], say('Done.')) },
+      { words: ['--command', 'work'], message: 'now' },
+    )
+
+    expect(reportIn(model.turns('main')[0]?.toolResults.at(-1))).toBe(`${REPORT}\n\nDone.`)
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+  })
+
   it('in the background is held inside its loop, in `serve`, and its caller receives the final report', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve(
