@@ -57,6 +57,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const answerEvent = safely('event', plugin.onEvent.bind(plugin))
   /** Events that are being answered: OpenCode waits for none, but before it ends it waits for `dispose`. */
   const answering = new Set<Promise<void>>()
+  let ownsCommand = false
   const stopping = safely('session.stopping', (input: { sessionID: string }, output: StoppingOutput) =>
     plugin.onStopping(input.sessionID, output),
   )
@@ -87,13 +88,16 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     }),
     'session.stopping': stopping,
     'experimental.session.stopping': stopping,
-    config: safely('config', addWorkflowCommand),
+    config: safely('config', (config) => {
+      ownsCommand = addWorkflowCommand(config)
+    }),
     // The tool of an instance that was superseded hands the call on.
     tool: {
       [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver),
     },
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
-      if (input.command === WORKFLOW_COMMAND) await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
+      if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
+      await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     }),
     async dispose() {
       await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])

@@ -29,13 +29,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
 }
 
-/** Adds the command to OpenCode's configuration, if its name is free. */
-export function addWorkflowCommand(config: HostConfig): void {
+/** Adds the command to OpenCode's configuration, if its name is free. True when the command of that name is ours. */
+export function addWorkflowCommand(config: HostConfig): boolean {
+  const template = WORKFLOW_TOOL_TEXT.commandTemplate
   config.command ??= {}
-  config.command[WORKFLOW_COMMAND] ??= {
-    template: WORKFLOW_TOOL_TEXT.commandTemplate,
-    description: WORKFLOW_TOOL_TEXT.commandDescription,
-  }
+  config.command[WORKFLOW_COMMAND] ??= { template, description: WORKFLOW_TOOL_TEXT.commandDescription }
+  return config.command[WORKFLOW_COMMAND].template === template
 }
 
 /** Runs the workflow before the command's own turn, which then only tells what came of it. */

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { actingIn, isActing, leave, takeOver } from '../../src/opencode/acting.ts'
+import { joinReports } from '../../src/opencode/guard/sub-agent.ts'
+import type { HostConfig } from '../../src/opencode/host/api.ts'
+import { mannerOf } from '../../src/opencode/host/conversation.ts'
+import { isOneShot } from '../../src/opencode/host/one-shot.ts'
+import { tellShell } from '../../src/opencode/shell-environment.ts'
+import { addWorkflowCommand, WORKFLOW_COMMAND } from '../../src/opencode/workflow/entry-points.ts'
+
+describe('a process that ends with the first idle', () => {
+  it.each([
+    'run',
+    'run go',
+    '--log-level INFO run go',
+    '--print-logs run',
+    'run --attach',
+    '-m a/b run x',
+    'github run',
+  ])('`opencode %s`', (words) => {
+    expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ')])).toBe(true)
+  })
+
+  it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
+    'not `opencode %s`',
+    (words) => {
+      expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter((word) => word !== '')])).toBe(
+        false,
+      )
+    },
+  )
+})
+
+describe('two reports of a sub-agent', () => {
+  it.each([
+    ['the same again', 'Found a.', 'Found a.', 'Found a.'],
+    ['the first with more', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
+    ['a mere word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
+    ['a part of the first', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
+    ['nothing', 'Found a.', ' \n', 'Found a.'],
+    ['something after nothing', '', 'Found a.', 'Found a.'],
+  ])('%s', (_name, earlier, later, joined) => {
+    expect(joinReports(earlier, later)).toBe(joined)
+  })
+})
+
+describe('of several instances in one folder', () => {
+  it('the newest acts, and leaves the folder only if it is still its own', () => {
+    const [first, second, elsewhere] = [{}, {}, {}]
+    takeOver('/a', first)
+    takeOver('/b', elsewhere)
+    takeOver('/a', second)
+
+    expect([isActing('/a', first), isActing('/a', second), isActing('/b', elsewhere)]).toEqual([false, true, true])
+    leave('/a', first)
+    expect(actingIn('/a')).toBe(second)
+    leave('/a', second)
+    expect(actingIn('/a')).toBeUndefined()
+    expect(isActing('/b', elsewhere)).toBe(true)
+    leave('/b', elsewhere)
+  })
+})
+
+it('a shell is told the session at the root, and main or its own session as the agent', () => {
+  const env: Record<string, string> = { PATH: '/bin' }
+  tellShell(env, { session: 'ses_child', root: 'ses_root', agent: 'ses_child', type: 'general' })
+  expect(env).toEqual({ PATH: '/bin', POSTFLIGHT_HOST_SESSION: 'ses_root', POSTFLIGHT_AGENT: 'ses_child' })
+})
+
+it('a prompt of ours is run as the user message before it was', () => {
+  const model = { providerID: 'p', modelID: 'm' }
+  const message = { id: 'msg_1', role: 'user', sessionID: 'ses_1', agent: 'plan' } as const
+  expect(mannerOf({ ...message, model })).toEqual({ agent: 'plan', model })
+  expect(mannerOf({ ...message, model: { ...model, variant: 'high' }, system: 'Be brief.' })).toEqual({
+    agent: 'plan',
+    model,
+    variant: 'high',
+    system: 'Be brief.',
+  })
+})
+
+describe('the command', () => {
+  it('is added to a configuration with and without others, and never replaces one of its name', () => {
+    const empty: HostConfig = {}
+    expect(addWorkflowCommand(empty)).toBe(true)
+    expect(addWorkflowCommand(empty)).toBe(true)
+    expect(Object.keys(empty.command ?? {})).toEqual([WORKFLOW_COMMAND])
+
+    const mine = { template: 'mine' }
+    const full: HostConfig = { command: { other: { template: 'x' }, [WORKFLOW_COMMAND]: mine } }
+    expect(addWorkflowCommand(full)).toBe(false)
+    expect(full.command?.[WORKFLOW_COMMAND]).toBe(mine)
+    expect(full.command?.other).toEqual({ template: 'x' })
+  })
+})
