@@ -14,8 +14,8 @@ const LOOK_AGAIN_MS = 2_000
 /** The same (ms) after an event said that the session is idle: what it ended with is written a moment later. */
 const LOOK_SOON_MS = 50
 
-/** So many looks at an idle session without an answer, and there will be none. */
-const MAX_VAIN_LOOKS = 20
+/** How long (ms) a session may be idle without an answer before there will be none. */
+const IDLE_LIMIT_MS = 10_000
 
 /** What became of a prompt. */
 export type Answer =
@@ -47,24 +47,29 @@ export class Turns {
     try {
       await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
       let idle = false
-      for (let vain = 0; vain < MAX_VAIN_LOOKS; ) {
+      let idleSince: number | undefined
+      for (;;) {
         const rung = await bell.next(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
         if (givesUp()) {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
         }
-        // Told to be idle, it is listed as busy for a moment longer (1.18.33).
-        if (!idle && (await this.#isBusy(session))) continue
+        // A session that has just told that it is idle is listed as busy for a moment longer (1.18.33).
+        const isBusy = await this.#isBusy(session)
+        if (isBusy && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
-        if (answer !== undefined && answer.id !== before && ended !== 'open') {
-          return ended === 'well'
-            ? { kind: 'answered', text: answer.text }
-            : { kind: 'failed', why: error ?? OPENCODE_TEXT.notAnswered }
+        const isNew = answer !== undefined && answer.id !== before
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
+        if (isBusy) {
+          // Else it was the end of something earlier.
+          idle = false
+          continue
         }
-        vain += 1
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? OPENCODE_TEXT.notAnswered }
+        idleSince ??= Date.now()
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
       }
-      return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
     } finally {
       bell.stop()
     }

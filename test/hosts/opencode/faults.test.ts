@@ -5,15 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
-import { type GuardedProject, guardedProject, pluginAt } from './guarded.ts'
+import { guardedProject, pluginAt } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
-
-/** Adds another plugin, which runs before ours and has the same client in its hands. */
-function addPlugin(guarded: GuardedProject, name: string, body: string): void {
-  guarded.project.write(name, `export default { id: '${name}', server: async ({ client }) => { ${body} } }\n`)
-  guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...(config.plugin as string[])] }))
-}
 
 describe.skipIf(hostsSkipped())('the plugin', () => {
   it('acts once where it is listed twice: the same file, and another copy of the package', async () => {
@@ -50,8 +44,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
   it('that fails in `run` leaves the turn as it is, and says so on stderr and in the journal', async () => {
     const guarded = guardedProject()
-    addPlugin(
-      guarded,
+    guarded.addPlugin(
       'sabotage.mjs',
       "client.session.message = () => { throw new Error('sabotage of message') }; return {}",
     )
@@ -67,8 +60,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
   it('that fails in `serve` leaves the conversation usable, and the next stop is answered again', async () => {
     const guarded = guardedProject()
-    addPlugin(
-      guarded,
+    guarded.addPlugin(
       'sabotage.mjs',
       `const messages = client.session.messages.bind(client.session)
        let left = 1
@@ -92,8 +84,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
   it('that knows no session any more breaks neither shell, nor tool, nor sub-agent', async () => {
     const guarded = guardedProject()
-    addPlugin(
-      guarded,
+    guarded.addPlugin(
       'sabotage.mjs',
       `client.session.get = client.session.messages = client.session.status = () => { throw new Error('sabotage of all') }
        client.app.log = client.tui.showToast = () => { throw new Error('sabotage of the log') }

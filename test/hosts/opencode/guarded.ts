@@ -52,6 +52,8 @@ export interface GuardedProject {
   postflight(...args: string[]): SpawnSyncReturns<string>
   /** Changes the project's `opencode.json`, which stays plain JSON here. */
   changeConfig(change: (config: Record<string, unknown>) => object): void
+  /** Adds a plugin of the test's own, which runs before ours and has the same `client` in its hands. */
+  addPlugin(name: string, body: string): void
   /** Text of a file in the project, or undefined. */
   read(name: string): string | undefined
   /** The marker of a task as JSON, or undefined. */
@@ -133,6 +135,10 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     changeConfig(change) {
       const config = JSON.parse(inProject('opencode.json') ?? '{}') as Record<string, unknown>
       writeFileSync(join(project.dir, 'opencode.json'), `${JSON.stringify(change(config), null, 2)}\n`)
+    },
+    addPlugin(name, body) {
+      project.write(name, `export default { id: '${name}', server: async ({ client }) => { ${body} } }\n`)
+      guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...(config.plugin as string[])] }))
     },
     read: inProject,
     marker(task) {

@@ -55,6 +55,8 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(ran.texts).toEqual(['Now the tests.', 'Now clearing.', 'Done.'])
     expect(guarded.story()).toEqual(['create', 'clear'])
+    // The plugin was there.
+    expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
   })
 
   it('is held in a conversation that is continued, with its own agent and model', async () => {

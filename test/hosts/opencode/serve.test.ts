@@ -1,5 +1,7 @@
 /** The guard under `opencode serve`: a main conversation is prompted again when it is idle. */
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply } from '../model.ts'
@@ -99,6 +101,18 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
 
   it('is not prompted, nor anything counted, while a sub-agent runs in the background', async () => {
     const guarded = guardedProject()
+    // Shows that the guard has asked who is busy, which it does for a stop that it would answer.
+    const asked = join(guarded.project.base, 'asked')
+    guarded.addPlugin(
+      'witness.mjs',
+      `const status = client.session.status.bind(client.session)
+       client.session.status = async () => {
+         const busy = await status()
+         ;(await import('node:fs')).writeFileSync(${JSON.stringify(asked)}, '')
+         return busy
+       }
+       return {}`,
+    )
     let release = (): void => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
@@ -114,7 +128,9 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
 
     await server.prompt(session, 'go')
     await model.arrived('main', 2)
+    await expect.poll(() => existsSync(asked), { timeout: 20_000 }).toBe(true)
     await expect.poll(() => server.busy()).not.toContain(session)
+    expect((await server.messages(session)).filter(({ info }) => info.role === 'user')).toHaveLength(1)
     expect(guarded.story()).toEqual(['create'])
     release()
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'block 1', 'clear'])

@@ -276,6 +276,22 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
+  it('is driven once where it is asked for twice at the same time', async () => {
+    const guarded = projectWithFlow()
+    const [call] = runWorkflow(TASK, 'flow.yaml').tools ?? []
+    const [again] = runWorkflow(TASK).tools ?? []
+
+    const { model } = await guarded.run({
+      main: worker([{ tools: [call, again].flatMap((one) => one ?? []) }, say('All is done.')]),
+    })
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+    expect(mainTurns(model.turns('main')).at(-1)?.toolResults).toEqual([
+      expect.stringContaining('is completed'),
+      'The workflow of task 007_flow is being run already: wait for it.',
+    ])
+  })
+
   it('says what is wrong with a task or a definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
