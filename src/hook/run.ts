@@ -8,7 +8,7 @@ import { stripControl } from '../core/text.ts'
 import { findCommandForm } from '../io/command-form.ts'
 import { appendRecorded } from '../io/journal.ts'
 import { writeAll } from '../io/output.ts'
-import { findRoots, startFolders } from '../io/root.ts'
+import { findAgentRoot, findRoots, startFolders } from '../io/root.ts'
 import type { SearchProblem } from '../io/search.ts'
 import { readStdin } from '../io/stdin.ts'
 import type { HookContext, HookResult } from './context.ts'
@@ -79,9 +79,7 @@ function contextFor(payload: Payload, problems: SearchProblem[]): HookContext {
     payload,
     environment,
     roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd }), problems),
-    agentRoot: findRoots(
-      startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: payload.cwd ?? cwd }),
-    )[0],
+    agentRoot: findAgentRoot({ payloadCwd: payload.cwd, environment, cwd }),
     findForm: () => findCommandForm(environment, path.join(import.meta.dirname, '..', 'bin', 'postflight.js')),
     nowMs: Date.now(),
     deadline: SETTLED_BY_MS,

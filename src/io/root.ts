@@ -50,6 +50,15 @@ export function findRoots(starts: readonly StartFolder[], problems: SearchProble
 }
 
 /**
+ * The root that a command finds by itself when an agent types it: the agent's shell has its current folder and
+ * `POSTFLIGHT_ROOT`, and not the host's project variable. Any other root must be named in a command that is printed.
+ */
+export function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
+  const { POSTFLIGHT_ROOT } = environment
+  return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
+}
+
+/**
  * Walks up from `start` to the nearest folder that holds a real `specs/` folder; stops at a `.git` entry or the top.
  * Links in `start` itself are resolved first, so that one project has one name.
  */

@@ -117,12 +117,34 @@ describe.concurrent('explain', () => {
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
   })
 
-  it('says it where the event is no stop', async () => {
+  it('says it where the event is no stop, and what a session that starts is told', async () => {
     const project = everyRow()
+    project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
+    const payload = sessionStart('startup', { cwd: project.dir })
 
-    const run = await explainPayload(project, sessionStart('startup'))
+    const explained = await explainPayload(project, payload)
+    const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
+    const run = await project.hook(payload)
 
-    expect(run.json()).toMatchObject({ why: expect.stringContaining('no stop'), markers: [] })
+    expect(explained.json()).toMatchObject({ why: expect.stringContaining('no stop'), markers: [] })
+    expect(run.answer).toMatchObject({
+      hookSpecificOutput: { additionalContext: expect.stringContaining('010_given_up') },
+    })
+    expect(explained.json().answer).toEqual(run.answer)
+    expect(shown.stdout).toContain('010_given_up')
+  })
+
+  it('names the root where the agent that reads it would not find it, as the hook does', async () => {
+    const project = everyRow()
+    const elsewhere = createProject()
+    const env = { POSTFLIGHT_ROOT: project.dir }
+    const payload = subagentStop({ cwd: elsewhere.dir })
+
+    const explained = await explainPayload(project, payload, env)
+    const run = await project.hook(payload, { env })
+
+    expect(run.answer).toMatchObject({ decision: 'block' })
+    expect(explained.json().answer).toEqual(run.answer)
   })
 
   it('shows it to people, without anything that paints the terminal', async () => {

@@ -14,7 +14,8 @@ import { findCommandForm } from '../../io/command-form.ts'
 import { errorCode } from '../../io/file-access.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
 import { markerDisplayPath, type StoredMarker } from '../../io/marker-store.ts'
-import { findRoot, findRoots, startFolders } from '../../io/root.ts'
+import { findRecovery } from '../../io/recovery.ts'
+import { findAgentRoot, findRoots, startFolders } from '../../io/root.ts'
 import { taskWord } from '../../io/search.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { Painter } from '../report.ts'
@@ -33,31 +34,32 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
   const roots = findRoots(startFolders({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }))
   const ignoredBy = hostThatIgnores(payload, environment)
   const isStop = payload.event === 'Stop' || payload.event === 'SubagentStop'
+  const isOff = environment.POSTFLIGHT_DISABLE === '1'
   const { judged, problems } =
-    isStop && ignoredBy === undefined && environment.POSTFLIGHT_DISABLE !== '1'
-      ? judge(context, payload, roots)
-      : { judged: [], problems: [] }
+    isStop && ignoredBy === undefined && !isOff ? judge(context, payload, roots) : { judged: [], problems: [] }
   const blocked = judged.flatMap((one) => one.blocked ?? [])
   const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
   const notices = [
     ...problems.map((problem) => unreadableNotice(problem.path, problem.detail)),
     ...judged.flatMap((one) => one.notice ?? []),
   ]
+  const recovery = payload.event === 'SessionStart' && !isOff ? recoveryText(context, payload, roots) : undefined
   const answer: Answer =
-    blocked.length > 0
-      ? { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
-      : notices.length > 0
-        ? { kind: 'allow', notice: notices.join('\n') }
-        : ALLOW
+    recovery !== undefined
+      ? { kind: 'context', event: payload.event, context: recovery }
+      : blocked.length > 0
+        ? { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
+        : notices.length > 0
+          ? { kind: 'allow', notice: notices.join('\n') }
+          : ALLOW
   const told = showsNotice(payload, environment)
-  const why =
-    environment.POSTFLIGHT_DISABLE === '1'
-      ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'
-      : !isStop
-        ? `${payload.event} is no stop: nothing is held by it`
-        : ignoredBy !== undefined
-          ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
-          : undefined
+  const why = isOff
+    ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'
+    : !isStop
+      ? `${payload.event} is no stop: nothing is held by it`
+      : ignoredBy !== undefined
+        ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
+        : undefined
   const isOpen = answer.kind === 'allow' && judged.some(({ data }) => data.answer === 'driver')
   const session = payload.session ?? 'not known'
   const agent = payload.agent ?? 'not known'
@@ -80,14 +82,24 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
         ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
       ),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}${answer.kind === 'block' ? `\n${stripControl(answer.reason)}` : ''}`,
+      `answer: ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
+      ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
+      ...(answer.kind === 'context' ? [stripControl(answer.context)] : []),
       ...(answer.kind === 'allow' && told ? notices.map((notice) => `the user is told: ${inLine(notice)}`) : []),
     ],
   }
 }
 
+/** What a session that starts is told. */
+function recoveryText(context: CommandContext, payload: Payload, roots: readonly string[]): string | undefined {
+  const agentRoot = findAgentRoot({ ...context, payloadCwd: payload.cwd })
+  const { session } = payload
+  const { nowMs } = context
+  return findRecovery({ roots, session, nowMs, rootOption: (root) => (root === agentRoot ? undefined : root) }).text
+}
+
 function judge(context: CommandContext, payload: Payload, roots: readonly string[]) {
-  const agentRoot = findRoot(payload.cwd ?? context.cwd)
+  const agentRoot = findAgentRoot({ ...context, payloadCwd: payload.cwd })
   const { markers, problems } = findMarkers(roots)
   const judged = markers.map((found) => {
     const one = judgeStored(found, payload, context.nowMs)
