@@ -11,6 +11,7 @@ export default defineConfig({
           include: ['test/property/**/*.test.ts'],
           setupFiles: ['test/support/seed.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -19,10 +20,11 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           setupFiles: ['test/support/seed.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
-      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000 } },
+      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, hookTimeout: 300_000 } },
       // The real published clients, fetched on first use; a run of one takes about a second.
       {
         test: {

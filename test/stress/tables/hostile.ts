@@ -294,11 +294,11 @@ function isOwn(sandbox: Sandbox, target: string, changes: boolean): boolean {
   return !changes && [join(sandbox.base, 'bin'), join(sandbox.base, 'home')].some((folder) => target.startsWith(folder))
 }
 
-/** Task folders by the ten thousand, made by one shell command each thousand. */
-export function makeManyTasks(root: string, count: number, text: string | undefined): void {
-  for (let number = 0; number < count; number++) {
-    const folder = join(root, 'specs', `${String(number).padStart(5, '0')}_t`)
-    mkdirSync(folder, { recursive: true })
-    if (text !== undefined) writeFileSync(join(folder, MARKER), text)
-  }
+/** The paths of task folders by the ten thousand. */
+export function taskFolders(root: string, count: number): string[] {
+  return Array.from({ length: count }, (_, number) => join(root, 'specs', `${String(number).padStart(5, '0')}_t`))
+}
+
+export function makeManyTasks(root: string, count: number): void {
+  for (const folder of taskFolders(root, count)) mkdirSync(folder, { recursive: true })
 }
