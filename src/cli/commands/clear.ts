@@ -109,8 +109,10 @@ function foldersToClear(
   }
   const session = shellIdentity(context.environment)?.session
   const { folders, problems } = listTaskFolders(root)
+  // What cannot be looked into is refused as a whole in the end: one line is enough.
+  const seen = folders.filter((folder) => problems.every((problem) => problem.path !== folder.path))
   return {
-    folders: folders.filter((folder) => !options.orphaned || isOrphaned(context, folder, session)),
+    folders: options.orphaned ? seen.filter((folder) => isOrphaned(context, folder, session)) : folders,
     problems,
   }
 }

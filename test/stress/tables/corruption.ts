@@ -234,7 +234,9 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
         codes: '0 0 0',
       },
       // A record, never an input: only who wants to read it is refused.
-      { when: ['huge', ...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
+      { when: [...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
+      // Read from its end.
+      { when: ['huge'], hook: 'c- BBn--', codes: '0 0 0' },
     ],
   },
   'journal folder': {
