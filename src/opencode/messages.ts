@@ -9,6 +9,8 @@ export const OPENCODE_TEXT = {
   fault: (where: string, detail: string): string =>
     `postflight-guard stood aside: a fault in its ${where} (${quote(detail, 600)})`,
   notAnswered: 'the session became idle without an answer',
+  notHeld: (task: string): string =>
+    `postflight-guard: task ${quote(task, 80)} stopped without its postflight and could not be held. The promise is still pending: \`postflight inspect\` shows it.`,
   settled: 'Nothing is pending any more. Repeat your last message, then end your turn.',
   toastTitle: 'postflight-guard',
   interrupted: 'it was interrupted in OpenCode',

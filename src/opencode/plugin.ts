@@ -66,11 +66,11 @@ export class Plugin {
     const { sessions, turns, guard, inLoop, idle } = this.#parts
     turns.noteIdle(session)
     const agent = await sessions.identify(session)
-    if (this.#isHeldInLoop(agent)) {
-      // A one-shot process is about to end: first what needs no waiting.
-      guard.stopped(agent)
-      await inLoop.idle(session)
-    } else if (agent.agent === MAIN_AGENT && !this.#asksBeforeStop) await idle.answer(agent)
+    const wasHeldInLoop = this.#isHeldInLoop(agent)
+    // A one-shot process is about to end: first what needs no waiting.
+    if (wasHeldInLoop) guard.stopped(agent)
+    await inLoop.idle(session)
+    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
   }
 
   /** A tool has ended well. The output of a `task` waits until its sub-agent may stop. */

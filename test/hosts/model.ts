@@ -18,6 +18,8 @@ export interface ToolCall {
 export interface Reply {
   text?: string
   tools?: readonly ToolCall[]
+  /** How long (ms) the model thinks between its text and its tool calls, in a streamed answer. */
+  pauseMs?: number
   /** An HTTP error in place of an answer. */
   failure?: { status: number; headers?: Readonly<Record<string, string>> }
 }
@@ -156,7 +158,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
     }
     const reply = await answer(body, request.headers)
     if (reply.failure !== undefined) return sendFailure(response, reply.failure)
-    if (body.stream === true) sendStream(response, body.model, reply)
+    if (body.stream === true) await sendStream(response, body.model, reply)
     else sendJson(response, 200, wholeMessage(body.model, reply))
   }
 
@@ -290,7 +292,7 @@ function stopReason(reply: Reply): string {
   return (reply.tools ?? []).length > 0 ? 'tool_use' : 'end_turn'
 }
 
-function sendStream(response: ServerResponse, model: string, reply: Reply): void {
+async function sendStream(response: ServerResponse, model: string, reply: Reply): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (type: string, data: object): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
@@ -316,6 +318,7 @@ function sendStream(response: ServerResponse, model: string, reply: Reply): void
     index += 1
   }
   if (reply.text !== undefined) block({ type: 'text', text: '' }, { type: 'text_delta', text: reply.text })
+  if (reply.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, reply.pauseMs))
   for (const tool of reply.tools ?? []) {
     const start = { type: 'tool_use', id: nextId('toolu'), name: tool.name, input: {} }
     block(start, { type: 'input_json_delta', partial_json: JSON.stringify(tool.input) })

@@ -12,6 +12,7 @@ import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../
 import { findRoots, startFolders } from '../../io/root.ts'
 import { taskWord } from '../../io/search.ts'
 import { type Settlement, settleMarkers } from '../../io/settle.ts'
+import { OPENCODE_TEXT } from '../messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Reporter } from '../shield.ts'
 import type { IdleRuns } from '../workflow/idle-runs.ts'
@@ -94,14 +95,21 @@ export class Guard {
     return composeReason(blocked, this.#place.findForm(), agent.agent !== MAIN_AGENT)
   }
 
-  /** The agent has stopped and cannot be held any more: what ends without holding anybody is brought to its end. */
+  /**
+   * The agent has stopped and cannot be held any more: what ends without holding anybody is brought to its end, and of
+   * what would have held it (the turn failed, or OpenCode asked nobody) the user is told.
+   */
   stopped(agent: Agent): void {
     const payload = payloadFor(agent, 0)
-    const ending = findMarkers(this.rootsFor(agent.root)).markers.filter((found) => {
-      const judged = judgeStored(found, payload, Date.now())
-      return judged.kind === 'judged' && ENDINGS.includes(judged.rule)
+    const judged = findMarkers(this.rootsFor(agent.root)).markers.flatMap((found) => {
+      const one = judgeStored(found, payload, Date.now())
+      return one.kind === 'judged' ? [one] : []
     })
+    const ending = judged.filter(({ rule }) => ENDINGS.includes(rule)).map(({ stored }) => stored)
     if (ending.length > 0) this.#settle(agent, 0, ending)
+    for (const { rule, stored } of judged) {
+      if (rule === 'block') this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(stored.folder)))
+    }
   }
 
   #settle(agent: Agent, running: number, markers: readonly (StoredMarker | UnreadableMarker)[]): Settlement {

@@ -10,6 +10,9 @@ import type { Guard } from './guard.ts'
  * sub-agent on its own idle event would not hold the caller.
  */
 
+/** Where the output of a task holds the report (1.18.33). */
+const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
+
 /** What the caller is handed in the end. */
 export interface Report {
   readonly text: string
@@ -36,11 +39,13 @@ export class SubAgentGuard {
   /** A `task` has ended well: its output waits until its sub-agent may stop. */
   async taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await this.#sessions.identify(session)
-    const first = /<task_result>\n([\s\S]*)\n<\/task_result>/.exec(output.output)?.[1]
-    const { text, notices } = await this.hold(agent, first ?? output.output)
-    const report = [text, ...notices].join('\n\n')
-    if (report === (first ?? output.output)) return
-    output.output = first === undefined ? report : output.output.replace(first, () => report)
+    const found = TASK_RESULT.exec(output.output)
+    const first = found?.[2] ?? output.output
+    const { text, notices } = await this.hold(agent, first)
+    const report = [text, ...notices].filter((part) => part !== '').join('\n\n')
+    if (report === first) return
+    output.output =
+      found === null ? report : output.output.replace(TASK_RESULT, (_all, open, _text, close) => open + report + close)
   }
 
   /**

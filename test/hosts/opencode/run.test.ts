@@ -46,7 +46,8 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
       main: [
         bash(CREATE),
         bash('echo one', 'Now the tests.'),
-        bash('postflight clear 259', 'Now clearing.'),
+        // The guard has answered for the text long before the call comes.
+        { ...bash('postflight clear 259', 'Now clearing.'), pauseMs: 1_500 },
         say('Done.'),
       ],
     })
@@ -100,13 +101,24 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(model.turns('main')).toHaveLength(1)
   })
 
-  it('is let go when its turn ends in an error', async () => {
+  it('cannot be held at a last step without any text, of which OpenCode tells nobody; its user is told', async () => {
+    const guarded = guardedProject()
+
+    const { ran } = await guarded.run({ main: [bash(CREATE), {}] })
+
+    expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be held')
+    expect(guarded.story()).toEqual(['create'])
+    expect(guarded.marker(TASK)).toBeDefined()
+  })
+
+  it('is let go when its turn ends in an error, and its user is told', async () => {
     const guarded = guardedProject()
 
     const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })
     const ran = await client.done
 
     expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be held')
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()

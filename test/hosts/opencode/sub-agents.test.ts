@@ -44,6 +44,20 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(turns.at(-1)?.systemText).toContain('You are general.')
   })
 
+  it('gives its report only when it is held, where it had said nothing before', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: [delegate('worker'), say('Thanks.')],
+      worker: dutiful([bash(CREATE), say('')], say(REPORT)),
+    })
+
+    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+    expect(model.turns('main')[1]?.lastToolResult).toMatch(
+      /^<task id="ses_\w+" state="completed">\n<task_result>\nREPORT/,
+    )
+  })
+
   it('is held three times at most, and its caller is told', async () => {
     const guarded = guardedProject()
 

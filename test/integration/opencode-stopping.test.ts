@@ -1,0 +1,83 @@
+/**
+ * The hook that OpenCode is to bring: called before a session stops, it lets a plugin say why it should go on. No
+ * released OpenCode has it, so here the built plugin is called as the proposals say that it will be.
+ */
+
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { Hooks, PluginInput, StoppingOutput } from '../../src/opencode/host/api.ts'
+import { PACKAGE } from '../support/process.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
+
+/** As much of a host as a stop asks for: who is whose child. Every other call is an error, which would be reported. */
+function hostWith(parents: Record<string, string>): { client: PluginInput['client']; calls: string[] } {
+  const calls: string[] = []
+  const called = (name: string) => async () => {
+    calls.push(name)
+    return { data: true }
+  }
+  const client = {
+    session: {
+      get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id, parentID: parents[path.id] } }),
+      status: async () => ({ data: {} }),
+      promptAsync: called('promptAsync'),
+    },
+    app: { log: called('log') },
+    tui: { showToast: called('showToast') },
+  }
+  return { client: client as unknown as PluginInput['client'], calls }
+}
+
+async function load(project: Project, client: PluginInput['client']): Promise<Hooks> {
+  const { default: plugin } = (await import(PLUGIN)) as { default: { server(input: PluginInput): Promise<Hooks> } }
+  return plugin.server({ client, directory: project.dir })
+}
+
+describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%s', (name) => {
+  it('holds a main conversation three times, then lets it go; nothing is prompted on idle beside it', async () => {
+    const project = createProject()
+    project.marker('259_x', { reason: 'Commit first.', cc_session_id: 'ses_main', agent_id: 'main' })
+    const { client, calls } = hostWith({})
+    const hooks = await load(project, client)
+    const stop = async (): Promise<StoppingOutput> => {
+      const output: StoppingOutput = { stop: true }
+      await hooks[name]?.({ sessionID: 'ses_main' }, output)
+      await hooks.event?.({ event: { type: 'session.idle', properties: { sessionID: 'ses_main' } } })
+      return output
+    }
+
+    const outputs = [await stop(), await stop(), await stop(), await stop()]
+
+    expect(outputs.map(({ stop: stops, continue: goesOn }) => [stops, goesOn])).toEqual([
+      [false, true],
+      [false, true],
+      [false, true],
+      [true, undefined],
+    ])
+    expect(outputs.map(({ message }) => /^Commit first\.|continuation \d of 3/gm.exec(message ?? '')?.[0])).toEqual([
+      'Commit first.',
+      'Commit first.',
+      'Commit first.',
+      undefined,
+    ])
+    expect(project.has('specs/259_x/.postflight-abandoned')).toBe(true)
+    expect(calls).not.toContain('promptAsync')
+  })
+
+  it('leaves alone whoever made no promise, and sub-agents whose caller waits for them', async () => {
+    const project = createProject()
+    project.marker('259_x', { cc_session_id: 'ses_main', agent_id: 'ses_child' })
+    const { client } = hostWith({ ses_child: 'ses_main' })
+    const hooks = await load(project, client)
+
+    for (const sessionID of ['ses_main', 'ses_child', 'ses_other']) {
+      const output: StoppingOutput = { stop: true }
+      await hooks[name]?.({ sessionID }, output)
+      expect(output).toEqual({ stop: true })
+    }
+    expect(project.has('specs/259_x/.postflight-claims')).toBe(false)
+  })
+})
