@@ -36,6 +36,8 @@ export class Guard {
   readonly #reporter: Reporter
 
   readonly #runs: IdleRuns
+  /** The markers of which the user was told that they held nobody. */
+  readonly #told = new Set<string>()
 
   constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
     this.#place = place
@@ -108,7 +110,10 @@ export class Guard {
     const ending = judged.filter(({ rule }) => ENDINGS.includes(rule)).map(({ stored }) => stored)
     if (ending.length > 0) this.#settle(agent, 0, ending)
     for (const { rule, stored } of judged) {
-      if (rule === 'block') this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(stored.folder)))
+      // An error tells of idle twice (1.18.33).
+      if (rule !== 'block' || this.#told.has(stored.identity.file)) continue
+      this.#told.add(stored.identity.file)
+      this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(stored.folder)))
     }
   }
 

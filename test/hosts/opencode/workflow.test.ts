@@ -276,6 +276,37 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
+  it('gives a phase the agent and the model that it asks for, and its own where OpenCode does not know them', async () => {
+    const guarded = projectWithFlow({ config: { agent: { general: { prompt: 'You are general.' } } } })
+    const phases = [
+      { id: 'known', prompt: 'Do it.', artifact: 'a.md', agent: 'general', model: 'scripted/scripted-2' },
+      { id: 'unknown', prompt: 'Do it.', artifact: 'b.md', agent: 'general-purpose', model: 'opus' },
+    ]
+    guarded.project.write('two.json', JSON.stringify({ name: 'two', phases }))
+
+    const lines = [runWorkflow(TASK, 'two.json'), say('All is done.')]
+    const { model } = await guarded.run({
+      main: (turn) => {
+        const phase = /phase "(\w+)"/.exec(turn.lastUserText)?.[1]
+        if (phase === undefined) return lines.shift()
+        if (turn.lastToolResult !== undefined) return say('Done.')
+        return bash(leave(phase === 'known' ? 'a.md' : 'b.md', 'Done.'))
+      },
+    })
+
+    const [known, unknown] = ['known', 'unknown'].map((phase) =>
+      model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${phase}"`)),
+    )
+    expect(known?.request.model).toBe('scripted-2')
+    expect(known?.systemText).toContain('You are general.')
+    expect(unknown?.request.model).toBe('scripted-1')
+    expect(unknown?.systemText).not.toContain('You are general.')
+    const result = model.turns('main').at(-1)?.lastToolResult
+    expect(result).toContain('OpenCode knows no agent "general-purpose"')
+    expect(result).toContain('OpenCode knows no model "opus"')
+    expect(result).not.toContain('"general"')
+  })
+
   it('is driven once where it is asked for twice at the same time', async () => {
     const guarded = projectWithFlow()
     const [call] = runWorkflow(TASK, 'flow.yaml').tools ?? []
