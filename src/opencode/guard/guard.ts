@@ -34,7 +34,6 @@ export class Guard {
   readonly #place: GuardPlace
   readonly #sessions: Sessions
   readonly #reporter: Reporter
-
   readonly #runs: IdleRuns
   /** The markers of which the user was told that they held nobody. */
   readonly #told = new Set<string>()

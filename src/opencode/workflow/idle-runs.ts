@@ -1,6 +1,7 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
 import type { StoredMarker, UnreadableMarker } from '../../io/marker-store.ts'
-import { taskWord } from '../../io/search.ts'
+import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { readState } from '../../io/workflow/store.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
@@ -36,7 +37,7 @@ export class IdleRuns {
       if (found.kind !== 'marker' || !found.marker.workflow || found.marker.bypassed) continue
       const { folder, marker } = found
       if (marker.hostSession !== agent.root || this.#driven.has(folder.path)) continue
-      const state = readState(folder)
+      const state = tryReadState(folder)
       if (state?.active !== true || state.hostSession !== agent.root) continue
       if (this.#told.get(folder.path) === state.sequence) continue
       return {
@@ -44,6 +45,15 @@ export class IdleRuns {
         told: () => this.#told.set(folder.path, state.sequence),
       }
     }
+    return undefined
+  }
+}
+
+/** A state that cannot be used is no reason to lose a stop over: the tool, `status` and `doctor` say what is wrong with it. */
+function tryReadState(folder: TaskFolder): WorkflowState | undefined {
+  try {
+    return readState(folder)
+  } catch {
     return undefined
   }
 }

@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
 import { guardedProject, pluginAt } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
@@ -100,5 +100,23 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
     expect(ran.texts).toEqual(['Thanks.'])
+  })
+
+  it('holds an agent for its own promise beside a workflow whose state cannot be read', async () => {
+    const guarded = guardedProject()
+    guarded.project.write('specs/007_flow/workflow/state.json', '{ half')
+    const actors = {
+      main: dutiful([
+        bash(
+          `${CREATE} && printf '{"workflow": true, "cc_session_id": "%s"}' "$POSTFLIGHT_HOST_SESSION" > specs/007_flow/.postflight-pending`,
+        ),
+        say('I am done.'),
+      ]),
+    }
+
+    const { model } = await guarded.run(actors)
+
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Task 259_x')])
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 })
