@@ -117,8 +117,14 @@ export class InLoopGuard {
     const { provisional } = step
     if (provisional === undefined) return
     step.provisional = undefined
+    try {
+      await emptyMessage(this.#client, provisional)
+    } catch (error) {
+      // It stays, so the loop will come round to it: then it is counted like any other.
+      step.provisional = provisional
+      throw error
+    }
     this.#leftovers.set(session, [...(this.#leftovers.get(session) ?? []), provisional])
-    await emptyMessage(this.#client, provisional)
   }
 
   async #read(session: string, messageID: string): Promise<Message> {

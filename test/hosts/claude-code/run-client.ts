@@ -164,8 +164,8 @@ function temporaryFolder(options: RunOptions): string {
   return join(options.home, 'tmp')
 }
 
-/** The client gives each shell and hook a process group of its own, so one group is not enough. */
-function killTree(root: number | undefined, signal: NodeJS.Signals): void {
+/** Kills a client with everything it started: it gives each shell a process group of its own, so one group is not enough. */
+export function killTree(root: number | undefined, signal: NodeJS.Signals): void {
   if (root === undefined) return
   for (const pid of [root, ...descendants(root)]) {
     try {

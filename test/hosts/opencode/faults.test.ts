@@ -119,4 +119,20 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Task 259_x')])
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
+
+  it('that cannot take a message back counts it, so that nothing reaches the agent without a count', async () => {
+    const guarded = guardedProject()
+    guarded.addPlugin(
+      'sabotage.mjs',
+      "client._client.delete = () => { throw new Error('sabotage of delete') }; return {}",
+    )
+
+    const { ran, model } = await guarded.run({
+      main: [bash(CREATE), bash('postflight inspect', 'Let me look.'), bash('postflight clear 259'), say('Done.')],
+    })
+
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('continuation 1 of 3')])
+    expect(guarded.story().filter((line) => line !== 'error')).toEqual(['create', 'block 1', 'clear'])
+    expect(ran.texts).toEqual(['Let me look.', 'Done.'])
+  })
 })

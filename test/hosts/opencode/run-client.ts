@@ -1,6 +1,7 @@
 /** Starts the real OpenCode, headless, in an environment that holds nothing of the machine the tests run on. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { killTree } from '../claude-code/run-client.ts'
 
 /** How to start the client. */
 export interface RunOptions {
@@ -42,7 +43,7 @@ export interface RunningClient {
   done: Promise<RunResult>
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000
+const DEFAULT_TIMEOUT_MS = 100_000
 
 /** Starts `opencode run`. */
 export function startRun(options: RunOptions, words: readonly string[]): RunningClient {
@@ -76,7 +77,7 @@ export function start(options: RunOptions, words: readonly string[]): RunningCli
   })
   const timer = setTimeout(() => {
     timedOut = true
-    killTree(child, 'SIGKILL')
+    killTree(child.pid, 'SIGKILL')
   }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
   const done = new Promise<RunResult>((resolve, reject) => {
     child.once('error', reject)
@@ -88,7 +89,7 @@ export function start(options: RunOptions, words: readonly string[]): RunningCli
       resolve({ exitCode, signal, timedOut, stdout, stderr, events, texts, sessionId })
     })
   })
-  return { kill: (signal = 'SIGKILL') => killTree(child, signal), output: () => ({ stdout, stderr }), done }
+  return { kill: (signal = 'SIGKILL') => killTree(child.pid, signal), output: () => ({ stdout, stderr }), done }
 }
 
 function parseEvents(stdout: string): RunEvent[] {
@@ -99,28 +100,4 @@ function parseEvents(stdout: string): RunEvent[] {
       return []
     }
   })
-}
-
-/** The client gives each shell a process group of its own, so one group is not enough. */
-function killTree({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
-  for (const one of [pid, ...descendants(pid)]) {
-    try {
-      process.kill(one, signal)
-    } catch {
-      // It has ended already.
-    }
-  }
-}
-
-function descendants(root: number): number[] {
-  const listing = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout ?? ''
-  const rows = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
-  const found: number[] = []
-  let parents = [root]
-  while (parents.length > 0) {
-    parents = rows.flatMap(([pid, parent]) => (pid && parent && parents.includes(parent) ? [pid] : []))
-    found.push(...parents)
-  }
-  return found
 }
