@@ -336,6 +336,20 @@ describe('bad input', () => {
   })
 })
 
+describe('the history', () => {
+  it('holds every transition, also of a run that catches up with more than a state file remembers', async () => {
+    const phases = Array.from({ length: 80 }, (_, at) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.txt` }))
+    const project = await started({ name: 'long', phases })
+    for (const { artifact } of phases.slice(1)) project.write(`${IN_TASK}/${artifact}`, 'from before')
+    await next(project)
+    project.write(`${IN_TASK}/0.txt`, 'x')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    const { history } = (await project.cli(['workflow', 'history', '7', '--json'])).json()
+    expect(history.map(({ n }: JsonDocument) => n)).toEqual(history.map((_: JsonDocument, at: number) => at + 1))
+    expect(history.filter(({ event }: JsonDocument) => event === 'pass')).toHaveLength(80)
+  })
+})
+
 describe('stop, resume, abort', () => {
   const two = {
     name: 'two',

@@ -1,5 +1,5 @@
 import { advance, type Command, type Effect, type Observation } from './machine.ts'
-import type { WorkflowState } from './state.ts'
+import { HISTORY_KEPT, type WorkflowState } from './state.ts'
 
 /** The loop that every driver runs: observe, advance, do the effects, write the state. */
 
@@ -13,6 +13,9 @@ export interface WorkflowPorts {
   write(state: WorkflowState): void
 }
 
+/** One transition makes fewer entries in the history than this. */
+const ENTRIES_AT_ONCE = 8
+
 /** What the loop came to. */
 export interface Reconciled {
   readonly state: WorkflowState
@@ -22,7 +25,8 @@ export interface Reconciled {
 /**
  * Goes on until there is a prompt to give out, nothing to do, or an end. When it returns, the state is on disk. A state
  * is written before the effects of the transition that follows it, so that a crash anywhere leaves a state from which
- * the same way is found again.
+ * the same way is found again; and before it has had more transitions than it remembers, so that none is missing in the
+ * history.
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconciled {
   let state = start
@@ -37,6 +41,7 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconcile
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next
+    if (state.sequence - written.sequence > HISTORY_KEPT - ENTRIES_AT_ONCE) flush()
     if (command.kind === 'observe') continue
     flush()
     return { state, command: command.kind }

@@ -3,7 +3,7 @@ import type { Definition, Phase } from './definition.ts'
 /** The state of a run (DESIGN section 8), as the machine sees it; `state-file.ts` says how it lies on disk. */
 
 /** How many of the last transitions the state itself holds; all of them are in the history file. */
-const HISTORY_KEPT = 50
+export const HISTORY_KEPT = 50
 
 export const OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted'] as const
 
