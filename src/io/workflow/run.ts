@@ -107,7 +107,9 @@ export function takeTurn(
       return turnUnderLock(folder, state, { ...looking, nowMs })
     }
     const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs })
-    if (turn.command !== 'wait' || !turn.state.prompted) return turn
+    if (turn.command !== 'wait') return turn
+    // It was done, whoever asks: a clock that was set back must not end the chain of prompts.
+    if (!turn.state.prompted) return turnUnderLock(folder, turn.state, { ...looking, nowMs })
     const repeated = repeatPrompt(turn.state)
     write(folder, repeated, turn.state)
     return { state: repeated, command: 'prompt', due: dueOf(folder, repeated) }
