@@ -1,9 +1,9 @@
 /** Workflows by the CLI alone: an orchestrating agent's loop, what goes wrong, and what a person sees of it. */
 
-import { mkdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CLI, canRun, PACKAGE } from '../support/process.ts'
-import { createProject, type JsonDocument, type Project } from '../support/project.ts'
+import { CLI, canRun, PACKAGE, runProcess } from '../support/process.ts'
+import { createProject, type JsonDocument, type Project, withoutPrivileges } from '../support/project.ts'
 
 const TASK = '007_flow'
 const IN_TASK = `specs/${TASK}`
@@ -193,6 +193,24 @@ describe('steps', () => {
   })
 
   it.each([
+    ['a file', (project: Project) => project.write(`${IN_TASK}/step-results`, "somebody's")],
+    ['a link', (project: Project) => symlinkSync(project.dir, project.at(IN_TASK, 'step-results'))],
+    ['below a file', (project: Project) => project.write(`${IN_TASK}/step-results/work`, "somebody's")],
+  ])('are not done, skipped or lost where the place of their archive is %s', async (_what, make) => {
+    const project = await started({ name: 'steps', phases: [{ id: 'work', steps: ['first', 'second'] }] })
+    await next(project)
+    make(project)
+    const before = project.read(`${IN_TASK}/workflow/state.json`)
+    const result = project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    const run = await project.cli(['workflow', 'next', '7', '--json'])
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('step-results') })
+    expect(readFileSync(result, 'utf8')).toBe('{"success": true}')
+    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(before)
+    rmSync(project.at(IN_TASK, 'step-results'), { recursive: true })
+    expect(await next(project)).toMatchObject({ phase: 'work', step: 2, attempt: 1 })
+  })
+
+  it.each([
     ['{"a/b": [3]}', 'list.json has no list at "/a~1b/0" to take the steps from'],
     ['{}', 'list.json has no list'],
   ])('that a pointer does not find stall the run until the file is mended (%s)', async (text, why) => {
@@ -257,6 +275,19 @@ describe('bad input', () => {
     await next(project)
     make(project)
     expect((await next(project)).prompt).toContain(why)
+  })
+
+  it('an artifact in a folder that may not be looked into is none', async () => {
+    const project = await started(one({ artifact: 'sub/out.txt' }))
+    await next(project)
+    project.write(`${IN_TASK}/sub/out.txt`, 'x')
+    const user = withoutPrivileges(project)
+    chmodSync(project.at(IN_TASK, 'sub'), 0)
+    const words = [user.cli, 'workflow', 'next', '7', '--json']
+    const run = await runProcess(process.execPath, words, { cwd: project.dir, env: project.env, uid: user.uid })
+    chmodSync(project.at(IN_TASK, 'sub'), 0o755)
+    expect(run.status, run.stderr).toBe(0)
+    expect(JSON.parse(run.stdout).prompt).toContain('the last time: sub/out.txt is out of reach (EACCES)')
   })
 
   it('an artifact behind a folder that leads elsewhere is none', async () => {

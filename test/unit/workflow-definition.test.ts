@@ -184,6 +184,7 @@ describe('paths and names from a definition', () => {
       'x.',
       ' x',
       'x'.repeat(201),
+      '漢'.repeat(67),
     ],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
   ])('%j does not', (path) => {

@@ -156,13 +156,20 @@ export function isPhaseId(value: unknown): value is string {
 const RESERVED =
   /^(?:workflow|workflow-runs|artifacts|step-results|step-result\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
 
+/** File systems take names of 255 bytes; the archive puts a few more characters to them. */
+const MAX_NAME_BYTES = 200
+
 /**
  * True for a path that can only lie inside its folder, on any system: relative, no `.` or `..`, no backslash, no colon
- * (drives, streams), no control characters.
+ * (drives, streams), no control characters, no name that is too long.
  */
 export function isInsidePath(value: string): boolean {
   if (value === '' || value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
-  return value.split('/').every((part) => part !== '' && !/^\.\.?$|[. ]$|^ /.test(part))
+  return value.split('/').every((part) => part !== '' && !/^\.\.?$|[. ]$|^ /.test(part) && isShortName(part))
+}
+
+function isShortName(name: string): boolean {
+  return new TextEncoder().encode(name).length <= MAX_NAME_BYTES
 }
 
 /** True for a path that can only lie inside the task folder, and bears none of our own names. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type FileRead, kindAt, makeOwnFolder, readSmallFile } from '../file-access.ts'
+import { errorCode, type FileRead, kindAt, makeOwnFolder, readSmallFile } from '../file-access.ts'
 
 /** Files that a definition names, in a folder that an agent, or a cloned repository, may have filled. */
 
@@ -10,11 +10,24 @@ export type Inside =
   | { readonly kind: 'file'; readonly path: string; readonly size: number }
   /** Something of that name that is no file: `what` says so. */
   | { readonly kind: 'other'; readonly what: string }
-  /** On the way there lies something that is no folder of its own: what is behind it is nobody's business. */
+  /** On the way there lies something that is no folder of its own, or that nobody may look into. */
   | { readonly kind: 'elsewhere'; readonly what: string }
 
-/** Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only. */
+/**
+ * Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only.
+ * @throws where the machine cannot look just now (EIO, EMFILE).
+ */
 export function lookInside(folder: string, relative: string): Inside {
+  try {
+    return walkInside(folder, relative)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
+    return { kind: 'elsewhere', what: `out of reach (${code})` }
+  }
+}
+
+function walkInside(folder: string, relative: string): Inside {
   const parts = relative.split('/')
   let current = folder
   for (const [index, part] of parts.entries()) {

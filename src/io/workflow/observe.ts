@@ -81,9 +81,10 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
 function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
   // A result that was archived before a crash, and not yet taken into the state, is older than what lies outside.
   const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(state)}`
-  const archived = readJson(folder, inArchive, STEP_RESULT_LIMIT)
-  const isArchived = archived.kind !== 'absent'
-  const read = isArchived ? archived : readJson(folder, STEP_RESULT_FILE, STEP_RESULT_LIMIT)
+  const { kind } = lookInside(folder, inArchive)
+  // Where the archive's place is somebody else's nothing was archived; archiving will say so.
+  const isArchived = kind === 'file' || kind === 'other'
+  const read = readJson(folder, isArchived ? inArchive : STEP_RESULT_FILE, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
   const { value } = read
