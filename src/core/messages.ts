@@ -71,7 +71,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'workflow-there': (a) =>
     a.outcome === 'running'
       ? `task ${a.task} runs the workflow "${a.name}" already: \`${workflowCommand('status', a.task)}\` shows it, \`abort\` ends it.`
-      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): \`${workflowCommand('resume', a.task)}\` goes on with it, \`start --fresh\` puts it aside and begins anew.`,
+      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): ${a.resumable === 'true' ? `\`${workflowCommand('resume', a.task)}\` goes on with it, ` : ''}\`start --fresh\` puts it aside and begins anew.`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
   'workflow-marker': (a) =>

@@ -267,6 +267,27 @@ describe('bad input', () => {
     expect(run.stdout).toContain('no phase leaves "z.json"')
   })
 
+  it.each(['--host-session', '--parent-session'])(
+    'a %s that is no line of text starts and resumes nothing',
+    async (option) => {
+      const project = await started(one())
+      const before = project.snapshot('specs')
+      for (const value of ['', 'two\nlines']) {
+        for (const words of [
+          ['start', '7', '--definition', 'flow.json', '--fresh'],
+          ['resume', '7'],
+        ]) {
+          const run = await project.cli(['workflow', ...words, option, value])
+          expect(run).toMatchObject({
+            status: 64,
+            stderr: expect.stringContaining(`${option} must be one line of text`),
+          })
+        }
+      }
+      expect(project.snapshot('specs')).toEqual(before)
+    },
+  )
+
   it.each([
     ['a folder', (project: Project) => mkdirSync(project.at(IN_TASK, 'out.txt')), 'out.txt is a folder, not a file'],
     ['a link', (project: Project) => symlinkSync('/etc/passwd', project.at(IN_TASK, 'out.txt')), 'out.txt is a link'],
@@ -360,7 +381,10 @@ describe('bad input', () => {
     expect((await start('--fresh')).status).toBe(1)
     project.write(`${IN_TASK}/out.txt`, 'old')
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
-    expect((await start()).status).toBe(1)
+    const refused = await start()
+    expect(refused.status).toBe(1)
+    // Not `resume`, which would refuse it too.
+    expect(refused.stderr).toMatch(/\("one", completed\): `start --fresh` puts it aside and begins anew\.\n$/)
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })

@@ -66,7 +66,8 @@ export function startRun(
     if (present !== undefined) {
       if (present.active || !options.fresh) {
         const outcome = present.active ? 'running' : (present.outcome ?? '')
-        throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome })
+        const resumable = String(isResumable(present))
+        throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
       }
       putAside(folder, present)
     }

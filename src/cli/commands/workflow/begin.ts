@@ -10,7 +10,8 @@ import { requireState, startRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
 import { runData } from '../../workflow/view.ts'
-import { identityOf, prepareTaskFolder } from '../create.ts'
+import { prepareTaskFolder } from '../create.ts'
+import { type RunnerOptions, runnerOf } from './runner.ts'
 
 /** `postflight workflow validate`, `start` and `graph`: what begins with a definition. */
 
@@ -42,10 +43,8 @@ export function validate(context: CommandContext, paint: Painter, file: string):
   }
 }
 
-export interface StartOptions {
+export interface StartOptions extends RunnerOptions {
   readonly definition: string
-  readonly hostSession?: string
-  readonly parentSession?: string
   readonly fresh: boolean
 }
 
@@ -56,11 +55,10 @@ export function start(
   slug: string | undefined,
   options: StartOptions,
 ): CommandResult {
+  const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
   const ready = requireDefinition(file, displayPath(context, file))
   const { folder } = prepareTaskFolder(context, task, slug)
-  const { session } = identityOf(context, options)
-  const runner = { hostSession: session, parentSession: options.parentSession ?? session }
   const state = startRun(folder, ready, runner, { nowMs: context.nowMs, fresh: options.fresh })
   const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
@@ -68,7 +66,7 @@ export function start(
     data: runData(folder, state, context.nowMs),
     lines: [
       `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${ready.definition.phases.length} phases, at most ${promptBound(ready.definition)} prompts`,
-      session === undefined
+      runner.hostSession === undefined
         ? `Ask for each prompt: ${next}`
         : `With the hook installed, end your turn now: the prompts come by themselves. Without it, ask for each one: ${next}`,
     ],

@@ -7,7 +7,7 @@ import { abortRun, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/w
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
 import { runData, runLines } from '../../workflow/view.ts'
-import { identityOf } from '../create.ts'
+import { type RunnerOptions, runnerOf } from './runner.ts'
 
 /** `postflight workflow next`, `stop`, `resume` and `abort`: what moves a run. */
 
@@ -93,16 +93,10 @@ export function stop(context: CommandContext, paint: Painter, task: string): Com
   }
 }
 
-export interface ResumeOptions {
-  readonly hostSession?: string
-  readonly parentSession?: string
-}
-
 /** Takes a run up again, for the session that runs this. */
-export function resume(context: CommandContext, paint: Painter, task: string, options: ResumeOptions): CommandResult {
+export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
+  const runner = runnerOf(context, options)
   const folder = requireTaskFolder(requireRoot(context), task)
-  const { session } = identityOf(context, options)
-  const runner = { hostSession: session, parentSession: options.parentSession ?? session }
   const state = resumeRun(folder, runner, context.nowMs)
   return {
     exitCode: 0,
