@@ -109,6 +109,29 @@ describe('workflow validate', () => {
     expect((await placesIn('flow.yaml', rows.join('\n'))).faults).toEqual(['1:1 '])
   })
 
+  it.each([
+    ['flow.json', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['flow.yaml', '['.repeat(5000) + ']'.repeat(5000)],
+    ['flow.json', `{"name": "x", "phases": [{"id": "a", "steps": [${'{"x":'.repeat(9000)}1${'}'.repeat(9000)}]}]}`],
+  ])('says that %s is nested too deeply, and has no fault of its own', async (name, text) => {
+    const project = createProject()
+    project.write(name, text)
+    for (const words of [
+      ['validate', name],
+      ['start', '7', 'x', '--definition', name],
+    ]) {
+      const run = await project.cli(['workflow', ...words])
+      expect(run.status).toBe(words[0] === 'validate' ? 1 : 65)
+      expect(run.stdout + run.stderr).toContain('nested too deeply to be read')
+    }
+  })
+
+  it('says what it has to say of a strange key once, and nothing on stderr', async () => {
+    const project = createProject()
+    project.write('flow.yaml', '? [a, b]\n: c\nname: x\nphases: []\n')
+    expect(await project.cli(['workflow', 'validate', 'flow.yaml'])).toMatchObject({ status: 1, stderr: '' })
+  })
+
   it('takes what phases have in common from an anchor', async () => {
     const text = 'name: x\nphases:\n  - &p {id: a, prompt: p, artifact: a}\n  - <<: *p\n    id: b\n    artifact: b\n'
     expect(await placesIn('flow.yaml', text)).toEqual({ faults: [], warnings: [], status: 0 })

@@ -71,6 +71,13 @@ describe('the rules of a definition', () => {
   it('names and artifacts that some file system cannot tell apart are one', () => {
     expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toHaveLength(2)
   })
+
+  it('no artifact lies below another, in whatever order and case they come', () => {
+    const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
+    expect(faultsOf(leaving('a', 'Out/x/b.txt'), leaving('b', 'out'), leaving('c', 'outer/b.txt'))).toEqual([
+      '0.artifact: "Out/x/b.txt" would lie below "Out", which a phase leaves as a file',
+    ])
+  })
 })
 
 describe('a definition with faults of shape and of sense', () => {

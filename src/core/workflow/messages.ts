@@ -100,6 +100,8 @@ export const RULE_TEXT = {
   twin: (id: string): string => `another phase is called "${quote(id, 80)}" (upper and lower case do not count)`,
   twinArtifact: (artifact: string): string =>
     `another phase leaves "${quote(artifact, 80)}" too: its file would pass for this one's`,
+  belowArtifact: (artifact: string, above: string): string =>
+    `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which a phase leaves as a file`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
   unmade: (artifact: string): string => `no phase leaves "${quote(artifact, 80)}"`,
   madeLater: (artifact: string, id: string): string =>
@@ -108,6 +110,7 @@ export const RULE_TEXT = {
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
   noJson: (code: string): string => `no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`,
   needsQuotes: ' (a text that holds ": " needs quotes)',
+  tooDeep: 'nested too deeply to be read',
   severalDocuments: 'holds several documents: give each definition a file of its own',
   definitionTooLong: (mebibytes: number): string =>
     `with its prompt files the definition is larger than ${mebibytes} MiB, more than the state of a run may hold`,

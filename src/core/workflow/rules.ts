@@ -29,6 +29,7 @@ export function checkRules(
   const faults = [
     ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, { ...phase, ...written[index] })),
     ...twins(file),
+    ...artifactsBelowArtifacts(file),
   ]
   // Where a phase leads nowhere, or two have one name, no way can be told.
   const isGraph = areWaysKnown && !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
@@ -106,6 +107,19 @@ function twins(file: DefinitionFile): Finding[] {
     }
   }
   return found
+}
+
+/** Where one artifact lies there is no room for another below it: a file is no folder. */
+function artifactsBelowArtifacts(file: DefinitionFile): Finding[] {
+  const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
+  return file.phases.flatMap(({ artifact = '' }, index) => {
+    const parts = artifact.split('/')
+    const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'))
+    const taken = above.find((one) => artifacts.has(one.toLowerCase()))
+    return taken === undefined
+      ? []
+      : [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
+  })
 }
 
 /** `isGraph`: the phases' ways can be told. */

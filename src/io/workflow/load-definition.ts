@@ -43,10 +43,21 @@ export function loadDefinition(file: string): LoadedDefinition {
     const detail = read.kind === 'absent' ? 'it is not there' : read.kind === 'text' ? 'too large' : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
-  const text = read.text.replace(/^\ufeff/, '')
+  try {
+    return checkText(file, read.text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    // The parsers call themselves for each level.
+    if (!(error instanceof RangeError)) throw error
+    const tooDeep = { line: 1, column: 1, where: '', detail: RULE_TEXT.tooDeep }
+    return { faults: [tooDeep], warnings: [], ready: undefined }
+  }
+}
+
+function checkText(file: string, text: string): LoadedDefinition {
   const lines = new LineCounter()
-  // YAML 1.2 holds JSON, so one parser gives places for both.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  // YAML 1.2 holds JSON, so one parser gives places for both. What it warns of would go to stderr.
+  const options = { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' } as const
+  const document = parseDocument(text, options)
   const placeAt = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
@@ -94,11 +105,21 @@ function syntaxFaults(file: string, text: string, document: Document): { offset:
   }
   return document.errors.map(({ code, message, pos }) => ({
     offset: pos[0],
-    detail:
-      code === 'MULTIPLE_DOCS'
-        ? RULE_TEXT.severalDocuments
-        : `${message}${code === 'BLOCK_AS_IMPLICIT_KEY' ? RULE_TEXT.needsQuotes : ''}`,
+    detail: syntaxDetail(code, message),
   }))
+}
+
+function syntaxDetail(code: string, message: string): string {
+  switch (code) {
+    case 'MULTIPLE_DOCS':
+      return RULE_TEXT.severalDocuments
+    case 'RESOURCE_EXHAUSTION':
+      return RULE_TEXT.tooDeep
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return `${message}${RULE_TEXT.needsQuotes}`
+    default:
+      return message
+  }
 }
 
 /**
