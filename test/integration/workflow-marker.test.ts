@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { CLI } from '../support/process.ts'
 import { createProject, type JsonDocument, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -43,6 +44,42 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
 }
 
 const RUNNING = 'the workflow "flow" runs: phase only, attempt 1 of 3'
+
+/** Another process makes its promise just before this one takes the lock of the task folder's marker. */
+const OTHER_PROMISE = `
+const fs = require('node:fs')
+const { openSync } = fs
+fs.openSync = (...words) => {
+  if (String(words[0]).endsWith('007_flow/.postflight-lock')) {
+    fs.openSync = openSync
+    fs.writeFileSync(String(words[0]).replace('-lock', '-pending'), '{"reason": "another promise"}')
+  }
+  return openSync(...words)
+}
+`
+
+describe.concurrent('a promise that is made while', () => {
+  it.each([
+    ['a run is started', ['start', '7', '--definition', 'flow.json', '--fresh'], 'completed'],
+    ['a run is resumed', ['resume', '7'], null],
+  ])('%s is kept, and said to be in the way', async (_what, words, outcome) => {
+    const project = await started()
+    project.write('other.cjs', OTHER_PROMISE)
+    if (outcome !== null) {
+      project.write(`${IN_TASK}/out.txt`, 'done')
+      await project.cli(['workflow', 'next', '7'], { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+    }
+    rmSync(project.at(MARKER), { force: true })
+    const run = await project.shell(`exec node -r ./other.cjs "${CLI}" workflow ${words.join(' ')}`)
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('promises another postflight') })
+    expect(project.read(MARKER)).toBe('{"reason": "another promise"}')
+    // Nothing was put aside, and nothing is lost.
+    expect(await outcomeOf(project)).toBe(outcome)
+    rmSync(project.at(MARKER))
+    expect((await project.cli(['workflow', ...words])).status).toBe(0)
+    expect(project.read(MARKER)).toContain('"workflow": true')
+  })
+})
 
 describe.concurrent('inspect', () => {
   it('says whose it is and where the run stands', async ({ expect }) => {

@@ -3,6 +3,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId, type Marker } from '../../core/marker.ts'
 import { toIsoSeconds } from '../../core/time.ts'
+import { newMarkerId } from '../../io/marker-id.ts'
 import { changeMarker, markerDisplayPath, readMarker, reviveAbandoned } from '../../io/marker-store.ts'
 import { taskWord } from '../../io/search.ts'
 import {
@@ -13,7 +14,7 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
-import { checkOneLine, identityOf, newId } from './create.ts'
+import { checkOneLine, identityOf } from './create.ts'
 
 /** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
 
@@ -34,7 +35,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   let id = ''
   const owner = (marker: Marker, fresh: boolean): Record<string, unknown> => {
     // The id is what the hook learns the owner by; an abandoned promise is a new one.
-    id = !fresh && isMarkerId(marker.id) ? marker.id : newId()
+    id = !fresh && isMarkerId(marker.id) ? marker.id : newMarkerId()
     return { id, cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
   }
   const revived = reviveAbandoned(folder, (marker) => ({

@@ -24,6 +24,7 @@ import {
 } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import { errorCode, kindAt } from '../../io/file-access.ts'
+import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { matchingFolders, taskFolderAt } from '../../io/tasks.ts'
@@ -280,7 +281,7 @@ function fieldsFor(
   const done = new Set(renewed?.steps.filter((step) => step.done).map((step) => step.name))
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
   const fresh = newMarkerFields({
-    id: isMarkerId(renewed?.id) ? renewed.id : newId(),
+    id: isMarkerId(renewed?.id) ? renewed.id : newMarkerId(),
     sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
     skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
     taskNumber,
@@ -297,18 +298,6 @@ function fieldsFor(
   return withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh })
 }
 
-const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
-
-/** `pf_` and 12 random characters, lower case: ids become file names, also where case does not count. */
-export function newId(): string {
-  return `pf_${randomCharacters(12)}`
-}
-
 function newSessionId(nowMs: number): string {
   return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
-}
-
-/** Ids must differ, not be secret: the platform's cryptography would cost some 3 ms to load. */
-function randomCharacters(count: number): string {
-  return Array.from({ length: count }, () => ID_ALPHABET[Math.floor(Math.random() * ID_ALPHABET.length)]).join('')
 }

@@ -21,6 +21,7 @@ import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
 import { kindAt, removeFile } from '../file-access.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../lock.ts'
+import { newMarkerId } from '../marker-id.ts'
 import { endMarker, markerDisplayPath, readMarker, writeNewMarker } from '../marker-store.ts'
 import { type TaskFolder, taskWord } from '../search.ts'
 import { lookInside, makeFoldersInside } from './files.ts'
@@ -63,17 +64,21 @@ export function startRun(
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     refuseOtherMarker(folder)
     const present = readState(folder)
-    if (present !== undefined) {
-      if (present.active || !options.fresh) {
-        const outcome = present.active ? 'running' : (present.outcome ?? '')
-        const resumable = String(isResumable(present))
-        throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
-      }
-      putAside(folder, present)
+    if (present !== undefined && (present.active || !options.fresh)) {
+      const outcome = present.active ? 'running' : (present.outcome ?? '')
+      const resumable = String(isResumable(present))
+      throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const state = newState(ready.definition, ready.snapshot, { ...runner, nowMs: options.nowMs })
-    writeState(folder, state, undefined)
+    // First, because `create` may have put another one there by now: then nothing is started.
     putMarker(folder, state, options.nowMs)
+    try {
+      if (present !== undefined) putAside(folder, present)
+      writeState(folder, state, undefined)
+    } catch (error) {
+      removeMarker(folder)
+      throw error
+    }
     return state
   })
 }
@@ -214,14 +219,20 @@ function refuseOtherMarker(folder: TaskFolder): void {
   if (present?.kind === 'unreadable') {
     throw new PostflightError('marker-unreadable', { path: markerDisplayPath(folder), detail: present.detail })
   }
-  if (present === undefined || present.marker.workflow) return
-  throw new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: taskWord(folder) })
+  if (present !== undefined && !present.marker.workflow) throw otherMarker(folder)
 }
 
-/** The marker by which launcher and hook find the run. */
+function otherMarker(folder: TaskFolder): PostflightError {
+  return new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: taskWord(folder) })
+}
+
+/**
+ * The marker by which launcher and hook find the run.
+ * @throws {PostflightError} `workflow-marker` when another promise's lies there by now, `marker-unreadable`.
+ */
 function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
   const fields = newMarkerFields({
-    id: `pf_${Math.random().toString(36).slice(2).padEnd(12, '0').slice(0, 12)}`,
+    id: newMarkerId(),
     sessionId: `workflow_${Math.floor(state.startedMs / 1000)}`,
     skill: 'postflight-workflow',
     taskNumber: taskNumberOf(folder.task) ?? 0,
@@ -231,13 +242,21 @@ function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): voi
     hostSession: state.hostSession,
     agent: state.hostSession === undefined ? undefined : MAIN_AGENT,
   })
-  writeNewMarker(folder, () => ({ fields: { ...fields, workflow: true }, keepsCount: false }))
+  writeNewMarker(folder, (present) => {
+    if (present !== undefined && !present.marker.workflow) throw otherMarker(folder)
+    return { fields: { ...fields, workflow: true }, keepsCount: false }
+  })
 }
 
 /** Puts the marker back where it is missing; another promise's is left alone, and holds the agent until it is kept. */
 function ensureMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
-  const present = readMarker(folder)
-  if (present === undefined) putMarker(folder, state, nowMs)
+  if (readMarker(folder) !== undefined) return
+  try {
+    putMarker(folder, state, nowMs)
+  } catch (error) {
+    // Made a moment ago.
+    if (!(error instanceof PostflightError) || error.code !== 'workflow-marker') throw error
+  }
 }
 
 function removeMarker(folder: TaskFolder): void {
