@@ -97,6 +97,8 @@ describe('a transition that is killed at any write', () => {
       expect(next, `call ${call}`).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
       const after = left({ ...template, at: (...names) => join(folder, ...names) })
       expect(after, `call ${call}`).toEqual(wanted)
+      const litter = readdirSync(join(folder, IN_TASK, 'workflow')).filter((name) => name.endsWith('.tmp'))
+      expect(litter, `call ${call}`).toEqual([])
       return true
     }
     const died = (await Promise.all(Array.from({ length: 40 }, (_, call) => killedAt(call)))).filter(Boolean).length

@@ -263,6 +263,7 @@ describe('a snapshot', () => {
     [{ steps: 'x' }],
     [{ steps: { from: '../x', pointer: '' } }],
     [{ id: 'b' }],
+    [{ check: { json_schema: { enum: 3 } } }],
   ])('that somebody changed to %j is refused', (change) => {
     const changed = { name: 'x', phases: [{ ...phases[0], ...change }, phases[1]] }
     expect(readDefinition(changed)).toBeUndefined()

@@ -1,4 +1,4 @@
-import { isRecord } from './definition.ts'
+import { isRecord } from './record.ts'
 import { checkRules, type Finding } from './rules.ts'
 import { salvage } from './salvage.ts'
 import { checkShape, type DefinitionFile, type FaultPath } from './schema.ts'

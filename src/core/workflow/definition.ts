@@ -1,3 +1,6 @@
+import { schemaFaults } from './json-schema.ts'
+import { isRecord } from './record.ts'
+
 /**
  * A workflow's definition as the machine sees it (DESIGN section 8): every default filled in, every prompt as text.
  * On disk it is the snapshot in the state file, snake_case. That was validated when the run was started, so here only
@@ -98,6 +101,9 @@ function readPhase(fields: Record<string, unknown>): Phase | undefined {
   const artifact = fields.artifact as string | undefined
   if (artifact !== undefined && !isArtifactPath(artifact)) return undefined
   if (artifact === undefined && steps === undefined) return undefined
+  const check = readCheck(fields.check)
+  // One that nobody checked could make the checking of an artifact fail, or last.
+  if (check.jsonSchema !== undefined && schemaFaults(check.jsonSchema).length > 0) return undefined
   return {
     id,
     artifact,
@@ -105,7 +111,7 @@ function readPhase(fields: Record<string, unknown>): Phase | undefined {
     onExhausted,
     steps,
     prompt: fields.prompt as string | undefined,
-    check: readCheck(fields.check),
+    check,
     maxAttempts: fields.max_attempts as number,
     next: { pass, fail, verdict: verdict as string | undefined },
     maxVisits: fields.max_visits as number,
@@ -137,11 +143,6 @@ function readCheck(value: unknown): Check {
 
 function isLimit(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000
-}
-
-/** A JSON object, for whoever checks a shape by hand. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Phases name folders and stand in diagrams: a plain word. */

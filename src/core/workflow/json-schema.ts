@@ -1,4 +1,4 @@
-import { isRecord } from './definition.ts'
+import { isRecord } from './record.ts'
 
 /**
  * The part of JSON Schema that a `check` may use. A subset of our own, because a definition may come with a cloned

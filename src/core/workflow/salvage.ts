@@ -1,4 +1,5 @@
-import { END, isRecord } from './definition.ts'
+import { END } from './definition.ts'
+import { isRecord } from './record.ts'
 import { checkShape, type DefinitionFile, type FaultPath, type ShapeFault } from './schema.ts'
 
 /**

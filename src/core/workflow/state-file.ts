@@ -1,5 +1,6 @@
 import { fromIso, toIso } from '../time.ts'
-import { isRecord, readDefinition } from './definition.ts'
+import { readDefinition } from './definition.ts'
+import { isRecord } from './record.ts'
 import { type HistoryEntry, OUTCOMES, type Transition, type WorkflowState } from './state.ts'
 
 /** The state of a run as it lies on disk: one format for every driver. In the file snake_case, in the code camelCase. */

@@ -15,19 +15,9 @@ export type Inside =
 
 /**
  * Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only.
- * @throws where the machine cannot look just now (EIO, EMFILE).
+ * @throws where that cannot be told.
  */
 export function lookInside(folder: string, relative: string): Inside {
-  try {
-    return walkInside(folder, relative)
-  } catch (error) {
-    const code = errorCode(error)
-    if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
-    return { kind: 'elsewhere', what: `out of reach (${code})` }
-  }
-}
-
-function walkInside(folder: string, relative: string): Inside {
   const parts = relative.split('/')
   let current = folder
   for (const [index, part] of parts.entries()) {
@@ -42,9 +32,23 @@ function walkInside(folder: string, relative: string): Inside {
   return { kind: 'file', path: current, size: fs.lstatSync(current).size }
 }
 
-/** Reads a file below a folder, at most `limit` bytes; see `lookInside` for what is refused. */
-export function readInside(folder: string, relative: string, limit: number): FileRead {
-  const found = lookInside(folder, relative)
+/**
+ * The same for a path that somebody else chose: where a folder on the way has no rights, or a name is too long, it is
+ * theirs to mend.
+ */
+export function lookForNamed(folder: string, relative: string): Inside {
+  try {
+    return lookInside(folder, relative)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
+    return { kind: 'elsewhere', what: `out of reach (${code})` }
+  }
+}
+
+/** Reads a file below a folder, at most `limit` bytes; `look` says what is refused. */
+export function readInside(folder: string, relative: string, limit: number, look = lookInside): FileRead {
+  const found = look(folder, relative)
   if (found.kind === 'absent') return found
   return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }

@@ -11,7 +11,7 @@ import type { Finding } from '../../core/workflow/rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { readSmallFile } from '../file-access.ts'
-import { readInside } from './files.ts'
+import { lookForNamed, readInside } from './files.ts'
 
 /** A definition file, JSON or YAML: read, checked, and every finding told with its line and column. */
 
@@ -164,7 +164,7 @@ function readPromptFiles(
       // A path that leads outside is a fault of its own, and is not followed here.
       if (name === undefined || !isInsidePath(name)) continue
       const at = ['phases', index, key]
-      const read = readInside(folder, name, MAX_PROMPT_LENGTH)
+      const read = readInside(folder, name, MAX_PROMPT_LENGTH, lookForNamed)
       if (read.kind !== 'text') {
         const detail = read.kind === 'absent' ? 'it is not there' : read.detail
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })

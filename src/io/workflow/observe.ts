@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { isRecord, MAX_STEPS, type Phase } from '../../core/workflow/definition.ts'
+import { MAX_STEPS, type Phase } from '../../core/workflow/definition.ts'
 import { findBreach } from '../../core/workflow/json-schema.ts'
 import {
   type ArtifactSeen,
@@ -15,9 +15,10 @@ import {
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { isRecord } from '../../core/workflow/record.ts'
 import { stepAsText } from '../../core/workflow/snapshot.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { lookInside, makeFoldersInside, moveToFree, readInside } from './files.ts'
+import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from './files.ts'
 
 /** What the machine asks of a task folder: what is there, and what has to be moved. */
 
@@ -61,7 +62,7 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
 }
 
 function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
-  const found = lookInside(folder, name)
+  const found = lookForNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
   if (found.size < (check.minBytes ?? 0)) return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0))
@@ -101,7 +102,7 @@ function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
 }
 
 function seeSteps(folder: string, name: string, pointer: string): StepsSeen {
-  const json = readJson(folder, name, ARTIFACT_LIMIT)
+  const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
   if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noArtifact(name) }
   if (json.kind === 'wrong') return { kind: 'none', why: json.why }
   const list = resolvePointer(json.value, pointer)
@@ -115,8 +116,8 @@ type JsonRead =
   | { readonly kind: 'wrong'; readonly why: string }
   | { readonly kind: 'json'; readonly value: unknown }
 
-function readJson(folder: string, name: string, limit: number): JsonRead {
-  const read = readInside(folder, name, limit)
+function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
+  const read = readInside(folder, name, limit, look)
   if (read.kind === 'absent') return read
   if (read.kind === 'unreadable' && isNoFaultOfFile(read.detail)) {
     throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail: read.detail })

@@ -10,7 +10,16 @@ import {
   readHistoryEntry,
   type StateProblem,
 } from '../../core/workflow/state-file.ts'
-import { closeQuietly, kindAt, makeOwnFolder, named, readSmallFile, replaceFile, writeWhole } from '../file-access.ts'
+import {
+  closeQuietly,
+  kindAt,
+  makeOwnFolder,
+  named,
+  readSmallFile,
+  replaceFile,
+  tryRemoveFile,
+  writeWhole,
+} from '../file-access.ts'
 import { withLock } from '../lock.ts'
 import { type TaskFolder, taskWord } from '../search.ts'
 
@@ -54,7 +63,15 @@ export function writeState(folder: TaskFolder, state: WorkflowState, former: Wor
     folder,
     state.history.filter((entry) => entry.n > since),
   )
+  removeLitter(folder)
   replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
+}
+
+/** What processes that were killed over a write left: under the lock nobody else is writing. */
+function removeLitter(folder: TaskFolder): void {
+  for (const name of fs.readdirSync(stateFolder(folder))) {
+    if (name.startsWith(`${STATE_FILE}.`) && name.endsWith('.tmp')) tryRemoveFile(path.join(stateFolder(folder), name))
+  }
 }
 
 /**
