@@ -28,13 +28,15 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
     .map(({ shape, steps, max_step_attempts, on_exhausted, next, ...rest }) => {
       const hasArtifact = shape !== 'steps'
       const hasSteps = shape !== 'artifact'
+      // Where there is nothing else, there must be a step.
+      const list = shape === 'steps' && steps.length === 0 ? ['one'] : steps
       return {
         id: IDS[index],
         ...rest,
         prompt: 'do it',
         ...(hasArtifact && { artifact: `${IDS[index]}.json` }),
         ...(hasSteps && {
-          steps: shape === 'taken' ? { from: 'a.json', pointer: '/steps' } : steps,
+          steps: shape === 'taken' ? { from: 'a.json', pointer: '/steps' } : list,
           max_step_attempts,
           on_exhausted,
         }),

@@ -53,6 +53,7 @@ describe('the rules of a definition', () => {
     [{ ...PHASE, prompt_file: 'p.md' }, '0.prompt_file'],
     [{ ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' }, '0.step_prompt_file'],
     [{ id: 'a', prompt: 'p' }, '0'],
+    [{ id: 'a', steps: [] }, '0.steps'],
     [{ id: 'a', artifact: 'a' }, '0'],
     [{ ...PHASE, on_exhausted: 'stop' }, '0.on_exhausted'],
     [{ ...PHASE, artifact: '/etc/passwd' }, '0.artifact'],

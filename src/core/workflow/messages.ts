@@ -84,6 +84,7 @@ export const RULE_TEXT = {
   id: (id: string): string => `"${quote(id, 80)}" is no id: a letter, then letters, digits, "_" and "-", and not "end"`,
   both: (name: string): string => `give ${name} or ${name}_file, not both`,
   leavesNothing: 'a phase must leave an artifact or have steps: else nobody can tell when it is done',
+  noSteps: 'a phase without an artifact needs a step: else nothing is asked for',
   noPrompt: 'a phase without steps needs a prompt or a prompt_file',
   needsSteps: (name: string): string => `${name} is for a phase with steps`,
   needsArtifact: (what: string): string => `${what} needs an artifact`,

@@ -48,6 +48,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, 
     fault(['step_prompt_file'], RULE_TEXT.both('step_prompt'))
   }
   if (lacks('artifact', 'steps')) fault([], RULE_TEXT.leavesNothing)
+  if (lacks('artifact') && Array.isArray(phase.steps) && phase.steps.length === 0) fault(['steps'], RULE_TEXT.noSteps)
   if (lacks('steps')) {
     if (lacks('prompt', 'prompt_file')) fault([], RULE_TEXT.noPrompt)
     for (const name of ['step_prompt', 'step_prompt_file', 'max_step_attempts', 'on_exhausted'] as const) {
