@@ -50,6 +50,22 @@ describe('a run of any definition in any world', () => {
     )
   })
 
+  it('asks anew where a phase is entered again: what an earlier visit left does not pass for it', () => {
+    fc.assert(
+      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+        for (const { id, artifact } of ready.definition.phases) {
+          // The last visit may have ended the run before anything was asked for.
+          const over = (state.visits[id] ?? 0) - (state.phase === id ? 1 : 0)
+          for (let visit = 2; artifact !== undefined && visit <= over; visit++) {
+            expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   it('never passes a strict gate without its artifact', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
