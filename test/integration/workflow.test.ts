@@ -379,6 +379,7 @@ describe('bad input', () => {
       project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
     expect((await start()).status).toBe(1)
     expect((await start('--fresh')).status).toBe(1)
+    expect((await project.cli(['workflow', 'start', '8', '--definition', 'flow.json'])).stderr).toContain('`8 my_slug`')
     project.write(`${IN_TASK}/out.txt`, 'old')
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
     const refused = await start()

@@ -125,6 +125,9 @@ describe('what is said of a workflow', () => {
     expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'running' })).toContain(
       'runs the workflow "n" already',
     )
+    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'stalled', resumable: 'true' })).toContain(
+      'workflow resume t` goes on with it, `start --fresh`',
+    )
     expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: 2 })).toContain(
       '(and 2 more',
     )

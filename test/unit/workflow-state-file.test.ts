@@ -51,6 +51,7 @@ describe('a state file', () => {
     ['phase', 'nobody'],
     ['visits', { a: -1 }],
     ['phase_attempts', 1.5],
+    ['total_steps', 1001],
     ['taken_steps', [1]],
     ['prompted', null],
     ['host_session', 3],

@@ -1,5 +1,5 @@
 import { fromIso, toIso } from '../time.ts'
-import { readDefinition } from './definition.ts'
+import { MAX_STEPS, readDefinition } from './definition.ts'
 import { isRecord } from './record.ts'
 import { type HistoryEntry, OUTCOMES, type Transition, type WorkflowState } from './state.ts'
 
@@ -111,7 +111,7 @@ function fromFields(fields: Record<string, unknown>): WorkflowState | StateProbl
     phaseAttempts: count('phase_attempts'),
     maxPhaseAttempts: count('max_phase_attempts'),
     currentStep: count('current_step'),
-    totalSteps: count('total_steps'),
+    totalSteps: must('total_steps', isStepCount, 0),
     takenSteps: must('taken_steps', isOptionalTexts, null) ?? undefined,
     stepsKnown: flag('steps_known'),
     stepAttempts: count('step_attempts'),
@@ -140,6 +140,11 @@ function fromFields(fields: Record<string, unknown>): WorkflowState | StateProbl
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0
+}
+
+/** More would be more prompts than the definition allows. */
+function isStepCount(value: unknown): value is number {
+  return isCount(value) && value <= MAX_STEPS
 }
 
 function isFlag(value: unknown): value is boolean {
