@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync()
   } catch (error) {
-    const usage = asUsageError(error)
+    const usage = asUsageError(error, program, process.argv.slice(2))
     if (usage === 'done') return
     const json = process.argv.includes('--json')
     process.exitCode = printError(usage ?? asPostflightError(error), json, standardOutput, standardError)

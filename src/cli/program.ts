@@ -236,16 +236,38 @@ function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
 }
 
-/** commander's ways out, as ours: help and version are done, everything else is wrong use. */
-export function asUsageError(error: unknown): PostflightError | undefined | 'done' {
+/**
+ * commander's ways out, as ours: help and version are done, everything else is wrong use. `words`: what was typed, which
+ * tells whose help to name.
+ */
+export function asUsageError(
+  error: unknown,
+  program: Command,
+  words: readonly string[],
+): PostflightError | undefined | 'done' {
   if (!(error instanceof CommanderError)) return undefined
   if (error.exitCode === 0) return 'done'
+  const help = `\`${commandNames(program, words).join(' ')} --help\``
   if (error.code === 'commander.help') {
-    return new PostflightError('usage', { detail: 'give a command: `postflight --help` lists them.' })
+    return new PostflightError('usage', { detail: `give a command: ${help} lists them.` })
   }
-  const words = error.message
+  const what = error.message
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  return new PostflightError('usage', { detail: `${words.replace(/[.]$/, '')}. See \`postflight --help\`.` })
+  return new PostflightError('usage', { detail: `${what.replace(/[.]$/, '')}. See ${help}.` })
+}
+
+/** The names of the command that the words lead to, the program's first. */
+function commandNames(program: Command, words: readonly string[]): string[] {
+  const names = [program.name()]
+  let command = program
+  for (const [index, word] of words.entries()) {
+    if (word.startsWith('-') || words[index - 1] === '--root') continue
+    const found = command.commands.find((one) => one.name() === word)
+    if (found === undefined) break
+    names.push(word)
+    command = found
+  }
+  return names
 }

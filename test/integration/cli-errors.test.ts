@@ -49,6 +49,20 @@ describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it.each([
+    [[], 'postflight --help'],
+    [['nonsense'], 'postflight --help'],
+    [['create'], 'postflight create --help'],
+    [['--root', 'clear', 'create', '7', '--nonsense'], 'postflight create --help'],
+    [['workflow'], 'postflight workflow --help'],
+    [['workflow', 'nonsense'], 'postflight workflow --help'],
+    [['workflow', 'start', '7'], 'postflight workflow start --help'],
+  ])('%j names the help that says more', async (words, help) => {
+    const project = createProject()
+
+    expect((await project.cli(words)).stderr).toContain(`\`${help}\``)
+  })
+
   it('also where the word is very long', async () => {
     const project = createProject()
 

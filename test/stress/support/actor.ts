@@ -270,7 +270,7 @@ async function runCliProgram(
   try {
     await program.parseAsync(['node', 'postflight', ...(job.words ?? [])])
   } catch (error) {
-    const usage = asUsageError(error)
+    const usage = asUsageError(error, program, job.words ?? [])
     if (usage === 'done') return 0
     return printError(usage ?? asPostflightError(error), job.words?.includes('--json') ?? false, stdout, stderr)
   }
