@@ -172,6 +172,7 @@ describe.concurrent('clear', () => {
     expect(run.stdout).toMatch(/cleared .*\.postflight-pending.*postflight workflow resume 007_flow goes on with it/)
     expect(project.has(MARKER)).toBe(false)
     expect(await outcomeOf(project)).toBe('stopped')
+    expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'cleared', detail: 'workflow stopped' })
   })
 
   it('--orphaned leaves a run that somebody may take up, however old', async ({ expect }) => {

@@ -49,8 +49,9 @@ export function clear(context: CommandContext, task: string | undefined, options
     const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
     const id = result.marker?.marker.id
     if (!options.dryRun && root !== undefined) {
-      const detail = result.marker === undefined ? 'no marker was pending' : undefined
-      const outcome = result.marker === undefined ? undefined : 'cleared'
+      const isCleared = result.marker !== undefined || isRunning
+      const detail = isRunning ? 'workflow stopped' : isCleared ? undefined : 'no marker was pending'
+      const outcome = isCleared ? 'cleared' : undefined
       record(context, root, [
         {
           event: 'clear',
