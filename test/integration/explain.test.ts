@@ -189,7 +189,17 @@ describe.concurrent('explain', () => {
     const run = await project.cli(['explain', '--payload', 'nowhere.json'])
 
     expect(run.status).toBe(65)
-    expect(run.stderr).toContain('nowhere.json')
+    expect(run.stderr).toBe('postflight: nowhere.json is not there: give the path of a file that is.\n')
+  })
+
+  it('says whose stop it is about where no payload is given', async () => {
+    const project = createProject()
+
+    const without = await project.cli(['explain'])
+    const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
+
+    expect(without.stdout).toMatch(/^no payload is given [^\n]*--payload[^\n]*:\nSubagentStop of session not known/)
+    expect(empty.stdout).not.toContain('no payload')
   })
 
   it('says so where there is no root', async () => {

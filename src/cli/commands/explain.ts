@@ -27,6 +27,9 @@ export interface ExplainOptions {
   readonly payload?: string
 }
 
+/** Said where the answer is to a payload that nobody sent. */
+const NO_PAYLOAD = 'no payload is given (--payload FILE, or - for stdin), which the hook takes for this:'
+
 export function explain(context: CommandContext, paint: Painter, options: ExplainOptions): CommandResult {
   const payload =
     options.payload === undefined ? EMPTY_PAYLOAD : parsePayload(readPayloadFile(context, options.payload))
@@ -74,6 +77,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
       answer: JSON.parse(formatAnswer(answer, told)),
     },
     lines: [
+      ...(options.payload === undefined ? [NO_PAYLOAD] : []),
       `${paint.bold(inLine(payload.event))} of session ${inLine(session)}, agent ${inLine(agent)}`,
       roots.length === 0 ? 'no root: no specs/ folder in sight' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),
