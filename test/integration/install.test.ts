@@ -121,7 +121,7 @@ describe.concurrent('install', () => {
 
     const run = await project.cli(['install'])
 
-    expect(run.stderr).toContain('a path of this machine')
+    expect(run.stdout).toMatch(/a path of this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`"${LAUNCHER}"`)
   })
 

@@ -48,14 +48,17 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   if (options.dryRun && changed) lines.push(after.trimEnd())
   if (backup !== undefined) lines.push(`the former file is kept as ${displayPath(context, backup)}`)
   if (changed && !options.dryRun) lines.push('sessions that are running now use it after a restart')
-  if (options.scope === 'project' && !target.portable) {
-    context.note(
-      'postflight: the entry holds a path of this machine. For settings that are shared, make postflight-guard a dev dependency of the project, or use --scope local.',
+  if (changed && options.scope === 'project' && !target.portable) {
+    lines.push(
+      `this entry holds a path of this machine: for settings that are shared, make postflight-guard a dev dependency of the project, or use --scope ${target.personalScope}`,
     )
   }
   return {
     exitCode: 0,
-    data: { file: target.file, changed, dry_run: options.dryRun, backup: backup ?? null, [target.key]: target.entry },
+    data: {
+      ...{ file: target.file, changed, dry_run: options.dryRun, backup: backup ?? null },
+      ...{ [target.key]: target.entry, portable: target.portable },
+    },
     lines,
   }
 }
@@ -101,6 +104,8 @@ interface Target {
   readonly remove: (text: string) => string
   /** False when the entry holds a path of this machine. */
   readonly portable: boolean
+  /** Whose settings nobody shares. */
+  readonly personalScope: 'local' | 'user'
 }
 
 function targetOf(context: CommandContext, options: InstallOptions): Target {
@@ -126,6 +131,7 @@ function claudeTarget(context: CommandContext, scope: Scope): Target {
     add: (text) => addEntries(text, entries, file),
     remove: (text) => removeEntries(text, file),
     portable,
+    personalScope: 'local',
   }
 }
 
@@ -143,6 +149,7 @@ function openCodeTarget(context: CommandContext, scope: Scope): Target {
     add: (text) => addPlugin(text, plugin, file),
     remove: (text) => removePlugin(text, file),
     portable,
+    personalScope: 'user',
   }
 }
 
