@@ -19,6 +19,9 @@ const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
+/** What a file system says where a folder should be, and something else is. */
+const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
+
 const workflowCommand = (command: string, task = ''): string => commandLine(['workflow', command, task], undefined)
 const markerCommand = (command: string, task = ''): string => commandLine([command, task], undefined)
 
@@ -31,14 +34,16 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug too, as in \`${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
-  'task-unknown': (a) => `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists what is there.`,
+  'task-unknown': (a) =>
+    `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists the tasks that have a marker.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: leave the slug out, or take another number.`,
   'target-missing': (a) => `say which: a <task>, or ${a.options}.`,
   'target-twice': (a) => `give only one of: a <task>, ${a.options}.`,
   'value-invalid': (a) => `${a.option} ${a.expected}, not "${a.value}".`,
   'root-missing': (a) => `${a.path} is no folder (from ${a.from}).`,
-  'root-none': (a) => `no specs/ folder at or above ${a.start}: go into the project, or give --root.`,
+  'root-none': (a) =>
+    `no specs/ folder at or above ${a.start}: go into the project, or give --root (\`postflight create\` makes the first one).`,
   'root-unlikely': (a) => `${a.start} is no project: go into one, or give --root ${a.start} if you mean it.`,
   'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
@@ -59,11 +64,12 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     "no host session known here: run this in the agent's shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).",
   'payload-not-json': (a) => `the payload is no JSON (${a.detail}).`,
   'payload-not-object': () => 'the payload is JSON, but no object.',
-  'file-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or replace it by hand.`,
-  'settings-not-json': (a) =>
-    `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}). Nothing was written: mend the file, then try again.`,
-  'settings-wrong-shape': (a) =>
-    `${a.path}: ${a.where} must be ${a.expected}. Nothing was written: mend the file, then try again.`,
+  'file-unreadable': (a) =>
+    a.detail === 'ENOENT'
+      ? `${a.path} is not there: give the path of a file that is.`
+      : `${a.path} cannot be read (${a.detail}): mend or replace it by hand.`,
+  'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}).`,
+  'settings-wrong-shape': (a) => `${a.path}: ${a.where} must be ${a.expected}.`,
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === '' ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'workflow-none': (a) =>
@@ -83,12 +89,24 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
   'not-a-folder': (a) =>
     `${a.path} is ${a.kind === 'file' ? 'a file' : a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
-  'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
+  'cannot-write': (a) =>
+    IN_THE_WAY.includes(a.detail ?? '')
+      ? `cannot write ${a.path} (${a.detail}): something that is no folder is in the way. Move it elsewhere.`
+      : `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
   internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
 }
 
-/** The sentence for an error. Values are cleaned and cut, so that a hostile one cannot paint the terminal. */
+/** What a command that was to write adds to what is wrong with a file; who only looks leaves it out. */
+const NOTHING_WRITTEN = ' Nothing was written: mend the file, then try again.'
+
+/** The sentence for an error, with what to do about it. */
 export function errorMessage(code: ErrorCode, args: ErrorArguments): string {
+  const isSettings = code === 'settings-not-json' || code === 'settings-wrong-shape'
+  return `${errorFault(code, args)}${isSettings ? NOTHING_WRITTEN : ''}`
+}
+
+/** What is wrong. Values are cleaned and cut, so that a hostile one cannot paint the terminal. */
+export function errorFault(code: ErrorCode, args: ErrorArguments): string {
   const cleaned = Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, oneLine(String(value), QUOTE_LIMIT * 5)]),
   )

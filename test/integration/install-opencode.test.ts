@@ -133,6 +133,14 @@ describe.concurrent('install --host opencode', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it('says whose an entry is that holds a path of this machine: OpenCode has no local scope to put it in', async () => {
+    const project = createProject()
+
+    expect((await install(project, '--dry-run')).stdout).toMatch(/a path of this machine.*--scope user\n$/)
+    expect(await install(project, '--quiet')).toMatchObject({ stdout: '', stderr: '' })
+    expect((await install(project, '--json')).json()).toMatchObject({ changed: false, portable: false })
+  })
+
   it('has no local scope', async () => {
     const project = createProject()
 
@@ -191,7 +199,11 @@ describe.concurrent('doctor with the plugin', () => {
     project.write(CONFIG, '{')
 
     expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([
-      expect.objectContaining({ ok: false, fix: expect.stringContaining('mend the file by hand') }),
+      expect.objectContaining({
+        ok: false,
+        what: `${project.at(CONFIG)}:1:2: no valid JSON (close brace expected).`,
+        fix: expect.stringContaining('mend the file by hand'),
+      }),
     ])
   })
 

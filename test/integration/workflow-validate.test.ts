@@ -161,7 +161,7 @@ phases:
   it.each(['missing.yaml', '.'])('%s is no file: one line that says so', async (name) => {
     const run = await createProject().cli(['workflow', 'validate', name])
     expect(run).toMatchObject({ status: 65, stdout: '' })
-    expect(run.stderr).toMatch(/^postflight: \S+ cannot be read \((it is not there|a folder)\)[^\n]*\n$/)
+    expect(run.stderr).toMatch(/^postflight: \S+ (is not there: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
 
   it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml'])(

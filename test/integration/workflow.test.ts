@@ -353,6 +353,16 @@ describe('bad input', () => {
     expect((await next(project)).prompt).toContain('do it')
   })
 
+  it.each([
+    [['start', '8', '--definition', 'flow.json'], 64, /give a slug after its number, as in `8 my_slug`\.$/],
+    [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml is not there/],
+    [['graph', '8'], 1, /no folder for task 8/],
+  ])('what is missing is said by its own name: %j', async (words, status, said) => {
+    const project = await started(one())
+    const run = await project.cli(['workflow', ...words])
+    expect({ status: run.status, said: run.stderr.trim() }).toEqual({ status, said: expect.stringMatching(said) })
+  })
+
   it('a run that is put aside takes nothing along that lies elsewhere', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     project.write('elsewhere/out.txt', 'x')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ErrorArguments, type ErrorCode, EXIT, PostflightError } from '../../src/core/errors.ts'
-import { errorMessage } from '../../src/core/messages.ts'
+import { errorFault, errorMessage } from '../../src/core/messages.ts'
 
 /** Every code with its exit code and with arguments as they are given where it is thrown. */
 const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments]> = {
@@ -95,6 +95,21 @@ describe('sentences for errors', () => {
   it('a marker of another session: the command that takes it over is ready to paste', () => {
     const sentence = errorMessage('marker-of-other-session', { path: 'p', whose: 'w', task: "259_it's" })
     expect(sentence).toContain("`postflight adopt '259_it'\\''s'`")
+  })
+
+  it('a file that is not there cannot be mended, and what lies in the way needs no rights', () => {
+    expect(errorMessage('file-unreadable', { path: '/p', detail: 'ENOENT' })).toBe(
+      '/p is not there: give the path of a file that is.',
+    )
+    for (const detail of ['EEXIST', 'ENOTDIR']) {
+      expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/in the way/)
+    }
+  })
+
+  it('what is wrong with a settings file can be said without what a command would have written', () => {
+    const args = { path: '/s', line: 1, column: 2, detail: 'comma expected' }
+    expect(errorFault('settings-not-json', args)).toBe('/s:1:2: no valid JSON (comma expected).')
+    expect(errorMessage('settings-not-json', args)).toContain('Nothing was written')
   })
 
   it('a value of some length is whole', () => {

@@ -6,7 +6,7 @@ import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/commands.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
-import { errorMessage, unsearchable } from '../../core/messages.ts'
+import { errorFault, unsearchable } from '../../core/messages.ts'
 import { findPlugins, PLUGIN_FILE } from '../../core/opencode-config.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
 import { inLine, oneLine, shellWord } from '../../core/text.ts'
@@ -119,7 +119,7 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
     return [
-      bad('plugin', errorMessage(error.code, error.args), 'mend the file by hand: OpenCode does not start until then'),
+      bad('plugin', errorFault(error.code, error.args), 'mend the file by hand: OpenCode does not start until then'),
     ]
   }
 }
@@ -170,7 +170,7 @@ function checkScope(context: CommandContext, scope: Scope, project: string): Fin
     return [
       bad(
         'settings',
-        errorMessage(error.code, error.args),
+        errorFault(error.code, error.args),
         'mend the file by hand: Claude Code ignores all of it until then',
       ),
     ]
@@ -285,7 +285,7 @@ async function checkStrays(root: string): Promise<Finding[]> {
       bad(
         'marker',
         `${path.relative(root, file)} lies where the hook does not look`,
-        `it belongs into ${SPECS_FOLDER}/NNN_slug/: move or remove it`,
+        `it belongs in ${SPECS_FOLDER}/NNN_slug/: move or remove it`,
       ),
     )
 }

@@ -40,7 +40,7 @@ export interface LoadedDefinition {
 export function loadDefinition(file: string): LoadedDefinition {
   const read = readSmallFile(file, DEFINITION_LIMIT)
   if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'it is not there' : read.kind === 'text' ? 'too large' : read.detail
+    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? 'too large' : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
   try {

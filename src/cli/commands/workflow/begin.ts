@@ -76,7 +76,8 @@ export function start(
 /** A definition, or a task's run in the colours of its state, as a Mermaid diagram. */
 export function graph(context: CommandContext, target: string): CommandResult {
   const file = path.resolve(context.cwd, target)
-  const isFile = /[./\\]/.test(target) && kindAt(file) === 'file'
+  // A file that is not there is missed as a file, not as a task.
+  const isFile = /\.(?:ya?ml|json)$/i.test(target) || (/[./\\]/.test(target) && kindAt(file) === 'file')
   const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target))
   const definition = state?.definition ?? requireDefinition(file, displayPath(context, file)).definition
   const lines = mermaidLines(definition, state)
