@@ -152,7 +152,10 @@ describe('an agent that never writes its artifact', () => {
   it('is let through an advisory gate with a warning', async () => {
     const project = await started(one({ gate: 'advisory' }))
     await next(project)
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(await next(project)).toMatchObject({
+      ...{ command: 'finish', outcome: 'completed' },
+      why: expect.stringMatching(/^1 step or artifact was given up/),
+    })
     expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/warn .*out.txt is not there/)
   })
 })
@@ -185,7 +188,9 @@ describe('steps', () => {
     project.write(`${IN_TASK}/step-result.json`, '{"success": false, "summary": "too hard"}')
     expect((await next(project)).prompt).toContain('What was wrong the last time: too hard')
     project.write(`${IN_TASK}/step-result.json`, '{"success": false}')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    const why = '1 step or artifact was given up on the way (`postflight workflow history` says which)'
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed', why })
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`! ${why}`)
     for (const name of ['1-1', '1-2', '2-1', '2-2']) {
       expect(project.has(`${IN_TASK}/step-results/work/${name}.json`)).toBe(true)
     }

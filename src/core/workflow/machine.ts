@@ -168,7 +168,7 @@ function stepFailed(
     return { state: end(spent, 'failed', seen.nowMs, text), command: { kind: 'finish' }, effects }
   }
   const skipped = record(failed, { event: 'step-skipped', ...where(state), detail: why }, seen.nowMs)
-  return { state: nextStep(skipped, why), command: { kind: 'observe' }, effects }
+  return { state: { ...nextStep(skipped, why), skips: state.skips + 1 }, command: { kind: 'observe' }, effects }
 }
 
 function nextStep(state: WorkflowState, lastFailure: string | undefined): WorkflowState {
@@ -201,7 +201,8 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   if (phase.gate === 'strict') {
     return only(end(counted, 'stalled', seen.nowMs, WORKFLOW_TEXT.exhausted(attempts, why)), 'finish')
   }
-  const warned = record(counted, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
+  const goingOn = { ...counted, skips: state.skips + 1 }
+  const warned = record(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
   // Without an artifact there is no verdict, and nothing that passed.
   return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
 }
@@ -222,7 +223,8 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
   if (target === END) {
     const outcome = failed ? 'failed' : 'completed'
     const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
-    return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : undefined), 'finish')
+    const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
+    return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
   }
   // It stays where it is: what lies there lets it go on from here when it is resumed.
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', nowMs), 'finish')

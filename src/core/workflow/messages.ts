@@ -19,6 +19,8 @@ export const WORKFLOW_TEXT = {
   visitsSpent: (phase: string, visits: number): string =>
     `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
+  wentOnWithout: (count: number): string =>
+    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} given up on the way (\`postflight workflow history\` says which)`,
   bypassed: 'its marker was bypassed',
   cleared: 'its marker was cleared',
   noRun: "it is a workflow's, but there is no workflow here",

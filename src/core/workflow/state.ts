@@ -86,6 +86,8 @@ export interface WorkflowState {
   readonly why: string | undefined
   readonly startedMs: number
   readonly updatedMs: number
+  /** Steps and artifacts that it went on without, so far. */
+  readonly skips: number
   /** Prompts given out so far. */
   readonly prompts: number
   /** The number of the last transition. */
@@ -132,6 +134,7 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     why: undefined,
     startedMs: starter.nowMs,
     updatedMs: starter.nowMs,
+    skips: 0,
     prompts: 0,
     sequence: 0,
     history: [],
