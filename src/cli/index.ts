@@ -25,10 +25,10 @@ async function main(): Promise<void> {
       printResult(result, { json: json === true, quiet: quiet === true }, standardOutput)
       process.exitCode = result.exitCode
     },
-    follow: async (start) => {
+    follow: async (count) => {
       const { followLogs } = await import('./commands/logs.ts')
       const { json, root } = program.opts()
-      await followLogs(contextOf(root), start, processScreen(standardOutput, process.env.TERM), json === true)
+      await followLogs(contextOf(root), { count }, processScreen(standardOutput, process.env.TERM), json === true)
     },
     watch: async (task) => {
       const { watchStatus } = await import('./commands/workflow/watch.ts')

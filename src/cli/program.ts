@@ -16,8 +16,8 @@ export interface ProgramPorts {
   readonly run: (
     action: (context: CommandContext, paint: Painter) => Promise<CommandResult> | CommandResult,
   ) => Promise<void>
-  /** Prints what comes into the journal after `start` (bytes). */
-  readonly follow: (start: number) => Promise<void>
+  /** Prints the last `count` entries of the journal, then what comes. */
+  readonly follow: (count: number) => Promise<void>
   /** Shows the status of a workflow, or of all, again whenever it changes, until the end. */
   readonly watch: (task: string | undefined) => Promise<void>
 }
@@ -193,13 +193,8 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
           expected: 'takes a whole number',
         })
       }
-      let end = 0
-      await ports.run(async (context) => {
-        const printed = (await import('./commands/logs.ts')).logs(context, { count })
-        end = printed.end
-        return printed
-      })
-      if (options.follow) await ports.follow(end)
+      if (options.follow) await ports.follow(count)
+      else await ports.run(async (context) => (await import('./commands/logs.ts')).logs(context, { count }))
     })
 }
 

@@ -17,47 +17,55 @@ export interface LogsOptions {
   readonly count: number
 }
 
-/** What was printed, and where the journal goes on from there (bytes). */
-export interface LogsResult extends CommandResult {
-  readonly end: number
-}
-
 type Entry = Readonly<Record<string, unknown>>
 
 const FOLLOW_INTERVAL_MS = 500
 
-export function logs(context: CommandContext, options: LogsOptions): LogsResult {
+export function logs(context: CommandContext, options: LogsOptions): CommandResult {
+  const { last, isEmpty } = lastEntries(context, options)
+  return {
+    exitCode: 0,
+    data: { entries: last },
+    lines: isEmpty ? ['the journal is empty'] : last.map(describeEntry),
+  }
+}
+
+/** The last entries, and where the journal goes on from there (bytes). */
+function lastEntries(
+  context: CommandContext,
+  { count }: LogsOptions,
+): { readonly last: readonly Entry[]; readonly isEmpty: boolean; readonly end: number } {
   const { old, current } = readableJournal(requireRoot(context))
   const parts = [readJournal(old, 0), readJournal(current, 0)]
   if (parts.some(({ cut }) => cut)) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
   const entries = parts.flatMap(({ lines }) => parseLines(lines))
-  const last = options.count === 0 ? [] : entries.slice(-options.count)
-  return {
-    exitCode: 0,
-    data: { entries: last },
-    lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
-    end: parts[1]?.end ?? 0,
-  }
+  return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end: parts[1]?.end ?? 0 }
 }
 
 /**
- * Prints every entry that comes after `start` (bytes), until it is stopped or nobody reads any more. Rotation is
- * followed: what came before it lies in the old file.
+ * Prints the last entries, then every one that comes, each on one line, until it is stopped or nobody reads any more.
+ * Rotation is followed: what came before it lies in the old file.
  */
-export async function followLogs(context: CommandContext, start: number, screen: Screen, json: boolean): Promise<void> {
+export async function followLogs(
+  context: CommandContext,
+  options: LogsOptions,
+  screen: Screen,
+  json: boolean,
+): Promise<void> {
   const { old, current } = readableJournal(requireRoot(context))
-  let position = start
+  const { last, end } = lastEntries(context, options)
+  let position = end
+  const print = (entry: Entry): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
   const comeIn = (): Entry[] => {
     const isRotated = sizeOf(current) < position
     const before = isRotated ? parseLines(readJournal(old, position).lines) : []
-    const { lines, end } = readJournal(current, isRotated ? 0 : position)
-    position = end
-    return [...before, ...parseLines(lines)]
+    const read = readJournal(current, isRotated ? 0 : position)
+    position = read.end
+    return [...before, ...parseLines(read.lines)]
   }
+  if (!last.every(print)) return
   do {
-    for (const entry of comeIn()) {
-      if (!screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)) return
-    }
+    if (!comeIn().every(print)) return
   } while (await screen.pause(FOLLOW_INTERVAL_MS))
 }
 
