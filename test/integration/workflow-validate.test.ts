@@ -172,4 +172,13 @@ phases:
       expect(run.json()).toMatchObject({ valid: true, faults: [], warnings: [] })
     },
   )
+
+  it.each([
+    ['four-phases.yaml', /at most 3009 prompts \(steps not known yet count as 1000\)$/],
+    ['research-plan-implement.yaml', /at most 38 prompts$/],
+  ])('says why the prompts may be so many: %s', async (name, said) => {
+    const file = new URL(`../../examples/${name}`, import.meta.url).pathname
+    const run = await createProject().cli(['workflow', 'validate', file])
+    expect(run.stdout.trim()).toMatch(said)
+  })
 })

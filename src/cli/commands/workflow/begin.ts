@@ -2,6 +2,7 @@ import path from 'node:path'
 import { commandLine } from '../../../core/commands.ts'
 import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
+import { type Definition, MAX_STEPS } from '../../../core/workflow/definition.ts'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
 import { kindAt } from '../../../io/file-access.ts'
 import { taskWord } from '../../../io/search.ts'
@@ -38,7 +39,7 @@ export function validate(context: CommandContext, paint: Painter, file: string):
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined
         ? `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`
-        : `${paint.green('✓')} ${inLine(definition.name)}: ${definition.phases.length} phases, at most ${promptBound(definition)} prompts`,
+        : `${paint.green('✓')} ${inLine(definition.name)}: ${definition.phases.length} phases, at most ${promptBound(definition)} prompts${boundNote(definition)}`,
     ],
   }
 }
@@ -71,6 +72,11 @@ export function start(
         : `With the hook installed, end your turn now: the prompts come by themselves. Without it, ask for each one: ${next}`,
     ],
   }
+}
+
+/** Why a bound is as high as it is. */
+function boundNote({ phases }: Definition): string {
+  return phases.some(({ steps }) => steps?.kind === 'from') ? ` (steps not known yet count as ${MAX_STEPS})` : ''
 }
 
 /** A definition, or a task's run in the colours of its state, as a Mermaid diagram. */
