@@ -178,7 +178,7 @@ for (const [asked, name, text] of work) {
     `a prompt for ${asked}`,
   )
   show(answer.reason.split('\n')[0], '    │ ')
-  say(`The agent leaves ${name}.`)
+  say(`The agent leaves ${name}${text.includes('false') ? `: ${text}` : '.'}`)
   fs.writeFileSync(inTask(name), text)
   if (asked === 'step 2 of 2, attempt 1') {
     hook(subagentStop(WORKER), 'the sub-agent that did the step')
