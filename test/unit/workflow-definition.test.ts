@@ -293,9 +293,17 @@ describe('a diagram', () => {
       '  p_a["a<br/>a#93;#59;b.json"]',
       '  p_a -- pass --> finish',
       '  p_a -- fail --> p_b',
-      '  p_b["b<br/>1 steps"]',
+      '  p_b["b<br/>1 step"]',
       '  p_b --> p_a',
       '  finish(("end"))',
+    ])
+  })
+
+  it('names no node by what Mermaid reads as an arrow', () => {
+    const { definition } = ready({ name: 'x', phases: [PHASE, { ...PHASE, id: 'b--c-', artifact: 'b.json' }] })
+    expect(mermaidLines(definition)).toEqual([
+      ...['flowchart TD', '  start(( )) --> p_a', '  p_a["a<br/>a.json"]', '  p_a --> p_2'],
+      ...['  p_2["b--c-<br/>b.json"]', '  p_2 --> finish', '  finish(("end"))'],
     ])
   })
 

@@ -26,14 +26,17 @@ const COLOURS: Readonly<Record<PhaseStanding, string>> = {
 
 /** The lines of the diagram; with a state, in its colours. */
 export function mermaidLines(definition: Definition, state?: WorkflowState): string[] {
-  const node = (id: string): string => (id === END ? 'finish' : `p_${id}`)
+  const { phases } = definition
+  // Two hyphens would begin an arrow: such a phase is called by its number, which no id begins with.
+  const node = (id: string): string =>
+    id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
   const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
   for (const { id, artifact, steps, next } of definition.phases) {
     const details = [
       ...(artifact === undefined ? [] : [artifact]),
       ...(steps === undefined
         ? []
-        : [steps.kind === 'list' ? `${steps.steps.length} steps` : `steps from ${steps.artifact}`]),
+        : [steps.kind === 'list' ? stepCount(steps.steps.length) : `steps from ${steps.artifact}`]),
     ]
     lines.push(`  ${node(id)}["${[id, ...details].map(asLabel).join('<br/>')}"]`)
     if (next.verdict === undefined) lines.push(`  ${node(id)} --> ${node(next.pass)}`)
@@ -45,6 +48,10 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   for (const [name, style] of Object.entries(COLOURS)) lines.push(`  classDef ${name} ${style}`)
   for (const [index, phase] of definition.phases.entries()) lines.push(`  class ${node(phase.id)} ${standings[index]}`)
   return lines
+}
+
+function stepCount(count: number): string {
+  return count === 1 ? '1 step' : `${count} steps`
 }
 
 /** Mermaid's own escapes, so that no name ends a label. */
