@@ -10,6 +10,9 @@ import { Readable } from 'node:stream'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { halfOf, instrument, original, systemError } from './instrument.ts'
 
+/** Where the kernel tells a process's age: that of the one whose threads these are, not of the one that each stands for. */
+const KERNELS_AGE = '/proc/self/stat'
+
 /** What a program is started with. */
 export interface Job {
   /** The hook with a payload, the CLI with words, or files moved about as a skill's bash stages do. */
@@ -142,8 +145,9 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     file === '<stdout>' ||
     (file.startsWith(shared.arena) && !['fsyncSync', 'closeSync', 'fstatSync', 'realpathSync'].includes(name))
 
-  instrument([shared.folder], (call, run) => {
+  instrument([shared.folder, KERNELS_AGE], (call, run) => {
     if (dead) throw new Killed()
+    if (call.file === KERNELS_AGE) throw systemError('ENOENT', call)
     const isSync = call.name === 'fsyncSync'
     if (isTurn(call.name, call.file)) pause()
     if (call.file === '<stderr>') {
