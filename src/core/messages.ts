@@ -32,7 +32,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'slug-invalid': (a) =>
     `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
   'slug-missing': (a) =>
-    `task ${a.task} has no folder in ${a.specs} yet: give a slug too, as in \`${a.task} my_slug\`.`,
+    `task ${a.task} has no folder in ${a.specs} yet: give a slug after its number, as in \`${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
   'task-unknown': (a) =>
     `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists the tasks that have a marker.`,
