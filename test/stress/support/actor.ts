@@ -4,7 +4,6 @@
  * more, which is all that a killed process leaves behind.
  */
 
-import fs from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
