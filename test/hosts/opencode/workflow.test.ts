@@ -336,7 +336,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
     expect(results[0]).toContain('no folder for task 7')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
-    expect(results[2]).toContain('nowhere.yaml cannot be read')
+    expect(results[2]).toContain('nowhere.yaml is not there')
     expect(guarded.read(`${IN_TASK}/workflow/state.json`)).toBeUndefined()
   })
 })
