@@ -11,6 +11,11 @@ import { errorMessage } from '../core/messages.ts'
 const NO_FOLLOW = fs.constants.O_NOFOLLOW ?? 0
 const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 
+/** Flags to open a file for reading. It is never a link, and a named pipe is not waited for. */
+export const READING = fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING
+/** The same to add to a file at its end; whether it is read too is the caller's to say. */
+export const APPENDING = fs.constants.O_APPEND | fs.constants.O_CREAT | NO_FOLLOW | NON_BLOCKING
+
 /** What tells one file from another, and from a later one of the same name. */
 export type FileIdentity = string
 
@@ -84,7 +89,7 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   try {
     // Asked first, because an error is the slowest way to learn that a file is not there.
     if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
-    descriptor = fs.openSync(path, fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING)
+    descriptor = fs.openSync(path, READING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
     if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
     // One byte more than asked for, to see whether there is more.

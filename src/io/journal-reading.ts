@@ -1,12 +1,10 @@
 import fs from 'node:fs'
-import { closeQuietly, errorCode, isAbsent } from './file-access.ts'
+import { closeQuietly, errorCode, isAbsent, READING } from './file-access.ts'
 
 /** Reading a journal of any length: its end, or what came since. Never through a link, never a pipe, never all of it. */
 
 /** No more than this (bytes) is read at once. The journal is rotated at 1 MiB, so a longer one is none of ours alone. */
 export const JOURNAL_PART_BYTES = 16_777_216
-
-const FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0)
 
 /** Whole lines of a journal file. */
 export type JournalPart =
@@ -24,7 +22,7 @@ export type JournalPart =
 export function readJournalPart(file: string, start: number): JournalPart {
   let descriptor: number | undefined
   try {
-    descriptor = fs.openSync(file, FLAGS)
+    descriptor = fs.openSync(file, READING)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return { kind: 'unreadable', detail: 'no regular file' }
     const from = Math.max(start, stats.size - JOURNAL_PART_BYTES)

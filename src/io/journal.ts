@@ -2,18 +2,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { closeQuietly, errorText, hideFromGit, makeOwnFolder, writeWhole } from './file-access.ts'
+import { APPENDING, closeQuietly, errorText, hideFromGit, makeOwnFolder, writeWhole } from './file-access.ts'
 import { withLock } from './lock.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
 
 const ROTATE_BYTES = 1_048_576
-const FLAGS =
-  fs.constants.O_RDWR |
-  fs.constants.O_APPEND |
-  fs.constants.O_CREAT |
-  (fs.constants.O_NOFOLLOW ?? 0) |
-  (fs.constants.O_NONBLOCK ?? 0)
 
 /** The journal of a root, old file first. */
 export function journalPaths(root: string): { folder: string; old: string; current: string } {
@@ -31,7 +25,7 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   let descriptor: number | undefined
   try {
     if (makeOwnFolder(folder)) hideFromGit(folder)
-    descriptor = fs.openSync(current, FLAGS, 0o644)
+    descriptor = fs.openSync(current, fs.constants.O_RDWR | APPENDING, 0o644)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return `${current}: no regular file`
     const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')

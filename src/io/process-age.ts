@@ -21,21 +21,32 @@ const LONGEST_START_MS = 10_000
  */
 export function processStartMs(): number {
   const ownMs = processAgeMs()
-  const ages = ['self', process.env.POSTFLIGHT_LAUNCHER_PID].map((pid) => (kernelAgeMs(pid) ?? 0) - KERNEL_TICK_MS)
-  const likely = ages.filter((ageMs) => ageMs > ownMs && ageMs < ownMs + LONGEST_START_MS)
+  const likely = kernelAgesMs(['self', process.env.POSTFLIGHT_LAUNCHER_PID])
+    .map((ageMs) => ageMs - KERNEL_TICK_MS)
+    .filter((ageMs) => ageMs > ownMs && ageMs < ownMs + LONGEST_START_MS)
   return Date.now() - Math.max(ownMs, ...likely)
 }
 
-/** `pid`: `self`, or a number. */
-function kernelAgeMs(pid: string | undefined): number | undefined {
-  if (pid === undefined || !/^(?:self|[1-9]\d{0,9})$/.test(pid)) return undefined
+/** The ages of those of the processes, `self` or a number, that the kernel tells of. */
+function kernelAgesMs(pids: readonly (string | undefined)[]): number[] {
   try {
     const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
+    return pids.flatMap((pid) => {
+      const startedMs = pid === undefined ? undefined : kernelStartMs(pid)
+      return startedMs === undefined ? [] : [Number(uptime) * 1000 - startedMs]
+    })
+  } catch {
+    return []
+  }
+}
+
+/** When a process was made, in ms since the machine's start. */
+function kernelStartMs(pid: string): number | undefined {
+  if (!/^(?:self|[1-9]\d{0,9})$/.test(pid)) return undefined
+  try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The name of the program comes before it, in parentheses, and may hold anything.
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
-    const ageMs = Number(uptime) * 1000 - ticks * KERNEL_TICK_MS
-    return Number.isFinite(ageMs) ? ageMs : undefined
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * KERNEL_TICK_MS
   } catch {
     return undefined
   }

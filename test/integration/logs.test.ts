@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
-import { CLI } from '../support/process.ts'
+import { CLI, startCli } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
 const JOURNAL = 'specs/.postflight/journal.jsonl'
@@ -108,35 +107,23 @@ describe.concurrent('logs', () => {
 
   it('--follow prints what comes, until it is interrupted', async ({ expect, onTestFinished }) => {
     const project = withEntries(1)
-    const child = spawn(process.execPath, [CLI, 'logs', '--follow', '-n', '1', '--json'], {
-      cwd: project.dir,
-      env: { ...project.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let stdout = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-    })
-    onTestFinished(() => {
-      child.kill('SIGKILL')
-    })
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    const { child, stdout, ended } = follow(project, onTestFinished)
     project.marker('259_x', OWNED)
     // What it printed first is the last entry: from then on it follows.
-    await expect.poll(() => stdout, { timeout: 10_000 }).toMatch(/^\{.*\}\n$/)
+    await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^\{.*\}\n$/)
 
     // It looks twice a second, from the size that it saw first; so ask until it has seen one.
     await expect
       .poll(
         async () => {
           await project.hook(subagentStop())
-          return stdout
+          return stdout()
         },
         { timeout: 15_000, interval: 300 },
       )
       .toMatch(/"event":"(?:block|cap)".*"host_session"/)
     // Each line is a document of the same shape.
-    for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('event')
+    for (const line of stdout().trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('event')
     child.kill('SIGINT')
 
     expect(await ended).toBe(0)
@@ -200,20 +187,8 @@ describe.concurrent('logs --follow', () => {
 })
 
 /** `logs --follow -n 1 --json`, running until the test ends. */
-function follow(project: Project, onTestFinished: (action: () => void) => void): { stdout: () => string } {
-  const child = spawn(process.execPath, [CLI, 'logs', '--follow', '-n', '1', '--json'], {
-    cwd: project.dir,
-    env: { ...project.env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  return { stdout: () => stdout }
+function follow(project: Project, onTestFinished: (action: () => void) => void) {
+  return startCli(project, ['logs', '--follow', '-n', '1', '--json'], onTestFinished)
 }
 
 describe.concurrent('the journal', () => {

@@ -1,8 +1,7 @@
 /** `workflow status --watch` as a process: what it shows, and every way in which it ends. */
 
-import { spawn } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { CLI, canRun } from '../support/process.ts'
+import { CLI, canRun, startCli } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -21,20 +20,7 @@ async function started(): Promise<Project> {
 
 /** The watcher, running until the test ends. */
 function watch(project: Project, onTestFinished: (action: () => void) => void, ...words: string[]) {
-  const child = spawn(process.execPath, [CLI, 'workflow', 'status', '--watch', ...words], {
-    cwd: project.dir,
-    env: { ...project.env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  return { child, stdout: () => stdout, ended }
+  return startCli(project, ['workflow', 'status', '--watch', ...words], onTestFinished)
 }
 
 /** The run goes on: a prompt, or its end. */

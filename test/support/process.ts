@@ -45,6 +45,28 @@ export function canRun(script: string): boolean {
   return spawnSync('sh', ['-c', script], { stdio: 'ignore' }).status === 0
 }
 
+/** Starts the CLI, which runs on until the test ends, or by itself. */
+export function startCli(
+  { dir, env }: { readonly dir: string; readonly env: Readonly<Record<string, string>> },
+  words: readonly string[],
+  onTestFinished: (action: () => void) => void,
+) {
+  const child = spawn(process.execPath, [CLI, ...words], {
+    cwd: dir,
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let stdout = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { child, stdout: () => stdout, ended }
+}
+
 /** Runs a program to its end. */
 export function runProcess(program: string, words: readonly string[], options: ProcessOptions): Promise<ProcessResult> {
   const started = performance.now()

@@ -47,14 +47,12 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
     ...judged.flatMap((one) => one.notice ?? []),
   ]
   const recovery = payload.event === 'SessionStart' && !isOff ? recoveryText(context, payload, roots) : undefined
-  const answer: Answer =
-    recovery !== undefined
-      ? { kind: 'context', event: payload.event, context: recovery }
-      : blocked.length > 0
-        ? { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
-        : notices.length > 0
-          ? { kind: 'allow', notice: notices.join('\n') }
-          : ALLOW
+  const answerNow = (): Answer => {
+    if (recovery !== undefined) return { kind: 'context', event: payload.event, context: recovery }
+    if (blocked.length === 0) return notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
+    return { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
+  }
+  const answer = answerNow()
   const told = showsNotice(payload, environment)
   const why = isOff
     ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'

@@ -11,6 +11,7 @@ import {
   type StateProblem,
 } from '../../core/workflow/state-file.ts'
 import {
+  APPENDING,
   closeQuietly,
   kindAt,
   makeOwnFolder,
@@ -107,19 +108,12 @@ function parseLine(line: string): HistoryEntry | undefined {
   }
 }
 
-const APPEND =
-  fs.constants.O_WRONLY |
-  fs.constants.O_APPEND |
-  fs.constants.O_CREAT |
-  (fs.constants.O_NOFOLLOW ?? 0) |
-  (fs.constants.O_NONBLOCK ?? 0)
-
 function appendHistory(folder: TaskFolder, entries: readonly HistoryEntry[]): void {
   if (entries.length === 0) return
   // It begins with a line's end: what a kill cut short then spoils no other line.
   const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
   const history = path.join(stateFolder(folder), HISTORY_FILE)
-  const descriptor = fs.openSync(history, APPEND, 0o644)
+  const descriptor = fs.openSync(history, fs.constants.O_WRONLY | APPENDING, 0o644)
   try {
     writeWhole(descriptor, text)
   } catch (error) {

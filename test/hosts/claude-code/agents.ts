@@ -1,11 +1,9 @@
 /** Words for writing scripts of the model: what an agent says and does, and how it takes being held by the guard. */
 
+import { commandsIn, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, ToolCall, Turn } from '../model.ts'
 
-/** The agent says something. Without a tool call in the same turn it stops. */
-export function say(text: string): Reply {
-  return { text }
-}
+export { commandsIn, say, waiting }
 
 /** The agent runs a command in its shell. */
 export function bash(command: string): Reply {
@@ -48,47 +46,15 @@ export function reasonsIn(turn: Turn | undefined): string[] {
     .map((text) => text.slice(FEEDBACK.length).trimEnd())
 }
 
-/** The commands that a reason tells the agent to run: one for each step that remains, then the one that clears. */
-export function commandsIn(reason: string): string[] {
-  const tick = /^Tick each one when it is done: (.+) <number>$/m.exec(reason)?.[1]
-  const steps = [...reason.matchAll(/^ {2}(\d+)\. /gm)].map((found) => `${tick} ${found[1]}`)
-  const clear = /^When everything is done, clear the marker: (.+)$/m.exec(reason)?.[1]
-  if (clear === undefined) throw new Error(`the reason names no command that clears the marker:\n${reason}`)
-  return [...steps, clear]
-}
-
 /**
  * An agent that says its lines. When it is held it does what the reason tells it, word for word, and repeats its last
  * words.
  */
 export function dutiful(...lines: readonly Reply[]): Script {
-  return whenHeld(lines, (reason, lastWords) => [bash(commandsIn(reason).join(' && ')), lastWords])
+  return whenHeld(reasonsIn, lines, (reason, lastWords) => [bash(commandsIn(reason).join(' && ')), lastWords])
 }
 
 /** An agent that says its lines and, however often it is held, only repeats its last words. */
 export function stubborn(...lines: readonly Reply[]): Script {
-  return whenHeld(lines, (_reason, lastWords) => [lastWords])
-}
-
-function whenHeld(lines: readonly Reply[], answer: (reason: string, lastWords: Reply) => Reply[]): Script {
-  const left = [...lines]
-  let lastWords: Reply = say('')
-  let held = 0
-  return (turn) => {
-    const reasons = reasonsIn(turn)
-    const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > held) left.unshift(...answer(reason, lastWords))
-    held = reasons.length
-    const reply = left.shift()
-    if (reply !== undefined && (reply.tools ?? []).length === 0) lastWords = reply
-    return reply
-  }
-}
-
-/** The same script, but its turn number `index` is answered only when `event` has happened. */
-export function waiting(index: number, event: (turn: Turn) => Promise<unknown>, script: Script): Script {
-  return async (turn) => {
-    if (turn.index === index) await event(turn)
-    return typeof script === 'function' ? script(turn) : script[turn.index]
-  }
+  return whenHeld(reasonsIn, lines, (_reason, lastWords) => [lastWords])
 }

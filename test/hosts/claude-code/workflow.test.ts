@@ -3,39 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const TASK = '007_flow'
-const IN_TASK = `specs/${TASK}`
-
-const FOUR_PHASES = readFileSync(new URL('../../../examples/four-phases.yaml', import.meta.url), 'utf8')
-
 const START = bash(`postflight workflow start 7 flow --definition flow.yaml`)
-
-/** Where a prompt is: `plan 1`, `execute step 2 1`. */
-function placeOf(reason: string): string {
-  const [, phase, step, attempt] = /phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(reason) ?? []
-  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
-}
-
-/** Puts a file into the task folder. */
-function leave(name: string, text: string): Reply {
-  return bash(`printf '%s' '${text}' > ${IN_TASK}/${name}`)
-}
-
-const WORK: Readonly<Record<string, Reply>> = {
-  'analyse 1': leave('analysis.json', '{}'),
-  'plan 1': leave('plan.json', '{"steps": ["first", "second", "third"]}'),
-  'execute step 1 1': leave('step-result.json', '{"success": true}'),
-  'execute step 2 1': leave('step-result.json', '{"success": false, "summary": "no luck"}'),
-  'execute step 2 2': leave('step-result.json', '{"success": true}'),
-  'execute step 3 1': leave('step-result.json', '{"success": false}'),
-  'execute step 3 2': leave('step-result.json', '{"success": false}'),
-  'execute step 3 3': leave('step-result.json', '{"success": false}'),
-  'report 1': leave('report.md', 'All was done but the third step, which failed three times.'),
-}
 
 /** An agent that says its lines, then does each prompt that the hook gives it, and ends its turn. */
 function worker(...lines: readonly Reply[]): Script {
@@ -44,11 +17,16 @@ function worker(...lines: readonly Reply[]): Script {
   return (turn: Turn) => {
     const reasons = reasonsIn(turn)
     const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > seen)
-      left.push(WORK[placeOf(reason)] ?? say('I do not know how'), say('Done.'))
+    if (reason !== undefined && reasons.length > seen) left.push(replyTo(reason), say('Done.'))
     seen = reasons.length
     return left.shift()
   }
+}
+
+/** What the agent does about a prompt. */
+function replyTo(reason: string): Reply {
+  const work = WORK[placeOf(reason) ?? '']
+  return work === undefined ? say('I do not know how') : bash(work)
 }
 
 function projectWithFlow(): GuardedProject {
@@ -188,9 +166,9 @@ describe.skipIf(hostsSkipped())('a workflow without hooks on Claude Code', () =>
         },
         worker: ({ userTexts, toolResults }) => {
           if (toolResults.length > 0) return say('Done.')
-          if (userTexts.join().includes('write it')) return leave('made.txt', 'x')
+          if (userTexts.join().includes('write it')) return bash(leave('made.txt', 'x'))
           checked += 1
-          return leave('verdict.json', JSON.stringify({ passed: checked === 2 }))
+          return bash(leave('verdict.json', JSON.stringify({ passed: checked === 2 })))
         },
       },
       { args: ['--agent', 'workflow-orchestrator'] },

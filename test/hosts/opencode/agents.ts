@@ -1,9 +1,9 @@
 /** Words for writing scripts of the model on OpenCode: its tools, and how an agent takes being held by the plugin. */
 
-import { commandsIn, say } from '../claude-code/agents.ts'
+import { commandsIn, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 
-export { say }
+export { say, waiting }
 
 /** The agent runs a command in its shell. */
 export function bash(command: string, text?: string): Reply {
@@ -40,33 +40,13 @@ export function reasonsIn(turn: Turn | undefined): string[] {
  * words, or what it was given to say then.
  */
 export function dutiful(lines: readonly Reply[], afterwards?: Reply): Script {
-  return whenHeld(lines, (reason, lastWords) => [bash(commandsIn(reason).join(' && ')), afterwards ?? lastWords])
+  return whenHeld(reasonsIn, lines, (reason, lastWords) => [
+    bash(commandsIn(reason).join(' && ')),
+    afterwards ?? lastWords,
+  ])
 }
 
 /** An agent that says its lines and, however often it is held, only repeats its last words. */
 export function stubborn(...lines: readonly Reply[]): Script {
-  return whenHeld(lines, (_reason, lastWords) => [lastWords])
-}
-
-function whenHeld(lines: readonly Reply[], answer: (reason: string, lastWords: Reply) => Reply[]): Script {
-  const left = [...lines]
-  let lastWords: Reply = say('')
-  let held = 0
-  return (turn) => {
-    const reasons = reasonsIn(turn)
-    const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > held) left.unshift(...answer(reason, lastWords))
-    held = reasons.length
-    const reply = left.shift()
-    if (reply !== undefined && (reply.tools ?? []).length === 0) lastWords = reply
-    return reply
-  }
-}
-
-/** The same script, but its turn number `index` is answered only when `event` has happened. */
-export function waiting(index: number, event: (turn: Turn) => Promise<unknown>, script: Script): Script {
-  return async (turn) => {
-    if (turn.index === index) await event(turn)
-    return typeof script === 'function' ? script(turn) : script[turn.index]
-  }
+  return whenHeld(reasonsIn, lines, (_reason, lastWords) => [lastWords])
 }

@@ -1,43 +1,13 @@
 /** A workflow on the real OpenCode: each phase in a child session, over kills, interruptions and other hosts. */
 
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
 import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
 import { hostsSkipped } from '../client-cache.ts'
+import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
 import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
-
-const TASK = '007_flow'
-const IN_TASK = `specs/${TASK}`
-
-const FOUR_PHASES = readFileSync(new URL('../../../examples/four-phases.yaml', import.meta.url), 'utf8')
-
-/** Where a prompt is: `plan 1`, `execute step 2 1`; undefined for what is no prompt of a workflow. */
-function placeOf(text: string): string | undefined {
-  const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(text)
-  if (found === null) return undefined
-  const [, phase, step, attempt] = found
-  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
-}
-
-/** Puts a file into the task folder. */
-function leave(name: string, text: string): string {
-  return `printf '%s' '${text}' > ${IN_TASK}/${name}`
-}
-
-const WORK: Readonly<Record<string, string>> = {
-  'analyse 1': leave('analysis.json', '{}'),
-  'plan 1': leave('plan.json', '{"steps": ["first", "second", "third"]}'),
-  'execute step 1 1': leave('step-result.json', '{"success": true}'),
-  'execute step 2 1': leave('step-result.json', '{"success": false, "summary": "no luck"}'),
-  'execute step 2 2': leave('step-result.json', '{"success": true}'),
-  'execute step 3 1': leave('step-result.json', '{"success": false}'),
-  'execute step 3 2': leave('step-result.json', '{"success": false}'),
-  'execute step 3 3': leave('step-result.json', '{"success": false}'),
-  'report 1': leave('report.md', 'All was done but the third step, which failed three times.'),
-}
 
 const PLACES = Object.keys(WORK)
 

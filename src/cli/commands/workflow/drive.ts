@@ -1,8 +1,9 @@
 import { commandLine } from '../../../core/commands.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { oneLine } from '../../../core/text.ts'
+import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { processStartMs } from '../../../io/process-age.ts'
-import { taskWord } from '../../../io/search.ts'
+import { type TaskFolder, taskWord } from '../../../io/search.ts'
 import { abortRun, resumeRun, stopRun, type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { Painter } from '../../report.ts'
@@ -85,30 +86,24 @@ function turnLines({ command, due, state }: Turn): string[] {
 /** Asks a run to stop after the phase that runs. */
 export function stop(context: CommandContext, paint: Painter, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task)
-  const state = stopRun(folder, context.nowMs)
-  return {
-    exitCode: 0,
-    data: runData(folder, state, context.nowMs),
-    lines: runLines(folder, state, context.nowMs, paint),
-  }
+  return runResult(context, paint, folder, stopRun(folder, context.nowMs))
 }
 
 /** Takes a run up again, for the session that runs this. */
 export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
   const runner = runnerOf(context, options)
   const folder = requireTaskFolder(requireRoot(context), task)
-  const state = resumeRun(folder, runner, context.nowMs)
-  return {
-    exitCode: 0,
-    data: runData(folder, state, context.nowMs),
-    lines: runLines(folder, state, context.nowMs, paint),
-  }
+  return runResult(context, paint, folder, resumeRun(folder, runner, context.nowMs))
 }
 
 /** Ends a run at once. */
 export function abort(context: CommandContext, paint: Painter, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task)
-  const state = abortRun(folder, context.nowMs)
+  return runResult(context, paint, folder, abortRun(folder, context.nowMs))
+}
+
+/** How a run stands after it was told something. */
+function runResult(context: CommandContext, paint: Painter, folder: TaskFolder, state: WorkflowState): CommandResult {
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
