@@ -9,10 +9,11 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import manifest from '../../package.json' with { type: 'json' }
 
-/** The versions whose behaviour the host tests pin down. */
+/** The versions whose behaviour the host tests pin down. OpenCode's is that of its SDK, which drives it. */
 const CLAUDE_CODE_VERSION = '2.1.329'
-export const OPENCODE_VERSION = '1.18.33'
+export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
 /** The clients of the host tests, by the folder their tests lie in: what README's table says of them. */
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {

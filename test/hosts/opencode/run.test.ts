@@ -97,7 +97,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
 
     const messages = await server.messages(String(ran.sessionId))
     expect(messages.filter(({ parts }) => parts.length === 0)).toEqual([])
-    expect(messages.filter(({ info }) => info.role === 'user')).toHaveLength(2)
+    expect(await server.asked(String(ran.sessionId))).toHaveLength(2)
     expect(model.turns('main')).toHaveLength(1)
   })
 

@@ -1,25 +1,18 @@
-/** `opencode serve`, and the calls of its HTTP interface that the tests use. */
+/** `opencode serve`, driven through the published SDK of the same version. */
 
+import { createOpencodeClient, type Message, type Part, type Session } from '@opencode-ai/sdk/v2/client'
 import { type RunningClient, type RunOptions, start } from './run-client.ts'
 
-/** A message of a session, as far as the tests look into it. */
+/** A message of a session, with what it holds. */
 export interface ServedMessage {
-  info: {
-    id: string
-    role: 'user' | 'assistant'
-    agent?: string
-    model?: { providerID: string; modelID: string }
-    error?: { name: string }
-  }
-  parts: { type: string; text?: string; synthetic?: boolean; tool?: string; state?: { output?: string } }[]
+  info: Message
+  parts: Part[]
 }
 
-/** A session. */
-export interface ServedSession {
-  id: string
-  parentID?: string
-  title: string
-  permission?: { permission: string; pattern: string; action: string }[]
+/** Whose turn a message asks for, unless its session says it. */
+export interface PromptOptions {
+  agent?: string
+  model?: { providerID: string; modelID: string }
 }
 
 /** A server that runs. */
@@ -29,12 +22,14 @@ export interface Server {
   /** Starts a conversation and gives its id. */
   createSession(): Promise<string>
   /** Says something to a session; returns at once. */
-  prompt(session: string, text: string, further?: object): Promise<void>
+  prompt(session: string, text: string, options?: PromptOptions): Promise<void>
   /** Runs a slash command; returns when its turn has ended. */
   command(session: string, command: string, words: string): Promise<void>
   abort(session: string): Promise<void>
   messages(session: string): Promise<ServedMessage[]>
-  children(session: string): Promise<ServedSession[]>
+  /** The user's messages, and the ones that a plugin sent as if it were the user. */
+  asked(session: string): Promise<{ agent: string; isSynthetic: boolean }[]>
+  children(session: string): Promise<Session[]>
   /** Sessions that are not idle. */
   busy(): Promise<string[]>
   /** Resolves when nothing is busy any more, and has not been for several looks: a prompt on idle comes at once. */
@@ -45,33 +40,38 @@ export interface Server {
 const LOOK_MS = 100
 const QUIET_LOOKS = 8
 
+/** Every answer but a good one is an error of the test. */
+const STRICT = { throwOnError: true } as const
+
 /** Starts a server and waits until it listens. */
 export async function startServer(options: RunOptions): Promise<Server> {
   const client = start(options, ['serve', '--hostname', '127.0.0.1', '--port', '0'])
   const url = await listening(client)
-
-  const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-    const text = await response.text()
-    return (text === '' ? undefined : JSON.parse(text)) as T
-  }
+  const { session } = createOpencodeClient({ baseUrl: url })
 
   const server: Server = {
     url,
     client,
-    createSession: async () => (await call<{ id: string }>('POST', '/session', {})).id,
-    prompt: (session, text, further = {}) =>
-      call('POST', `/session/${session}/prompt_async`, { parts: [{ type: 'text', text }], ...further }),
-    command: (session, command, words) => call('POST', `/session/${session}/command`, { command, arguments: words }),
-    abort: (session) => call('POST', `/session/${session}/abort`),
-    messages: (session) => call('GET', `/session/${session}/message`),
-    children: (session) => call('GET', `/session/${session}/children`),
-    busy: async () => Object.keys(await call<object>('GET', '/session/status')),
+    createSession: async () => (await session.create({}, STRICT)).data.id,
+    async prompt(sessionID, text, further) {
+      await session.promptAsync({ sessionID, parts: [{ type: 'text', text }], ...further }, STRICT)
+    },
+    async command(sessionID, command, words) {
+      await session.command({ sessionID, command, arguments: words }, STRICT)
+    },
+    async abort(sessionID) {
+      await session.abort({ sessionID }, STRICT)
+    },
+    messages: async (sessionID) => (await session.messages({ sessionID }, STRICT)).data,
+    async asked(sessionID) {
+      return (await server.messages(sessionID)).flatMap(({ info, parts }) => {
+        const [first] = parts
+        if (info.role !== 'user') return []
+        return [{ agent: info.agent, isSynthetic: first?.type === 'text' && first.synthetic === true }]
+      })
+    },
+    children: async (sessionID) => (await session.children({ sessionID }, STRICT)).data,
+    busy: async () => Object.keys((await session.status({}, STRICT)).data),
     async settled() {
       for (let quiet = 0; quiet < QUIET_LOOKS; ) {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
