@@ -191,7 +191,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
   if (!state.prompted) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
-    return prompt({ ...state, lastFailure: known }, seen, [])
+    return prompt(state, seen, [], known)
   }
   if (!seen.returned) return only(state, 'wait')
   const attempts = state.phaseAttempts + 1
@@ -207,9 +207,15 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
 }
 
-function prompt(state: WorkflowState, seen: Observation, effects: readonly Effect[]): Advance {
+/** `lastFailure`: what the prompt says was wrong. */
+function prompt(
+  state: WorkflowState,
+  seen: Observation,
+  effects: readonly Effect[],
+  lastFailure = state.lastFailure,
+): Advance {
   if (!seen.mayPrompt) return only(state, 'wait')
-  const asked = record(state, { event: 'prompt', ...where(state) }, seen.nowMs)
+  const asked = record({ ...state, lastFailure }, { event: 'prompt', ...where(state) }, seen.nowMs)
   return {
     state: { ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
     command: { kind: 'prompt' },

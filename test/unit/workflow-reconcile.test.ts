@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { Observation } from '../../src/core/workflow/machine.ts'
+import { reconcile, type WorkflowPorts } from '../../src/core/workflow/reconcile.ts'
+import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { ready } from '../property/workflow-arbitraries.ts'
+
+const NOW = 1_700_000_000_000
+const NOTHING_THERE: Observation = {
+  nowMs: NOW,
+  artifact: { kind: 'absent' },
+  stepResult: { kind: 'absent' },
+  steps: undefined,
+  returned: true,
+  mayPrompt: true,
+}
+
+function begin(...phases: object[]): WorkflowState {
+  const { definition, snapshot } = ready({ name: 'flow', phases })
+  return newState(definition, snapshot, { nowMs: NOW, parentSession: undefined, hostSession: undefined })
+}
+
+/** Ports that note, in order, what is done; `see` says what lies there. */
+function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPorts & { readonly noted: string[] } {
+  const noted: string[] = []
+  return {
+    noted,
+    observe: (state) => ({ ...NOTHING_THERE, ...see(state) }),
+    apply: (effect) => noted.push(effect.kind),
+    write: ({ phase, visits, sequence }) => noted.push(`write ${phase}#${visits[phase]} at ${sequence}`),
+  }
+}
+
+const chain = (count: number): object[] =>
+  Array.from({ length: count }, (_, index) => ({ id: `p${index}`, prompt: 'p', artifact: `${index}.json` }))
+
+describe('the loop of every driver', () => {
+  it('ends with a prompt, and with the state on disk', () => {
+    const ports = noting(() => ({}))
+    const { state, command } = reconcile(begin(...chain(1)), ports)
+    expect(command).toBe('prompt')
+    expect(state.prompted).toBe(true)
+    expect(ports.noted).toEqual(['write p0#1 at 3'])
+  })
+
+  it('writes nothing where nothing changed', () => {
+    const ports = noting(() => ({ mayPrompt: false }))
+    expect(reconcile(begin(...chain(1)), ports).command).toBe('wait')
+    expect(ports.noted).toEqual([])
+  })
+
+  it('goes through what lies there already, and writes once', () => {
+    const ports = noting(() => ({ artifact: { kind: 'valid' } }))
+    expect(reconcile(begin(...chain(5)), ports)).toMatchObject({ command: 'finish', state: { outcome: 'completed' } })
+    expect(ports.noted).toEqual(['write p4#1 at 12'])
+  })
+
+  it('writes the state before an effect that follows from it, and after', () => {
+    const again = [{ id: 'a', prompt: 'p', artifact: 'a.json', next: 'a', max_visits: 2 }]
+    const ports = noting(({ visits }) => ({ artifact: visits.a === 1 ? { kind: 'valid' } : { kind: 'absent' } }))
+    reconcile(begin(...again), ports)
+    expect(ports.noted).toEqual(['write a#2 at 4', 'archive-artifact', 'write a#2 at 5'])
+  })
+
+  it('writes before the state forgets a transition that was never written', () => {
+    const ports = noting(() => ({ artifact: { kind: 'valid' } }))
+    const start = begin(...chain(200))
+    let written = start.sequence
+    let forgotten = 0
+    reconcile(start, {
+      ...ports,
+      write: (state) => {
+        forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - written - 1)
+        written = state.sequence
+        ports.write(state)
+      },
+    })
+    expect(forgotten).toBe(0)
+    expect(written).toBe(402)
+    // As seldom as that allows.
+    expect(ports.noted).toHaveLength(10)
+  })
+})
