@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { promptBound } from '../../src/core/workflow/bound.ts'
 import { checkDefinition } from '../../src/core/workflow/check.ts'
-import { isArtifactPath, isInsidePath, isPhaseId, readDefinition } from '../../src/core/workflow/definition.ts'
+import {
+  isArtifactPath,
+  isInsidePath,
+  isPhaseId,
+  MAX_PHASES,
+  MAX_STEPS,
+  readDefinition,
+} from '../../src/core/workflow/definition.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
 import { checkRules } from '../../src/core/workflow/rules.ts'
 import { checkShape } from '../../src/core/workflow/schema.ts'
@@ -22,16 +30,21 @@ describe('the shape of a definition', () => {
     [
       { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: 'ok' } }] },
       'phases.0.next.verdict',
-      'must be a JSON pointer',
+      'must be a JSON pointer, such as "/steps" or "/result/passed"',
     ],
     [{ name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] }, 'phases.0.next.fail', 'must be a string'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }] },
+      'phases.0.next.more',
+      'nobody knows "more"',
+    ],
     [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'nobody knows "more"'],
     [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
   ])('%j is told at %s', (value, path, detail) => {
     const shape = checkShape(value)
     const faults = 'faults' in shape ? shape.faults : []
     expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
-    expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toContain(detail)
+    expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
   })
 
   it('tells every fault at once', () => {
@@ -44,39 +57,66 @@ describe('the rules of a definition', () => {
   const faultsOf = (...phases: object[]): string[] => {
     const shape = checkShape({ name: 'x', phases })
     if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
-    return checkRules(shape.file).faults.map(({ path, detail }) => `${path.slice(1).join('.')}: ${detail}`)
+    return checkRules(shape.file).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
   }
 
+  const no = {
+    path: 'no path that stays inside: relative, with "/", without "..", none of the names that postflight-guard uses itself',
+    promptPath: 'does not lie beside the definition or below: relative, with "/", without ".."',
+    id: 'is no id: a letter, then letters, digits, "_" and "-", and not "end"',
+  }
   it.each([
-    [{ ...PHASE, id: 'end' }, '0.id'],
-    [{ ...PHASE, id: '../x' }, '0.id'],
-    [{ ...PHASE, prompt_file: 'p.md' }, '0.prompt_file'],
-    [{ ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' }, '0.step_prompt_file'],
-    [{ id: 'a', prompt: 'p' }, '0'],
-    [{ id: 'a', steps: [] }, '0.steps'],
-    [{ id: 'a', artifact: 'a' }, '0'],
-    [{ ...PHASE, on_exhausted: 'stop' }, '0.on_exhausted'],
-    [{ ...PHASE, artifact: '/etc/passwd' }, '0.artifact'],
-    [{ id: 'a', steps: ['x'], check: { json: true } }, '0.check'],
-    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, '0.prompt_file'],
-    [{ ...PHASE, prompt: '{{taks}}' }, '0.prompt'],
-    [{ ...PHASE, check: { json_schema: { pattern: 'x' } } }, '0.check.json_schema.pattern'],
-    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, '0.steps.from'],
-    [{ ...PHASE, next: 'nowhere' }, '0.next'],
-    [{ ...PHASE, next: { pass: 'x', fail: 'end', verdict: '' } }, '0.next.pass'],
-    [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, '0.next'],
-  ])('%j has a fault at %s', (phase, path) => {
-    expect(faultsOf(phase).map((fault) => fault.split(': ')[0])).toContain(path)
+    [{ ...PHASE, id: 'end' }, `id: "end" ${no.id}`],
+    [{ ...PHASE, id: '../x' }, `id: "../x" ${no.id}`],
+    [{ ...PHASE, prompt_file: 'p.md' }, 'prompt_file: give prompt or prompt_file, not both'],
+    [
+      { ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' },
+      'step_prompt_file: give step_prompt or step_prompt_file, not both',
+    ],
+    [{ id: 'a', prompt: 'p' }, 'a phase must leave an artifact or have steps: else nobody can tell when it is done'],
+    [{ id: 'a', steps: [] }, 'steps: a phase without an artifact needs a step: else nothing is asked for'],
+    [{ id: 'a', artifact: 'a' }, 'a phase without steps needs a prompt or a prompt_file'],
+    [{ ...PHASE, on_exhausted: 'stop' }, 'on_exhausted: on_exhausted is for a phase with steps'],
+    [{ ...PHASE, step_prompt: 'x' }, 'step_prompt: step_prompt is for a phase with steps'],
+    [{ ...PHASE, artifact: '/etc/passwd' }, `artifact: "/etc/passwd" is ${no.path}`],
+    [{ id: 'a', steps: ['x'], check: { json: true } }, 'check: check needs an artifact'],
+    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, `prompt_file: "../p" ${no.promptPath}`],
+    [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: "/p" ${no.promptPath}`],
+    [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: nobody knows {{taks}}'],
+    [{ ...PHASE, steps: ['x'], step_prompt: '{{taks}}' }, 'step_prompt: nobody knows {{taks}}'],
+    [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
+    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: "../x" is ${no.path}`],
+    [{ ...PHASE, next: 'nowhere' }, 'next: there is no phase "nowhere"'],
+    [{ ...PHASE, next: { pass: 'x', fail: 'end', verdict: '' } }, 'next.pass: there is no phase "x"'],
+    [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
+  ])('%j has one fault: %s', (phase, fault) => {
+    const isOfPhase = fault.startsWith('a phase')
+    expect(faultsOf(phase)).toEqual([`phases.0${isOfPhase ? ': ' : '.'}${fault}`])
+  })
+
+  it.each([
+    [{ id: 'a', prompt_file: 'p.md', artifact: 'a' }],
+    [{ id: 'a', prompt: 'p', artifact: 'a', steps: ['x'], step_prompt_file: 'p.md' }],
+    [{ id: 'a', steps: ['x'], step_prompt: 'p' }],
+    [{ id: 'a', artifact: 'a', steps: [] }],
+  ])('%j has none', (phase) => {
+    expect(faultsOf(phase)).toEqual([])
   })
 
   it('names and artifacts that some file system cannot tell apart are one', () => {
-    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toHaveLength(2)
+    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
+      'phases.1.id: another phase is called "A" (upper and lower case do not count)',
+      'phases.1.artifact: another phase leaves "A.json" too: its file would pass for this one\'s',
+    ])
   })
 
   it('no artifact lies below another, in whatever order and case they come', () => {
     const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
     expect(faultsOf(leaving('a', 'Out/x/b.txt'), leaving('b', 'out'), leaving('c', 'outer/b.txt'))).toEqual([
-      '0.artifact: "Out/x/b.txt" would lie below "Out", which a phase leaves as a file',
+      'phases.0.artifact: "Out/x/b.txt" would lie below "Out", which a phase leaves as a file',
+    ])
+    expect(faultsOf(leaving('a', 'out/x/b.txt'), leaving('b', 'out/x'))).toEqual([
+      'phases.0.artifact: "out/x/b.txt" would lie below "out/x", which a phase leaves as a file',
     ])
   })
 })
@@ -121,8 +161,46 @@ describe('a definition with faults of shape and of sense', () => {
     ['half of a next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
     ['half of a source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
     ['a check of the wrong type', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
+    [
+      'such a check where none may be',
+      { id: 'a', steps: ['x'], check: { min_bytes: 'x' } },
+      ['phases.0.check.min_bytes'],
+    ],
   ])('is told nothing that only follows: %s', (_what, phase, faults) => {
     expect(check({ name: 'x', phases: [phase] }).faults).toEqual(faults)
+  })
+
+  const TYPO = '{{taks}}'
+  it.each([
+    ['a phase that is none', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0', 'phases.1.prompt']],
+    [
+      'a step that is none',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] },
+      ['phases.0.prompt', 'phases.0.steps.1'],
+    ],
+    ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name', 'phases.0.prompt']],
+    [
+      'a phase without an id',
+      { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] },
+      ['phases.0.id', 'phases.0.prompt'],
+    ],
+    [
+      'a next without anything',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, next: {} }] },
+      ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict', 'phases.0.prompt'],
+    ],
+    [
+      'a source of steps without anything',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: {} }] },
+      ['phases.0.prompt', 'phases.0.steps.from', 'phases.0.steps.pointer'],
+    ],
+    [
+      'a phase that lacks what it must have',
+      { name: 'x', phases: [{ id: 'a', foo: 1 }] },
+      ['phases.0', 'phases.0', 'phases.0.foo'],
+    ],
+  ])('is told what is wrong beside: %s', (_what, value, faults) => {
+    expect(check(value).faults).toEqual(faults)
   })
 
   it('knows a phase by the name that it was given, even where that is none', () => {
@@ -160,6 +238,29 @@ describe('a definition with faults of shape and of sense', () => {
     expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(3)
     expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
     expect(warnings({ ...loop, next: 3 }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
+    expect(warnings({ ...loop, next: 3, gate: 'loose' }, takes)).toHaveLength(1)
+  })
+
+  it('is warned of no way that a fault hides: of a target, of a name, of two that are alike', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const B = { ...PHASE, id: 'b', artifact: 'b' }
+    const C = { ...PHASE, id: 'c', artifact: 'c' }
+    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 3, verdict: '/ok' } }, B, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: '5' }, { ...B, id: 5 }, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
+    expect(warnings({ id: 'a', steps: { pointer: '/x' } })).toEqual([])
+  })
+
+  it('is warned of ways that are long as of short ones', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
+    expect(warnings(...chain)).toEqual([])
+    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: 'b' })).toEqual(
+      [1, 2, 3].map((index) => {
+        const id = chain[index]?.id
+        return `phases.${index}.id: phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`
+      }),
+    )
   })
 
   it('is warned of steps from an artifact that is only left later', () => {
@@ -168,11 +269,16 @@ describe('a definition with faults of shape and of sense', () => {
     expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: "a.json" is left by no phase that comes before "b"'])
     expect(warnings(PHASE, takes)).toEqual([])
     expect(warnings({ ...takes, max_visits: 2 }, { ...PHASE, next: 'b', max_visits: 2 })).toEqual([])
+    // Two leave it, which is a fault; that one of them comes later is none.
+    expect(warnings(PHASE, takes, { ...PHASE, id: 'c' })).toEqual([])
   })
 })
 
 describe('paths and names from a definition', () => {
-  it.each(['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x'])('%j stays inside', (path) => {
+  it.each([
+    ...['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x', 'x'.repeat(200), `${'x/'.repeat(99)}xx`],
+    ...['my-workflow', 'reports/artifacts/x', 'workflows/x'],
+  ])('%j stays inside', (path) => {
     expect(isArtifactPath(path)).toBe(true)
   })
 
@@ -192,6 +298,9 @@ describe('paths and names from a definition', () => {
       'x.',
       ' x',
       'x'.repeat(201),
+      `${'x/'.repeat(100)}x`,
+      '.',
+      '..',
       '漢'.repeat(67),
     ],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
@@ -211,6 +320,8 @@ describe('paths and names from a definition', () => {
     ['9a', false],
     ['a/b', false],
     [3, false],
+    [null, false],
+    [true, false],
   ])('%j as an id: %s', (id, expected) => {
     expect(isPhaseId(id)).toBe(expected)
   })
@@ -235,17 +346,39 @@ describe('a snapshot', () => {
     expect(texts).toMatchObject({ phases: [{ prompt: 'text of p.md', step_prompt: 'text of s.md' }] })
   })
 
-  const { snapshot } = ready({ name: 'x', phases: [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }] })
-  const phases = (snapshot as { phases: Record<string, unknown>[] }).phases
+  const TWO = [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }]
+  const phasesOf = (...written: object[]): Record<string, unknown>[] =>
+    (ready({ name: 'x', phases: written }).snapshot as { phases: Record<string, unknown>[] }).phases
+  const changed = (change: object): unknown => {
+    const [first, ...others] = phasesOf(...TWO)
+    return { name: 'x', phases: [{ ...first, ...change }, ...others] }
+  }
 
   it('has every default filled in', () => {
-    expect(phases[0]).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
-    expect(phases[1]).toMatchObject({
+    const [first, second] = phasesOf(...TWO)
+    expect(first).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
+    expect(second).toMatchObject({
       steps: ['s', '{"t":1}'],
       max_step_attempts: 3,
       on_exhausted: 'skip',
       next: { pass: 'end' },
     })
+    expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
+  })
+
+  it('is read as it was written', () => {
+    const check = { min_bytes: 2, json: true, json_schema: { type: 'object' } }
+    const steps = { from: 'a.json', pointer: '/steps' }
+    const { definition } = ready({
+      name: 'x',
+      phases: [
+        { ...PHASE, check },
+        { id: 'b', artifact: 'b', steps },
+      ],
+    })
+    expect(definition.phases[0].check).toEqual({ minBytes: 2, json: true, jsonSchema: { type: 'object' } })
+    expect(definition.phases[1]?.check).toEqual({})
+    expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
   })
 
   it.each([
@@ -254,20 +387,49 @@ describe('a snapshot', () => {
     [{ on_exhausted: 3 }],
     [{ next: 'b' }],
     [{ next: { pass: 'nowhere', fail: 'b' } }],
+    [{ next: { pass: 'b', fail: 'nowhere' } }],
     [{ next: { pass: 3, fail: 'b' } }],
+    [{ next: { pass: 'b' } }],
+    [{ next: { pass: 'b', fail: 'b', verdict: 3 } }],
     [{ prompt: 3 }],
     [{ max_attempts: 0 }],
+    [{ max_attempts: 1001 }],
     [{ max_visits: 'x' }],
+    [{ max_step_attempts: 1.5 }],
     [{ artifact: '../../x' }],
     [{ artifact: undefined }],
     [{ steps: [3] }],
     [{ steps: 'x' }],
+    [{ steps: null }],
     [{ steps: { from: '../x', pointer: '' } }],
+    [{ steps: { from: 3, pointer: '' } }],
+    [{ steps: { from: 'a.json', pointer: 3 } }],
+    [{ steps: { from: 'a.json' } }],
+    [{ steps: Array(1001).fill('x') }],
     [{ id: 'b' }],
     [{ check: { json_schema: { enum: 3 } } }],
   ])('that somebody changed to %j is refused', (change) => {
-    const changed = { name: 'x', phases: [{ ...phases[0], ...change }, phases[1]] }
-    expect(readDefinition(changed)).toBeUndefined()
+    expect(readDefinition(changed(change))).toBeUndefined()
+  })
+
+  it.each([
+    [{ max_attempts: 1000 }],
+    [{ steps: Array(1000).fill('x') }],
+    [{ check: 3 }],
+    [{ check: { min_bytes: '2', json: 'yes' } }],
+  ])('that somebody changed to %j can be used', (change) => {
+    const read = readDefinition(changed(change))
+    expect(read).toBeDefined()
+    expect(read?.phases[0].check).toEqual({})
+  })
+
+  it('of so many phases as are allowed is read, of more not', () => {
+    const many = (count: number): unknown => {
+      const [phase] = phasesOf({ ...PHASE, next: 'end' })
+      return { name: 'x', phases: Array.from({ length: count }, (_, index) => ({ ...phase, id: `p${index}` })) }
+    }
+    expect(readDefinition(many(MAX_PHASES))?.phases).toHaveLength(MAX_PHASES)
+    expect(readDefinition(many(MAX_PHASES + 1))).toBeUndefined()
   })
 
   it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }, { name: 'x', phases: [3] }])(
@@ -276,6 +438,31 @@ describe('a snapshot', () => {
       expect(readDefinition(value)).toBeUndefined()
     },
   )
+
+  it('is none with a phase that is none, or without a name', () => {
+    const phases = phasesOf(...TWO)
+    expect(readDefinition({ name: 'x', phases: [...phases, 3] })).toBeUndefined()
+    expect(readDefinition({ name: 3, phases })).toBeUndefined()
+  })
+})
+
+describe('the most that a run can cost', () => {
+  const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
+
+  it.each([
+    ['an artifact, as often as it is asked for', [{ ...PHASE, max_attempts: 4 }], 4],
+    ['steps alone', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6],
+    ['both', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10],
+    ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 10],
+    ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8],
+    [
+      'as many steps as there can be, while they are not known',
+      [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
+      3 + MAX_STEPS * 2,
+    ],
+  ])('counts %s', (_what, phases, bound) => {
+    expect(boundOf(...phases)).toBe(bound)
+  })
 })
 
 describe('a diagram', () => {
@@ -307,8 +494,12 @@ describe('a diagram', () => {
     ])
   })
 
-  it('shows where steps come from', () => {
-    const { definition } = ready({ name: 'x', phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }] })
+  it('shows where steps come from, and how many there are', () => {
+    const { definition } = ready({
+      name: 'x',
+      phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }, { id: 'c', steps: ['x', 'y'] }],
+    })
     expect(mermaidLines(definition)).toContain('  p_b["b<br/>steps from a.json"]')
+    expect(mermaidLines(definition)).toContain('  p_c["c<br/>2 steps"]')
   })
 })

@@ -76,8 +76,9 @@ describe('a JSON pointer', () => {
     ['/x~1y/~0', 3],
     ['/toString', undefined],
     ['/list/1/0', undefined],
+    ['/none/a', undefined],
   ])('%j', (pointer, expected) => {
-    const value = pointer === '' ? { a: 1 } : { list: ['one', 'two'], 'x/y': { '~': 3 } }
+    const value = pointer === '' ? { a: 1 } : { list: ['one', 'two'], 'x/y': { '~': 3 }, none: null }
     expect(resolvePointer(value, pointer)).toEqual(expected)
   })
 

@@ -13,7 +13,7 @@ import {
 import { advance, currentPhase, type Observation } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import { PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
-import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
+import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
@@ -87,6 +87,10 @@ describe('what ended', () => {
     expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
     expect([requestStop(ended, NOW), abort(ended, NOW), halt(ended, 'x', NOW)]).toEqual([ended, ended, ended])
     expect(isResumable(ended)).toBe(false)
+    for (const outcome of ['stopped', 'stalled', 'failed'] as const) {
+      expect(isResumable({ ...ended, outcome })).toBe(true)
+    }
+    expect(isResumable({ ...ended, outcome: 'completed' })).toBe(false)
   })
 
   it('but could be taken up again can be aborted: then it cannot', () => {
@@ -183,6 +187,48 @@ describe('a prompt', () => {
     expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{nobody}}')
   })
 
+  it('has a value for every placeholder, in a phase and in its steps', () => {
+    const all = `${PLACEHOLDERS.map((name) => `${name}={{${name}}}`).join('\n')}\n`
+    const phase = { id: 'a', prompt: all, step_prompt: all, artifact: 'a.md', steps: ['wash up', 'dry'] }
+    const place = { task: '7', folder: '/f' }
+    const known = advance(stateOf([phase]), seeing()).state
+    expect(duePrompt({ ...known, currentStep: 1, stepAttempts: 1 }, place).prompt).toBe(
+      [
+        'Workflow "flow", task 7: phase "a", step 2 of 2, attempt 2 of 3.',
+        [
+          ...['workflow=flow', 'task=7', 'task_folder=/f', 'phase=a', 'visit=1', 'attempt=2', 'max_attempts=3'],
+          ...['artifact=/f/a.md', 'step=dry', 'step_number=2', 'total_steps=2', 'failure='],
+        ].join('\n'),
+        'When the step is done, leave the file /f/step-result.json with {"success": true}. If it could not be done: {"success": false, "summary": "<what went wrong>"}.',
+        'Then end your turn. What comes next is decided by that file alone; you will be told.',
+      ].join('\n\n'),
+    )
+    expect(duePrompt({ ...known, currentStep: 2 }, place).prompt).toContain(
+      'phase=a\nvisit=1\nattempt=1\nmax_attempts=3\nartifact=/f/a.md\nstep=\nstep_number=\ntotal_steps=2\nfailure=',
+    )
+  })
+
+  it('of a template with unknown names is known by them, each once, whatever blanks surround them', () => {
+    expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}')).toEqual(['a b', 'c'])
+  })
+
+  it.each([
+    [{ check: { min_bytes: 2 } }, ['it must have at least 2 bytes']],
+    [{ check: { json: true } }, ['it must be JSON']],
+    [{ check: { json_schema: {} } }, ['it must be JSON', 'it must fit this JSON Schema: {}']],
+    [
+      { next: { pass: 'end', fail: 'end', verdict: '/ok' } },
+      [
+        'it must be JSON',
+        'at the JSON pointer /ok it must say true or "pass" when all is well, false or "fail" when it is not',
+      ],
+    ],
+  ])('with %j demands what follows from it, and no more', (more, demands) => {
+    const { prompt } = duePrompt(stateOf([{ ...ONE[0], ...more }]), { task: 't', folder: '/f' })
+    const [, list] = prompt.split('as the file /f/a.json:\n')
+    expect(list?.split('\n\n')[0]).toBe(demands.map((one) => `- ${one}`).join('\n'))
+  })
+
   it('names every demand of the artifact', () => {
     const [phase] = ONE
     const check = { min_bytes: 1, json_schema: { type: 'object' } }
@@ -214,9 +260,22 @@ describe('how phases stand', () => {
     expect(phaseStandings(halt(entered, 'x', NOW))).toEqual(['done', 'waiting'])
     const done = advance(entered, seeing({ artifact: { kind: 'valid' } })).state
     expect(phaseStandings(done)).toEqual(['done', 'done'])
-    expect(mermaidLines(done.definition, done)).toEqual(
-      expect.arrayContaining(['  finish(("completed"))', '  class p_b done']),
-    )
+    expect(mermaidLines(running.definition, entered)).toEqual([
+      'flowchart TD',
+      '  start(( )) --> p_a',
+      '  p_a["a<br/>a.json"]',
+      '  p_a --> p_b',
+      '  p_b["b<br/>b.md"]',
+      '  p_b --> finish',
+      '  finish(("end"))',
+      '  classDef done fill:#d3f9d8,stroke:#2b8a3e',
+      '  classDef running fill:#fff3bf,stroke:#e67700',
+      '  classDef failed fill:#ffe3e3,stroke:#c92a2a',
+      '  classDef waiting fill:#f1f3f5,stroke:#868e96',
+      '  class p_a done',
+      '  class p_b running',
+    ])
+    expect(mermaidLines(done.definition, done)).toContain('  finish(("completed"))')
   })
 })
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { requestStop } from '../../src/core/workflow/control.ts'
+import { MAX_STEPS } from '../../src/core/workflow/definition.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
@@ -33,6 +34,9 @@ describe('a state file', () => {
       stopRequestedMs: undefined,
     }
     expect(parseState(formatState(ended))).toEqual(ended)
+    const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_STEPS }
+    expect(parseState(formatState(fresh))).toEqual(fresh)
+    expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
   })
 
   it.each([
@@ -49,7 +53,11 @@ describe('a state file', () => {
     ['name', 3],
     ['active', 'yes'],
     ['phase', 'nobody'],
-    ['visits', { a: -1 }],
+    ['visits', { a: -1, b: 1 }],
+    ['visits', [1]],
+    ['stop_requested', 3],
+    ['last_failure', {}],
+    ['sequence', '1'],
     ['phase_attempts', 1.5],
     ['total_steps', 1001],
     ['taken_steps', [1]],
@@ -63,10 +71,19 @@ describe('a state file', () => {
     expect(read).toMatchObject({ code: 'shape', detail: name === 'phase' ? 'definition' : name })
   })
 
+  it('with several wrong fields names each', () => {
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), name: 3, active: 'yes', definition: {} }))
+    expect(read).toEqual({ code: 'shape', detail: 'name, active, definition' })
+  })
+
   it('goes without times and transitions that nobody can read', () => {
     const history = [
       3,
-      { n: 'x' },
+      null,
+      { n: 'x', event: 'start', phase: 'a' },
+      { n: 1, event: 3, phase: 'a' },
+      { n: 1, event: 'start', phase: 3 },
+      { n: 1, event: 'start', phase: 'a', time: 3 },
       { n: 1, event: 'start', phase: 'a' },
       { n: 2, event: 'enter', phase: 'a', time: 'x' },
     ]
@@ -75,6 +92,7 @@ describe('a state file', () => {
       startedMs: 0,
       updatedMs: 0,
       history: [
+        { n: 1, timeMs: 0 },
         { n: 1, timeMs: 0 },
         { n: 2, timeMs: 0 },
       ],

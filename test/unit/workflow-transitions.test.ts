@@ -281,6 +281,10 @@ describe('steps that are taken from an artifact', () => {
     expect(play(entered, { steps: { kind: 'list', steps: [] } }, {}).told).toEqual(['observe', 'prompt | prompt b 1 1'])
   })
 
+  it('that a phase does not have are waited for, whatever a damaged state says', () => {
+    expect(play({ ...begin(A), stepsKnown: false }, {}).told).toEqual(['wait'])
+  })
+
   it('stall the run where there is no list', () => {
     const entered = play(begin(A, taking), VALID).state
     expect(play(entered, { steps: { kind: 'none', why: 'a.json has no list' } }).told).toEqual([

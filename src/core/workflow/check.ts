@@ -45,5 +45,5 @@ function touches(fault: FaultPath, finding: FaultPath): boolean {
 
 /** True for what decides where phases lead, and what they are called. */
 function hidesWays(path: FaultPath): boolean {
-  return path.length === 2 || path[2] === 'id' || path[2] === 'next'
+  return path[2] === 'id' || path[2] === 'next'
 }

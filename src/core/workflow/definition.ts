@@ -92,10 +92,10 @@ function readPhase(fields: Record<string, unknown>): Phase | undefined {
   if (onExhausted !== 'skip' && onExhausted !== 'stop') return undefined
   const steps = readSteps(fields.steps)
   if (steps === 'wrong') return undefined
-  const { pass, fail, verdict } = next
+  // That both are targets is seen when all phases are known.
+  const { pass, fail, verdict } = next as { pass: string; fail: string; verdict: unknown }
   const optional = [fields.prompt, fields.artifact, fields.agent, fields.model, fields.step_prompt, verdict]
   if (!optional.every((one) => one === undefined || typeof one === 'string')) return undefined
-  if (typeof pass !== 'string' || typeof fail !== 'string') return undefined
   const limits = [fields.max_attempts, fields.max_visits, fields.max_step_attempts]
   if (!limits.every(isLimit)) return undefined
   const artifact = fields.artifact as string | undefined
@@ -137,12 +137,12 @@ function readCheck(value: unknown): Check {
   return {
     ...(typeof value.min_bytes === 'number' && { minBytes: value.min_bytes }),
     ...(value.json === true && { json: true }),
-    ...(value.json_schema !== undefined && { jsonSchema: value.json_schema }),
+    jsonSchema: value.json_schema,
   }
 }
 
 function isLimit(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 1000
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000
 }
 
 /** Phases name folders and stand in diagrams: a plain word. */
@@ -165,8 +165,9 @@ const MAX_NAME_BYTES = 200
  * (drives, streams), no control characters, no name that is too long.
  */
 export function isInsidePath(value: string): boolean {
-  if (value === '' || value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
-  return value.split('/').every((part) => part !== '' && !/^\.\.?$|[. ]$|^ /.test(part) && isShortName(part))
+  if (value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
+  // No part ends in a dot: neither `.` nor `..`, nor what Windows takes for the name without it.
+  return value.split('/').every((part) => part !== '' && !/[. ]$|^ /.test(part) && isShortName(part))
 }
 
 function isShortName(name: string): boolean {

@@ -186,7 +186,7 @@ function nextStep(state: WorkflowState, lastFailure: string | undefined): Workfl
 
 function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   // Its steps were all that it had to leave.
-  if (phase.artifact === undefined) return pass(state, phase, 'pass', seen.nowMs)
+  if (phase.artifact === undefined) return pass(state, phase, undefined, seen.nowMs)
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact.verdict, seen.nowMs)
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
   if (!state.prompted) {

@@ -11,8 +11,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
     if (typeof current !== 'object' || current === null) return undefined
-    if (Array.isArray(current) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined
-    if (!Object.hasOwn(current, key)) return undefined
+    if (!Object.hasOwn(current, key) || (Array.isArray(current) && key === 'length')) return undefined
     current = (current as Record<string, unknown>)[key]
   }
   return current

@@ -25,7 +25,7 @@ export function checkRules(
   written: readonly Written[] = file.phases,
   areWaysKnown = true,
 ): { faults: Finding[]; warnings: Finding[] } {
-  const ids = new Set([END, ...file.phases.map((phase) => phase.id), ...written.map(({ id }) => String(id))])
+  const ids = new Set([END, ...written.map(({ id }) => String(id))])
   const faults = [
     ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, { ...phase, ...written[index] })),
     ...twins(file),

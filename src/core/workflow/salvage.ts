@@ -12,13 +12,12 @@ const MAX_ROUNDS = 4
 
 /** What is put where something must be. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
-  ...{ name: '?', pass: END, fail: END, verdict: '', from: '?', pointer: '' },
+  ...{ name: '?', id: '?', pass: END, fail: END, verdict: '', from: '?', pointer: '' },
 }
 
 /** What is left of a definition without its faults; undefined when that is nothing. */
 export function salvage(value: unknown, faults: readonly ShapeFault[]): DefinitionFile | undefined {
   const rest: unknown = structuredClone(value)
-  if (!isRecord(rest) || !Array.isArray(rest.phases) || rest.phases.length === 0) return undefined
   let left = faults
   for (let round = 0; round < MAX_ROUNDS; round++) {
     for (const { path } of left) takeOut(rest, path)
@@ -30,24 +29,16 @@ export function salvage(value: unknown, faults: readonly ShapeFault[]): Definiti
 }
 
 function takeOut(value: unknown, path: FaultPath): void {
-  const last = path.at(-1)
+  const last = path.at(-1) as string | number
   const holder = path.slice(0, -1).reduce<unknown>(child, value)
-  if (Array.isArray(holder) && typeof last === 'number') {
-    // A phase, or a step: without it all that follow would have another place.
-    holder[last] = path.length === 2 ? {} : '?'
-  } else if (isRecord(holder) && last !== undefined) {
-    const isMissing = !Object.hasOwn(holder, last)
-    if (!isMissing) delete holder[last]
-    else if (last === 'id') holder.id = standInId(path)
+  // A phase, or a step: without it all that follow would have another place.
+  if (Array.isArray(holder)) holder[last as number] = path.length === 2 ? {} : '?'
+  else if (isRecord(holder)) {
+    if (Object.hasOwn(holder, last)) delete holder[last]
     else if (Object.hasOwn(STAND_INS, last)) holder[last] = STAND_INS[last]
   }
 }
 
 function child(value: unknown, part: string | number): unknown {
   return (value as Record<string | number, unknown> | null | undefined)?.[part]
-}
-
-/** No phase of a person's is called so. */
-function standInId(path: FaultPath): string {
-  return `unnamed-${path.join('-')}`
 }

@@ -161,6 +161,6 @@ function sizeOf(origin: string): string {
 
 /** The JSON Schema of a definition, for editors. */
 export function definitionJsonSchema(): object {
-  const { $schema, ...rest } = z.toJSONSchema(definition, { io: 'input' })
+  const { $schema, ...rest } = z.toJSONSchema(definition)
   return { $schema, title: 'postflight-guard workflow', ...rest }
 }

@@ -1,5 +1,5 @@
 import { fromIso, toIso } from '../time.ts'
-import { MAX_STEPS, readDefinition } from './definition.ts'
+import { findPhase, MAX_STEPS, readDefinition } from './definition.ts'
 import { isRecord } from './record.ts'
 import { type HistoryEntry, OUTCOMES, type Transition, type WorkflowState } from './state.ts'
 
@@ -86,34 +86,34 @@ export function isState(read: WorkflowState | StateProblem): read is WorkflowSta
 
 function fromFields(fields: Record<string, unknown>): WorkflowState | StateProblem {
   const wrong: string[] = []
-  const must = <T>(name: string, accept: (value: unknown) => value is T, fallback: T): T => {
+  // What is wrong is given on as it is: the state that it would be part of is not used then.
+  const must = <T>(name: string, accept: (value: unknown) => value is T): T => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (accept(value)) return value
-    wrong.push(name)
-    return fallback
+    if (!accept(value)) wrong.push(name)
+    return value as T
   }
-  const count = (name: string): number => must(name, isCount, 0)
-  const flag = (name: string): boolean => must(name, isFlag, false)
-  const text = (name: string): string | undefined => must(name, isOptionalText, null) ?? undefined
+  const count = (name: string): number => must(name, isCount)
+  const flag = (name: string): boolean => must(name, isFlag)
+  const text = (name: string): string | undefined => must(name, isOptionalText) ?? undefined
   const time = (name: string): number | undefined => {
-    const value = text(name)
-    return value === undefined ? undefined : fromIso(value)
+    const value: unknown = text(name)
+    return typeof value === 'string' ? fromIso(value) : undefined
   }
   const outcome = text('outcome')
   const definition = readDefinition(fields.definition)
-  const phase = must('phase', isText, '')
+  const phase = must('phase', isText)
   const state = {
-    name: must('name', isText, ''),
+    name: must('name', isText),
     snapshot: fields.definition,
     active: flag('active'),
     phase,
-    visits: must('visits', isCounts, {}),
+    visits: must('visits', isCounts),
     visitsGranted: count('visits_granted'),
     phaseAttempts: count('phase_attempts'),
     maxPhaseAttempts: count('max_phase_attempts'),
     currentStep: count('current_step'),
-    totalSteps: must('total_steps', isStepCount, 0),
-    takenSteps: must('taken_steps', isOptionalTexts, null) ?? undefined,
+    totalSteps: must('total_steps', isStepCount),
+    takenSteps: must('taken_steps', isOptionalTexts) ?? undefined,
     stepsKnown: flag('steps_known'),
     stepAttempts: count('step_attempts'),
     maxStepAttempts: count('max_step_attempts'),
@@ -133,15 +133,17 @@ function fromFields(fields: Record<string, unknown>): WorkflowState | StateProbl
     skips: count('skips'),
     prompts: count('prompts'),
     sequence: count('sequence'),
-    history: must('history', Array.isArray, []).flatMap((one: unknown) => readHistoryEntry(one) ?? []),
   }
-  if (definition === undefined || !definition.phases.some((one) => one.id === phase)) wrong.push('definition')
-  if (definition === undefined || wrong.length > 0) return { code: 'shape', detail: wrong.join(', ') }
-  return { ...state, definition }
+  const history = must('history', isList)
+  if (definition === undefined || findPhase(definition, phase) === undefined) {
+    return { code: 'shape', detail: [...wrong, 'definition'].join(', ') }
+  }
+  if (wrong.length > 0) return { code: 'shape', detail: wrong.join(', ') }
+  return { ...state, definition, history: history.flatMap((one) => readHistoryEntry(one) ?? []) }
 }
 
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0
+  return Number.isInteger(value) && Number(value) >= 0
 }
 
 /** More would be more prompts than the definition allows. */
@@ -161,8 +163,12 @@ function isOptionalText(value: unknown): value is string | null {
   return value === null || typeof value === 'string'
 }
 
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value)
+}
+
 function isOptionalTexts(value: unknown): value is string[] | null {
-  return value === null || (Array.isArray(value) && value.every(isText))
+  return value === null || (isList(value) && value.every(isText))
 }
 
 function isCounts(value: unknown): value is Record<string, number> {

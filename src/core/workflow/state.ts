@@ -110,23 +110,11 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     definition,
     snapshot,
     active: true,
-    phase: first.id,
+    ...beginVisit(first, 1),
     visits: {},
     visitsGranted: 0,
-    phaseAttempts: 0,
-    maxPhaseAttempts: first.maxAttempts,
-    currentStep: 0,
-    totalSteps: 0,
-    takenSteps: undefined,
-    stepsKnown: false,
-    stepAttempts: 0,
-    maxStepAttempts: first.maxStepAttempts,
-    prompted: false,
     promptedMs: undefined,
     repeats: 0,
-    clearing: false,
-    begun: false,
-    lastFailure: undefined,
     stopRequestedMs: undefined,
     parentSession: starter.parentSession,
     hostSession: starter.hostSession,
@@ -156,24 +144,31 @@ export function enter(state: WorkflowState, phase: Phase, nowMs: number): Workfl
   return record(
     {
       ...state,
-      phase: phase.id,
+      ...beginVisit(phase, visit),
       visits: { ...state.visits, [phase.id]: visit },
-      phaseAttempts: 0,
-      maxPhaseAttempts: phase.maxAttempts,
-      currentStep: 0,
-      totalSteps: 0,
-      takenSteps: undefined,
-      stepsKnown: phase.steps === undefined,
-      stepAttempts: 0,
-      maxStepAttempts: phase.maxStepAttempts,
-      prompted: false,
-      clearing: visit > 1,
-      begun: false,
-      lastFailure: undefined,
     },
     { event: 'enter', phase: phase.id, visit },
     nowMs,
   )
+}
+
+/** What belongs to one visit of a phase, as it begins. */
+function beginVisit(phase: Phase, visit: number) {
+  return {
+    phase: phase.id,
+    phaseAttempts: 0,
+    maxPhaseAttempts: phase.maxAttempts,
+    currentStep: 0,
+    totalSteps: 0,
+    takenSteps: undefined,
+    stepsKnown: phase.steps === undefined,
+    stepAttempts: 0,
+    maxStepAttempts: phase.maxStepAttempts,
+    prompted: false,
+    clearing: visit > 1,
+    begun: false,
+    lastFailure: undefined,
+  }
 }
 
 /** How often a phase was entered. */
