@@ -248,7 +248,7 @@ describe('bad input', () => {
     const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
     expect(run).toMatchObject({
       status: 65,
-      stderr: expect.stringContaining('flow.yaml:6:5: phases.0.next there is no phase "nowhere"'),
+      stderr: expect.stringContaining('flow.yaml:6:5: phases.0.next: there is no phase "nowhere"'),
     })
     expect(project.has('specs/007_flow')).toBe(false)
   })

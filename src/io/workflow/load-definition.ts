@@ -133,7 +133,7 @@ export function requireDefinition(file: string, shown: string): { definition: De
   throw new PostflightError('workflow-definition', {
     path: shown,
     place: first === undefined ? '' : `:${first.line}:${first.column}`,
-    detail: first === undefined ? 'cannot be used' : `${first.where === '' ? '' : `${first.where} `}${first.detail}`,
+    detail: first === undefined ? 'cannot be used' : `${first.where === '' ? '' : `${first.where}: `}${first.detail}`,
     more: faults.length > 1 ? faults.length - 1 : '',
   })
 }
