@@ -13,31 +13,38 @@ const MAX_ENUM = 200
 /** How deep (in `properties`, `items` and `additionalProperties`) a schema may go. */
 export const MAX_SCHEMA_DEPTH = 20
 
-/** Each keyword, whether a value is of its kind, and that kind in words. Annotations are allowed and mean nothing. */
-const KEYWORDS: Readonly<Record<string, { readonly accepts: (value: unknown) => boolean; readonly kind: string }>> = {
+/** What a keyword's value must be: whether it is so, and that in words. */
+interface Kind {
+  readonly accepts: (value: unknown) => boolean
+  readonly words: string
+}
+
+const NUMBER: Kind = { accepts: Number.isFinite, words: 'a number' }
+
+/** Each keyword; without a kind it takes any value, or a schema, which is looked into, not at. */
+const KEYWORDS: Readonly<Record<string, Kind | undefined>> = {
   type: {
     accepts: (value) => (Array.isArray(value) ? value : [value]).every((one) => TYPES.includes(one as string)),
-    kind: `one of ${TYPES.join(', ')}, or a list of them`,
+    words: `one of ${TYPES.join(', ')}, or a list of them`,
   },
   enum: {
     accepts: (value) => Array.isArray(value) && value.length <= MAX_ENUM,
-    kind: `a list of at most ${MAX_ENUM} values`,
+    words: `a list of at most ${MAX_ENUM} values`,
   },
-  const: { accepts: () => true, kind: 'any value' },
-  properties: { accepts: isRecord, kind: 'an object of schemas' },
+  const: undefined,
+  properties: { accepts: isRecord, words: 'an object of schemas' },
   required: {
     accepts: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-    kind: 'a list of names',
+    words: 'a list of names',
   },
-  // Schemas themselves: looked into, not at.
-  additionalProperties: { accepts: () => true, kind: 'a schema' },
-  items: { accepts: () => true, kind: 'a schema' },
-  ...Object.fromEntries(
-    ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'].map((keyword) => [
-      keyword,
-      { accepts: (value: unknown) => typeof value === 'number' && Number.isFinite(value), kind: 'a number' },
-    ]),
-  ),
+  additionalProperties: undefined,
+  items: undefined,
+  minimum: NUMBER,
+  maximum: NUMBER,
+  minLength: NUMBER,
+  maxLength: NUMBER,
+  minItems: NUMBER,
+  maxItems: NUMBER,
 }
 
 /** The keywords that are checked. */
@@ -61,9 +68,9 @@ export function schemaFaults(schema: unknown, path: readonly string[] = [], dept
   return Object.entries(schema).flatMap(([keyword, value]): SchemaFault[] => {
     if (ANNOTATIONS.includes(keyword)) return []
     const here = [...path, keyword]
-    const known = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
-    if (known === undefined) return [{ path: here, reason: 'unknown', keyword, expected: '' }]
-    if (!known.accepts(value)) return [{ path: here, reason: 'kind', keyword, expected: known.kind }]
+    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, reason: 'unknown', keyword, expected: '' }]
+    const kind = KEYWORDS[keyword]
+    if (kind?.accepts(value) === false) return [{ path: here, reason: 'kind', keyword, expected: kind.words }]
     if (keyword === 'properties') {
       return Object.entries(value as object).flatMap(([name, one]) => schemaFaults(one, [...here, name], depth + 1))
     }
@@ -81,9 +88,10 @@ export interface Breach {
 /** The first place where `value` breaks `schema`, or undefined. The schema is one that `schemaFaults` found usable. */
 export function findBreach(schema: unknown, value: unknown, at = ''): Breach | undefined {
   if (schema === false) return { at, keyword: 'false', expected: 'nothing' }
-  if (!isRecord(schema)) return undefined
-  for (const [keyword, rule] of Object.entries(schema)) {
-    const breach = breaks(keyword, rule, schema, value, at)
+  // The schema `true` has no keywords.
+  const keywords = schema as Readonly<Record<string, unknown>>
+  for (const [keyword, rule] of Object.entries(keywords)) {
+    const breach = breaks(keyword, rule, keywords, value, at)
     if (breach !== undefined) return breach
   }
   return undefined
@@ -92,7 +100,7 @@ export function findBreach(schema: unknown, value: unknown, at = ''): Breach | u
 function breaks(
   keyword: string,
   rule: unknown,
-  schema: Record<string, unknown>,
+  schema: Readonly<Record<string, unknown>>,
   value: unknown,
   at: string,
 ): Breach | undefined {
@@ -129,7 +137,7 @@ function breaks(
 function breachInside(
   keyword: string,
   rule: unknown,
-  schema: Record<string, unknown>,
+  schema: Readonly<Record<string, unknown>>,
   value: Record<string, unknown>,
   at: string,
 ): Breach | undefined {
