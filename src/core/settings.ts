@@ -1,5 +1,6 @@
 import {
   applyEdits,
+  type Edit,
   findNodeAtLocation,
   modify,
   type Node,
@@ -101,8 +102,8 @@ export function addEntries(text: string, entries: readonly SettingsEntry[], path
  */
 function insert(body: string, path: (string | number)[], value: unknown, depth: number): string {
   const isItem = typeof path.at(-1) === 'number'
-  const [edit] = modify(body, path, value, { isArrayInsertion: isItem })
-  if (edit === undefined) return body
+  // One edit, always: what is put in is not there yet.
+  const [edit] = modify(body, path, value, {}) as [Edit]
   const style = styleOf(body)
   const comma = edit.content.startsWith(',') ? ',' : ''
   const text = edit.content.slice(comma.length)
@@ -147,15 +148,17 @@ export function removeEntries(text: string, path: string): string {
 function takeOut(body: string, path: (string | number)[]): string {
   // The path was found in the values a moment ago, so it is in the tree.
   const value = findNodeAtLocation(parseTree(body) as Node, path) as Node
-  const node = value.parent?.type === 'property' ? value.parent : value
-  const siblings = node.parent?.children ?? []
+  const holder = value.parent as Node
+  const node = holder.type === 'property' ? holder : value
+  const container = node.parent as Node
+  const siblings = childrenOf(container)
   const at = siblings.indexOf(node)
   const previous = siblings[at - 1]
   const next = siblings[at + 1]
   const end = node.offset + node.length
   if (previous !== undefined) return body.slice(0, previous.offset + previous.length) + body.slice(end)
   if (next !== undefined) return body.slice(0, node.offset) + body.slice(next.offset)
-  return body.slice(0, (node.parent as Node).offset + 1) + body.slice(end)
+  return body.slice(0, container.offset + 1) + body.slice(end)
 }
 
 /** Our commands in the settings, by event. */
@@ -188,7 +191,8 @@ function findOurs(document: SettingsDocument): (string | number)[] | undefined {
       if (at === -1) continue
       if (commands.length > 1) return ['hooks', event, index, 'hooks', at]
       if (groups.length > 1) return ['hooks', event, index]
-      return document.names?.length === 1 ? ['hooks'] : ['hooks', event]
+      const isOnly = (document.names as readonly string[]).length === 1
+      return isOnly ? ['hooks'] : ['hooks', event]
     }
   }
   return undefined
@@ -213,9 +217,10 @@ function readSettings(text: string, path: string): SettingsDocument {
   const value: unknown = JSON.parse(body)
   const read = SETTINGS.safeParse(value)
   if (!read.success) {
-    const [issue] = read.error.issues
-    const where = issue?.path.length ? `"${issue.path.join('.')}"` : 'the whole file'
-    const expected = issue?.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'an object'
+    const [{ path: place }] = read.error.issues as [z.core.$ZodIssue]
+    const where = place.length === 0 ? 'the whole file' : `"${place.join('.')}"`
+    // Two steps down stand the events; all above them are objects.
+    const expected = place.length === 2 ? 'a list' : 'an object'
     throw new PostflightError('settings-wrong-shape', { path, where, expected })
   }
   refuseTwins(body, path)
@@ -228,35 +233,45 @@ function readSettings(text: string, path: string): SettingsDocument {
  * what the first holds could be lost.
  */
 function refuseTwins(body: string, path: string): void {
-  const hooks = (parseTree(body)?.children ?? []).filter((property) => property.children?.[0]?.value === 'hooks')
-  const twin = hooks.length > 1 ? 'hooks' : findTwin(hooks[0])
+  const root = parseTree(body) as Node
+  const isTwin = namesIn(root).filter((name) => name === 'hooks').length > 1
+  const hooks = findNodeAtLocation(root, ['hooks'])
+  const twin = isTwin ? 'hooks' : hooks && findTwin(hooks)
   if (twin !== undefined) {
     throw new PostflightError('settings-wrong-shape', { path, where: `"${twin}"`, expected: 'there only once' })
   }
 }
 
 /** A key that stands twice in an object at or below the node. */
-function findTwin(node: Node | undefined): string | undefined {
-  const seen = new Set<string>()
-  for (const child of node?.children ?? []) {
-    if (child.type === 'property') {
-      const name = String(child.children?.[0]?.value)
-      if (seen.has(name)) return name
-      seen.add(name)
-    }
-    const twin = findTwin(child)
-    if (twin !== undefined) return twin
+function findTwin(node: Node): string | undefined {
+  const names = namesIn(node)
+  const twin = names.find((name, index) => names.indexOf(name) < index)
+  if (twin !== undefined) return twin
+  for (const child of node.children ?? []) {
+    const below = findTwin(child)
+    if (below !== undefined) return below
   }
   return undefined
 }
 
+/** What stands in an object or a list: properties, or values. */
+export function childrenOf(container: Node): Node[] {
+  return container.children as Node[]
+}
+
+/** The names of an object's properties, as often as they stand there; none of what is no object. */
+export function namesIn(node: Node): string[] {
+  if (node.type !== 'object') return []
+  return childrenOf(node).map((property) => (property.children as [Node, Node])[0].value)
+}
+
 /** Where a parser gave up, from 1, and why. */
 export function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
-  const before = body.slice(0, offset).split('\n')
+  const before = body.slice(0, offset)
   const words = printParseErrorCode(error)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, detail: words }
+  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), detail: words }
 }
 
 /** The text without its byte-order mark, and the mark. */
