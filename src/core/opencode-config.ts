@@ -1,6 +1,14 @@
-import { createScanner, type Node, type ParseError, parse, parseTree, type SyntaxKind } from 'jsonc-parser'
+import {
+  createScanner,
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  type SyntaxKind,
+} from 'jsonc-parser'
 import { PostflightError } from './errors.ts'
-import { faultAt, type Style, splitMark, styleOf } from './settings.ts'
+import { childrenOf, faultAt, namesIn, type Style, splitMark, styleOf } from './settings.ts'
 
 /**
  * Our entry in OpenCode's configuration (`opencode.json`, JSON with comments), put in and taken out as edits of its
@@ -22,7 +30,7 @@ export function isOurPlugin(entry: unknown): boolean {
 /** The entries of ours in a configuration. @throws {PostflightError} as `addPlugin`. */
 export function findPlugins(text: string, path: string): string[] {
   const { body } = splitMark(text)
-  return pluginsOf(readConfig(body, path)).filter(isOurPlugin).map(specOf)
+  return ourNodes(readConfig(body, path)).map((node) => specOf(getNodeValue(node)))
 }
 
 /**
@@ -35,15 +43,16 @@ export function addPlugin(text: string, spec: string, path: string): string {
   const { mark, body: whole } = splitMark(removePlugin(text, path))
   const empty = readConfig(whole, path) === undefined
   const body = empty ? `${whole}{}\n` : whole
-  const list = listIn(body)
+  const root = readConfig(body, path) as Node
+  const list = listIn(root)
+  const style = styleOf(textOf(body, root))
   const value = JSON.stringify(spec)
-  if (list !== undefined) return mark + append(body, list, value, 2)
-  const style = styleOf(rootText(body))
+  if (list !== undefined) return mark + append(body, list, value, style, 2)
   const property =
     style === undefined
       ? `"plugin": [${value}]`
       : `"plugin": [${style.eol}${style.indent.repeat(2)}${value}${style.eol}${style.indent}]`
-  return mark + append(body, rootOf(body) as Node, property, 1)
+  return mark + append(body, root, property, style, 1)
 }
 
 /**
@@ -54,13 +63,12 @@ export function removePlugin(text: string, path: string): string {
   const { mark, body: start } = splitMark(text)
   let body = start
   for (;;) {
-    const plugins = pluginsOf(readConfig(body, path))
-    const index = plugins.findIndex(isOurPlugin)
-    const list = listIn(body)
-    if (index === -1 || list === undefined) return mark + body
-    const alone = plugins.length === 1 && !holdsComment(body, list)
+    const [ours] = ourNodes(readConfig(body, path))
+    if (ours === undefined) return mark + body
+    const list = ours.parent as Node
+    const alone = childrenOf(list).length === 1 && !holdsComment(body, list)
     // A list whose only entry is ours was made for it.
-    body = takeOut(body, (alone ? list.parent : list.children?.[index]) as Node)
+    body = takeOut(body, alone ? (list.parent as Node) : ours)
   }
 }
 
@@ -68,44 +76,36 @@ function specOf(entry: unknown): string {
   return String(Array.isArray(entry) ? entry[0] : entry)
 }
 
-type Config = Readonly<Record<string, unknown>>
-
-/** The configuration; undefined for a text that holds nothing but blanks and comments. */
-function readConfig(body: string, path: string): Config | undefined {
+/** The object that is the file; undefined for a text that holds nothing but blanks and comments. */
+function readConfig(body: string, path: string): Node | undefined {
   const errors: ParseError[] = []
   // As OpenCode 1.18.33 reads it.
-  const value: unknown = parse(body, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  const root = parseTree(body, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const [error] = errors
   if (error !== undefined) throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
-  if (value === undefined) return undefined
+  if (root === undefined) return undefined
   const wrong = (where: string, expected: string): PostflightError =>
     new PostflightError('settings-wrong-shape', { path, where, expected })
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong('the whole file', 'an object')
+  if (root.type !== 'object') throw wrong('the whole file', 'an object')
   // Of two keys of one name OpenCode reads the last, and an edit finds the first.
-  const twins = (rootOf(body)?.children ?? []).filter((property) => property.children?.[0]?.value === 'plugin')
-  if (twins.length > 1) throw wrong('"plugin"', 'there only once')
-  const config = value as Config
-  if (config.plugin !== undefined && !Array.isArray(config.plugin)) throw wrong('"plugin"', 'a list')
-  return config
+  if (namesIn(root).filter((name) => name === 'plugin').length > 1) throw wrong('"plugin"', 'there only once')
+  const list = listIn(root)
+  if (list !== undefined && list.type !== 'array') throw wrong('"plugin"', 'a list')
+  return root
 }
 
-function pluginsOf(config: Config | undefined): readonly unknown[] {
-  return Array.isArray(config?.plugin) ? config.plugin : []
+function listIn(root: Node): Node | undefined {
+  return findNodeAtLocation(root, ['plugin'])
 }
 
-/** The node of the object that is the file; undefined where there is nothing but blanks and comments. */
-function rootOf(body: string): Node | undefined {
-  return parseTree(body, [], { allowTrailingComma: true })
+/** The entries of ours in the list of plugins, in its order. */
+function ourNodes(root: Node | undefined): Node[] {
+  const list = root && listIn(root)
+  return list === undefined ? [] : childrenOf(list).filter((node) => isOurPlugin(getNodeValue(node)))
 }
 
-function rootText(body: string): string {
-  const { offset, length } = rootOf(body) as Node
+function textOf(body: string, { offset, length }: Node): string {
   return body.slice(offset, offset + length)
-}
-
-function listIn(body: string): Node | undefined {
-  const property = rootOf(body)?.children?.find((one) => one.children?.[0]?.value === 'plugin')
-  return property?.children?.[1]
 }
 
 /** A piece of the text: a token, a blank or a comment. */
@@ -144,11 +144,10 @@ function holdsComment(body: string, { offset, length }: Node): boolean {
 }
 
 /** Puts a value, or a property, at the end of a list or object. A comment behind the last one stays with that. */
-function append(body: string, container: Node, value: string, depth: number): string {
-  const style = styleOf(rootText(body))
+function append(body: string, container: Node, value: string, style: Style | undefined, depth: number): string {
   const inner = container.offset + 1
   const close = container.offset + container.length - 1
-  const last = container.children?.at(-1)
+  const last = childrenOf(container).at(-1)
   const isOneLine = style === undefined || (last !== undefined && !body.slice(inner, close).includes('\n'))
   const margin = isOneLine ? ' ' : marginOf(style, depth)
   if (last === undefined) {
@@ -175,28 +174,30 @@ function takeOut(body: string, node: Node): string {
   const container = node.parent as Node
   const inner = container.offset + 1
   const close = container.offset + container.length - 1
-  const siblings = container.children ?? []
+  const siblings = childrenOf(container)
   const previous = siblings[siblings.indexOf(node) - 1]
   const end = node.offset + node.length
   const isComma = ({ kind }: Piece): boolean => kind === COMMA
   const following = piecesOf(body, end, close).find(isComma)
-  const preceding =
-    previous === undefined ? undefined : piecesOf(body, previous.offset + previous.length, node.offset).find(isComma)
-  const comma = following ?? preceding
   const behind = following?.end ?? end
   const between = following === undefined ? '' : body.slice(end, following.offset)
   const gap = between.trim() === '' ? '' : between
-  const [blanks = ''] = /^[ \t]*/.exec(body.slice(behind)) ?? []
-  const isLineOver = gap === '' && /^\r?\n/.test(body.slice(behind + blanks.length))
+  const next = behind + body.slice(behind).search(/[^ \t]/)
+  const isLineOver = gap === '' && /^\r?\n/.test(body.slice(next))
+  const before = body.slice(inner, node.offset)
   let from = node.offset
   let to = behind
   // A line of its own goes as a whole. What shares its line leaves that line's beginning alone: a line comment may end there.
-  if (isLineOver || following !== undefined) to += blanks.length
-  if (isLineOver) from -= (/\s*$/.exec(body.slice(inner, from))?.[0] ?? '').length
-  else if (following === undefined) from -= (/[ \t]*$/.exec(body.slice(inner, from))?.[0] ?? '').length
+  if (isLineOver || following !== undefined) to = next
+  if (isLineOver) from = inner + before.trimEnd().length
+  else if (following === undefined) from = inner + before.replace(/[ \t]+$/, '').length
   const rest = body.slice(0, from) + gap + body.slice(to)
-  const tidy = comma === undefined || comma === following ? rest : rest.slice(0, comma.offset) + rest.slice(comma.end)
-  return siblings.length > 1 ? tidy : withoutBlanks(tidy, inner)
+  // The last one of several: the comma before it goes with it.
+  const comma =
+    following === undefined && previous !== undefined
+      ? piecesOf(body, previous.offset + previous.length, node.offset).find(isComma)
+      : undefined
+  return withoutBlanks(comma === undefined ? rest : rest.slice(0, comma.offset) + rest.slice(comma.end), inner)
 }
 
 /** A container that holds nothing any more, without the blanks that led to what it held. */

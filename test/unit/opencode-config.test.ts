@@ -1,6 +1,6 @@
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { addPlugin, findPlugins, isOurPlugin, removePlugin } from '../../src/core/opencode-config.ts'
+import { addPlugin, findPlugins, isOurPlugin, PLUGIN_FILE, removePlugin } from '../../src/core/opencode-config.ts'
 import { thrownBy } from './builders.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
@@ -20,6 +20,7 @@ describe('which plugins are ours', () => {
     'postflight-guard@0.1.0',
     'C:\\tools\\dist\\opencode\\postflight-guard.mjs',
     'file:///home/me/clone/dist/opencode/postflight-guard.mjs',
+    `file:///wherever/this/lies/${PLUGIN_FILE}`,
     [SPEC, { option: 1 }],
   ])('%j', (entry) => {
     expect(isOurPlugin(entry)).toBe(true)
@@ -29,10 +30,14 @@ describe('which plugins are ours', () => {
     './my-plugin.js',
     'opencode-postflight',
     'file:///x/dist/opencode/index.mjs',
+    'file:///x/dist/opencode/postflight-guard.mjs.bak',
     'postflight-guard-x',
+    'my-postflight-guard',
+    './packages/postflight-guard',
     7,
     null,
     [],
+    [[SPEC]],
   ])('not %j', (entry) => {
     expect(isOurPlugin(entry)).toBe(false)
   })
@@ -43,6 +48,9 @@ describe('putting the plugin into a configuration', () => {
     ['an empty text', '', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
     ['an empty object', '{}\n', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
     ['one line', '{"model":"a/b"}', `{"model":"a/b", "plugin": ["${SPEC}"]}`],
+    ['one line with blanks at its ends', '{ "model": "a/b" }', `{ "model": "a/b", "plugin": ["${SPEC}"] }`],
+    ['one line below a comment', '// mine\n{"a": 1}\n', `// mine\n{"a": 1, "plugin": ["${SPEC}"]}\n`],
+    ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
     [
       'several lines, tabs and CRLF',
       '{\r\n\t"model": "a/b"\r\n}\r\n',
@@ -83,14 +91,41 @@ describe('putting the plugin into a configuration', () => {
     )
   })
 
+  it('a text that is no JSON is refused, by line and column', () => {
+    const args = { path: PATH, line: 2, column: 8, detail: 'value expected' }
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call('{\n  "a": }'))).toMatchObject({ code: 'settings-not-json', args })
+    }
+  })
+
   it.each([
-    ['{"a": }', 'settings-not-json'],
-    ['{"plugin": "x"}', 'settings-wrong-shape'],
-    ['[]', 'settings-wrong-shape'],
-    ['{"plugin": [], "plugin": []}', 'settings-wrong-shape'],
-  ])('refuses %s', (text, code) => {
-    expect(thrownBy(() => add(text))).toMatchObject({ code })
-    expect(thrownBy(() => remove(text))).toMatchObject({ code })
+    ['[]', 'the whole file', 'an object'],
+    ['null', 'the whole file', 'an object'],
+    ['"x"', 'the whole file', 'an object'],
+    ['{"plugin": "x"}', '"plugin"', 'a list'],
+    ['{"plugin": null}', '"plugin"', 'a list'],
+    ['{"plugin": {"0": "x"}}', '"plugin"', 'a list'],
+    ['{"plugin": [], "a": 1, "\\u0070lugin": []}', '"plugin"', 'there only once'],
+  ])('%s is refused: %s must be %s', (text, where, expected) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { path: PATH, where, expected },
+      })
+    }
+  })
+
+  it.each([
+    '',
+    '// "plugin"\n',
+    '{}',
+    '{"plugin": []}',
+    `{"__proto__": {"plugin": ["${SPEC}"]}}`,
+    `{"mcp": {"plugin": ["${SPEC}"]}}`,
+  ])('%j names no plugin of ours, and nothing is taken out', (text) => {
+    expect(findPlugins(text, PATH)).toEqual([])
+    expect(remove(text)).toBe(text)
+    expect(findPlugins(add(text), PATH)).toEqual([SPEC])
   })
 })
 
@@ -102,6 +137,9 @@ describe('taking the plugin out', () => {
     [`{"a": 1, "plugin": ["${SPEC}"]}`, '{"a": 1}'],
     [`{"plugin": ["${SPEC}"], "a": 1}`, '{"a": 1}'],
     [`{"plugin": ["${SPEC}", "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{"plugin": ["${SPEC}" , "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{"plugin": ["${SPEC}", \t "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{\r\n  "plugin": ["${SPEC}"]\r\n}\r\n`, '{}\r\n'],
     [`{"plugin": ["./a.js", "${SPEC}"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["./a.js", ["${SPEC}", {"x": [1]}], "./b.js"]}`, '{"plugin": ["./a.js", "./b.js"]}'],
     [
