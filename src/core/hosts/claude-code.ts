@@ -2,7 +2,6 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {
-  name: 'Claude Code',
   projectVariables: ['CLAUDE_PROJECT_DIR'],
   // The Bash tool's environment is the same in main and in a sub-agent: it names the session, never the agent.
   shellIdentity(environment) {

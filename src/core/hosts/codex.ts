@@ -2,7 +2,6 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0): its shell tells root session and thread; a thread of its own is a sub-agent. */
 export const codex: HostDifference = {
-  name: 'Codex CLI',
   shellIdentity(environment) {
     const session = variable(environment, 'CODEX_SESSION_ID')
     if (session === undefined) return undefined

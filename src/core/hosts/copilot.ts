@@ -2,12 +2,11 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Copilot CLI (measured with 1.0.102), which also runs what is installed for Claude Code. */
 export const copilot: HostDifference = {
-  name: 'Copilot CLI',
   projectVariables: ['COPILOT_PROJECT_DIR'],
   shellIdentity(environment) {
     const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
     return session === undefined ? undefined : { session }
   },
   // It asks twice per sub-agent: first a Stop with parent_agent_id, whose answer it ignores, then the SubagentStop.
-  ignoresAnswer: (payload) => payload.event === 'Stop' && payload.parentAgent !== undefined,
+  ignoredBy: (payload) => (payload.event === 'Stop' && payload.parentAgent !== undefined ? 'Copilot CLI' : undefined),
 }

@@ -2,9 +2,10 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Factory droid (measured with 0.225.2). */
 export const droid: HostDifference = {
-  name: 'droid',
   projectVariables: ['FACTORY_PROJECT_DIR'],
   // A sub-agent is a session of its own and stops with `Stop`; the SubagentStop that follows is only told.
-  ignoresAnswer: (payload, environment) =>
-    payload.event === 'SubagentStop' && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined,
+  ignoredBy: (payload, environment) =>
+    payload.event === 'SubagentStop' && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined
+      ? 'droid'
+      : undefined,
 }

@@ -12,13 +12,12 @@ export interface ShellIdentity {
 
 /** In what one host differs. Everything else is common ground. */
 export interface HostDifference {
-  readonly name: string
   /** Variables that may name the project's folder, in the hook's environment. */
   readonly projectVariables?: readonly string[]
   /** Session and agent in the shell tool's environment. */
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
-  /** Why the answer to this stop would be lost or counted twice; undefined where it counts. */
-  readonly ignoresAnswer?: (payload: Payload, environment: Environment) => boolean
+  /** Its name where the answer to this stop would be lost or counted twice; undefined where it counts. */
+  readonly ignoredBy?: (payload: Payload, environment: Environment) => string | undefined
   /** True where an allow may carry a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
 }

@@ -24,7 +24,11 @@ export function shellIdentity(environment: Environment): ShellIdentity | undefin
 
 /** The name of the host that would ignore the answer to this stop, or undefined where the answer counts. */
 export function hostThatIgnores(payload: Payload, environment: Environment): string | undefined {
-  return HOSTS.find((host) => host.ignoresAnswer?.(payload, environment))?.name
+  for (const host of HOSTS) {
+    const name = host.ignoredBy?.(payload, environment)
+    if (name !== undefined) return name
+  }
+  return undefined
 }
 
 /** True where an allow may carry a `systemMessage`: on Claude Code alone. */

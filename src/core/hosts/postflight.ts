@@ -2,7 +2,6 @@ import { type HostDifference, variable } from './host.ts'
 
 /** A host, or a person, that tells us directly. */
 export const postflight: HostDifference = {
-  name: 'POSTFLIGHT_HOST_SESSION',
   shellIdentity(environment) {
     const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')
     if (session === undefined) return undefined

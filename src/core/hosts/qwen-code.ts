@@ -2,7 +2,6 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Qwen Code (measured with 0.24.4): its shell tells the very ids that the hook gets later. */
 export const qwenCode: HostDifference = {
-  name: 'Qwen Code',
   projectVariables: ['QWEN_PROJECT_DIR'],
   shellIdentity(environment) {
     const session = variable(environment, 'QWEN_CODE_SESSION_ID')
