@@ -38,9 +38,9 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
     const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
     const leastWith = (details: string): number =>
       separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
-    let details = describe(item, form, 'whole')
+    let details = describe(item, form, true)
     // Paths may be so long that what explains must give way to the command.
-    if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, 'brief')
+    if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, false)
     if (leastWith(details) + reserve > room) {
       sections.push(index === 0 ? cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room) : countRest(left, item))
       break
@@ -72,16 +72,12 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   return cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 
-function describe(
-  { marker, task, path, count, root }: BlockedMarker,
-  form: CommandForm,
-  extent: 'whole' | 'brief',
-): string {
+/** What is to be done: `isWhole` with all that explains it, else what must not be missing. */
+function describe({ marker, task, path, count, root }: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = ['clear', task]
-  const isWhole = extent === 'whole'
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   return [
     REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),

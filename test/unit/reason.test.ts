@@ -262,6 +262,14 @@ describe('several markers', () => {
     expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
   })
 
+  it('a long reason leaves room to count what cannot be described', () => {
+    const far = blocked({}, { root: `/${'d'.repeat(1500)}` })
+    const text = composeReason([blocked({ reason: 'x'.repeat(60_000) }), far], OFF_PATH, false)
+    expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
+    expect(text).toMatch(/^x{500,}…\nTask /)
+    expect(text).toMatch(/\n\nAnd 1 more pending marker of yours: postflight inspect --root \/d{1500} lists it\.$/)
+  })
+
   it('when all are long, each keeps the beginning of its reason', () => {
     const text = composeReason(items(4, { reason: 'y'.repeat(60_000) }), ON_PATH, false)
     expect(text.match(/y{80,}…\nTask/g)).toHaveLength(4)
@@ -293,20 +301,23 @@ describe('long paths', () => {
     expect(linesOf(text)).toHaveLength(6)
   })
 
-  it('what explains goes only when it must, to the character', () => {
-    const lengths = Array.from({ length: 3200 }, (_, length) => {
-      const text = composeReason([blocked({}, { root: `/${'d'.repeat(length)}` })], OFF_PATH, true)
-      expect(text).toContain(
-        `clear the marker: postflight clear 259_prove_completeness --root /${'d'.repeat(length)}\n`,
-      )
-      expect(text).toMatch(REPORT)
+  it.each([
+    ['alone', []],
+    ['beside one that can only be counted', [blocked({}, { root: `/${'d'.repeat(2000)}` })]],
+  ])('what explains goes only when it must, to the character: %s', (_, others) => {
+    const lengths = Array.from({ length: 4000 }, (_, length) => {
+      // Two commands grow with the root, one line with the path: together they make every length.
+      const near = `/${'d'.repeat(Math.floor(length / 2))}`
+      const path = length % 2 === 0 ? 'p' : 'pp'
+      const text = composeReason([blocked({}, { root: near, path }), ...others], OFF_PATH, true)
       expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
-      return { whole: text.includes('(where `postflight` is not on the PATH'), length: text.length }
+      expect(text).toContain(`clear the marker: postflight clear 259_prove_completeness --root ${near}\n`)
+      expect(text).toMatch(REPORT)
+      return text.includes('(where `postflight` is not on the PATH') ? text.length : undefined
     })
-    const change = lengths.findIndex(({ whole }) => !whole)
-    // Two commands grow with the root: one character more of it would have been two too many.
-    expect(lengths[change - 1]?.length).toBeGreaterThan(REASON_LIMIT - 2)
-    expect(lengths.slice(change).some(({ whole }) => whole)).toBe(false)
+    const change = lengths.indexOf(undefined)
+    expect(lengths[change - 1]).toBe(REASON_LIMIT)
+    expect(lengths.slice(change).every((length) => length === undefined)).toBe(true)
   })
 
   it('what explains goes too, when the rest could not be counted beside it', () => {
