@@ -197,17 +197,18 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
  * @throws {PostflightError} `marker-too-large` when no reader of ours would take it.
  */
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
-  // A nesting that JSON.stringify cannot follow is no marker of anybody's either.
-  const layOut = (indent: number): string | undefined => {
-    try {
-      return `${JSON.stringify(fields, null, indent)}\n`
-    } catch {
-      return undefined
-    }
-  }
-  const text = [2, 0].map(layOut).find((one) => one !== undefined && byteLength(one) <= MARKER_MAX_BYTES)
+  const text = layouts(fields).find((one) => byteLength(one) <= MARKER_MAX_BYTES)
   if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
   return text
+}
+
+/** The texts that it may have; none for a nesting that cannot be followed, which is no marker of anybody's either. */
+function layouts(fields: Readonly<Record<string, unknown>>): string[] {
+  try {
+    return [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
+  } catch {
+    return []
+  }
 }
 
 function byteLength(text: string): number {

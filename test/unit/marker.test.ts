@@ -13,7 +13,7 @@ import {
   unparsed,
   withFields,
 } from '../../src/core/marker.ts'
-import { marker, SEED_MARKER, SEED_MARKER_QUOTED } from './builders.ts'
+import { marker, SEED_MARKER, SEED_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** What a marker says of which nothing but its being there is known. */
 const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [] }
@@ -313,6 +313,26 @@ describe('rewriting', () => {
 
   it('writes JSON for people: two spaces, a newline at the end', () => {
     expect(formatMarker({ a: 1, b: ['x'] })).toBe('{\n  "a": 1,\n  "b": [\n    "x"\n  ]\n}\n')
+  })
+
+  it('in one line where only that fits, to the byte', () => {
+    const around = formatMarker({ a: '' }).length
+    const fitting = { a: 'x'.repeat(MARKER_MAX_BYTES - around) }
+    expect(formatMarker(fitting)).toBe(`{\n  "a": "${fitting.a}"\n}\n`)
+    const longer = { a: `${fitting.a}x` }
+    expect(formatMarker(longer)).toBe(`{"a":"${longer.a}"}\n`)
+  })
+
+  it('refuses what nobody would read: too many bytes, or too deep', () => {
+    const longest = { a: 'x'.repeat(MARKER_MAX_BYTES - '{"a":""}\n'.length) }
+    expect(formatMarker(longest)).toHaveLength(MARKER_MAX_BYTES)
+    const deep = parseMarker(`{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`).fields
+    for (const fields of [{ a: `${longest.a}x` }, { a: longest.a.replace('x', 'ä') }, deep]) {
+      expect(thrownBy(() => formatMarker(fields ?? {}))).toMatchObject({
+        code: 'marker-too-large',
+        args: { limit: MARKER_MAX_BYTES },
+      })
+    }
   })
 
   it('known leaves out undefined and nothing else', () => {
