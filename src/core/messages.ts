@@ -22,8 +22,10 @@ const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
 /** What a file system says where a folder should be, and something else is. */
 const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
 
-const workflowCommand = (command: string, task = ''): string => commandLine(['workflow', command, task], undefined)
-const markerCommand = (command: string, task = ''): string => commandLine([command, task], undefined)
+const workflowCommand = (command: string, task: string | undefined): string =>
+  commandLine(['workflow', command, String(task)], undefined)
+const markerCommand = (command: string, task: string | undefined): string =>
+  commandLine([command, String(task)], undefined)
 
 const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   usage: (a) => `${a.detail}`,
@@ -90,7 +92,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'not-a-folder': (a) =>
     `${a.path} is ${a.kind === 'file' ? 'a file' : a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) =>
-    IN_THE_WAY.includes(a.detail ?? '')
+    IN_THE_WAY.includes(String(a.detail))
       ? `cannot write ${a.path} (${a.detail}): something that is no folder is in the way. Move it elsewhere.`
       : `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
   internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,

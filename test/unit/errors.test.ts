@@ -92,9 +92,22 @@ describe('sentences for errors', () => {
     expect(errorMessage(code, args)).toMatch(code === 'usage' ? /\S$/ : /[.]$/)
   })
 
-  it('a marker of another session: the command that takes it over is ready to paste', () => {
-    const sentence = errorMessage('marker-of-other-session', { path: 'p', whose: 'w', task: "259_it's" })
-    expect(sentence).toContain("`postflight adopt '259_it'\\''s'`")
+  it.each<[ErrorCode, ErrorArguments, string[]]>([
+    ['marker-of-other-session', { path: 'p', whose: 'w' }, ['adopt']],
+    ['marker-of-workflow', { path: 'p' }, ['workflow status', 'clear']],
+    ['workflow-there', { name: 'n', outcome: 'running' }, ['workflow status']],
+    ['workflow-there', { name: 'n', outcome: 'stalled', resumable: 'true' }, ['workflow resume']],
+    ['workflow-marker', { path: 'p' }, ['clear']],
+  ])('%s: the commands that help are ready to paste', (code, args, commands) => {
+    const sentence = errorMessage(code, { ...args, task: "259_it's" })
+    for (const command of commands) expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
+  })
+
+  it.each([
+    ['file', '/p is a file, not a folder of its own: nothing is written there. Remove or rename it.'],
+    ['a link', '/p is a link, not a folder of its own: nothing is written there. Remove or rename it.'],
+  ])('where a folder should be there is %s', (kind, expected) => {
+    expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
   })
 
   it('a file that is not there cannot be mended, and what lies in the way needs no rights', () => {
@@ -109,7 +122,11 @@ describe('sentences for errors', () => {
   it('what is wrong with a settings file can be said without what a command would have written', () => {
     const args = { path: '/s', line: 1, column: 2, detail: 'comma expected' }
     expect(errorFault('settings-not-json', args)).toBe('/s:1:2: no valid JSON (comma expected).')
-    expect(errorMessage('settings-not-json', args)).toContain('Nothing was written')
+    const written = ' Nothing was written: mend the file, then try again.'
+    expect(errorMessage('settings-not-json', args)).toBe(`/s:1:2: no valid JSON (comma expected).${written}`)
+    const shape = { path: '/s', where: '"hooks"', expected: 'an object' }
+    expect(errorFault('settings-wrong-shape', shape)).toBe('/s: "hooks" must be an object.')
+    expect(errorMessage('settings-wrong-shape', shape)).toBe(`/s: "hooks" must be an object.${written}`)
   })
 
   it('a value of some length is whole', () => {
@@ -143,6 +160,10 @@ describe('what is said of a workflow', () => {
     expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'stalled', resumable: 'true' })).toContain(
       'workflow resume t` goes on with it, `start --fresh`',
     )
+    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'completed', resumable: 'false' })).toBe(
+      'task t has a workflow already ("n", completed): `start --fresh` puts it aside and begins anew.',
+    )
+    expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: '' })).toBe('p:1:1: d.')
     expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: 2 })).toContain(
       '(and 2 more',
     )

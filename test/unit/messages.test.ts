@@ -3,6 +3,7 @@ import { RULES } from '../../src/core/decision.ts'
 import type { MarkerProblem } from '../../src/core/marker.ts'
 import {
   cappedNotice,
+  journalCut,
   markerProblem,
   REASON_TEXT,
   RECOVERY_TEXT,
@@ -58,6 +59,10 @@ describe('notices to the user', () => {
 
   it('more markers than a stop has time for: how many, and how to look', () => {
     expect(unsettledNotice(49_000)).toMatch(/^postflight-guard: 49000 more markers .*`postflight inspect`/)
+  })
+
+  it('a journal of which only the end was read: how much of it', () => {
+    expect(journalCut(4 * 1024 * 1024)).toBe('the journal is very long: only its last 4 MiB were read')
   })
 
   it('both are one line, whatever a name holds', () => {
