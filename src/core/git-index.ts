@@ -82,7 +82,8 @@ function readOffset(bytes: Uint8Array, start: number): { value: number; next: nu
   let next = start
   let byte = bytes[next++] ?? 0
   let value = byte & 0x7f
-  while ((byte & 0x80) !== 0 && next < bytes.length) {
+  // Behind the end stand zeros, and a zero ends a number.
+  while ((byte & 0x80) !== 0) {
     byte = bytes[next++] ?? 0
     value = (value + 1) * 128 + (byte & 0x7f)
   }
@@ -100,9 +101,8 @@ const SLASH = 0x2f
 
 function isFileName(path: Uint8Array, name: Uint8Array): boolean {
   const start = path.length - name.length
-  if (start < 0 || (start > 0 && path[start - 1] !== SLASH)) return false
-  for (let at = 0; at < name.length; at++) if (path[start + at] !== name[at]) return false
-  return true
+  if (start > 0 && path[start - 1] !== SLASH) return false
+  return name.every((byte, at) => path[start + at] === byte)
 }
 
 function bytesOf(text: string): Uint8Array {

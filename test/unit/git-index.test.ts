@@ -95,6 +95,13 @@ describe.each([2, 3, 4] as const)('an index of version %i', (version) => {
     }
   })
 
+  it('that ends right behind a name gives that name', () => {
+    const index = indexOf(version, [{ path: 'b' }])
+    const behindName = index.indexOf('b'.charCodeAt(0), 12) + 2
+    expect(pathsIn(index.subarray(0, behindName), ['b'])).toEqual(['b'])
+    expect(pathsIn(index.subarray(0, behindName - 1), ['b'])).toEqual([])
+  })
+
   it('that lies inside a larger buffer is read from its own beginning', () => {
     const index = indexOf(version, [{ path: NAME }])
     const larger = new Uint8Array(index.length + 10)
