@@ -42,7 +42,8 @@ export function isUnowned(marker: Marker): boolean {
  * keep an unowned marker alive for ever, so the file's time stands for it too.
  */
 export function promisedAtMs(marker: Marker, fileTimeMs: number, nowMs: number): number {
-  return marker.createdMs !== undefined && marker.createdMs <= nowMs + HOUR_MS ? marker.createdMs : fileTimeMs
+  const { createdMs = fileTimeMs } = marker
+  return createdMs <= nowMs + HOUR_MS ? createdMs : fileTimeMs
 }
 
 /** True for an unowned marker that is older than 24 h. */

@@ -59,11 +59,10 @@ export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
 /** A journal line, read back for people; undefined for a line that is none of ours. */
 export function parseJournalLine(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && typeof (value as { event?: unknown }).event === 'string'
-      ? (value as Record<string, unknown>)
-      : undefined
+    const value = JSON.parse(line) as Readonly<Record<string, unknown>>
+    if (typeof value.event === 'string') return value
   } catch {
-    return undefined
+    // No JSON, or null, which has no event to ask for.
   }
+  return undefined
 }

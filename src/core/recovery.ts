@@ -2,7 +2,6 @@ import { commandLine } from './commands.ts'
 import { isUnowned } from './decision.ts'
 import type { Marker } from './marker.ts'
 import { RECOVERY_TEXT } from './messages.ts'
-import { SPECS_ITSELF } from './task-folder.ts'
 import { oneLine } from './text.ts'
 import { formatAge } from './time.ts'
 
@@ -39,7 +38,8 @@ export function composeRecovery(unfinished: readonly Unfinished[], session: stri
 
 /** Each root has its own commands. */
 function composeForRoot(unfinished: readonly Unfinished[], session: string | undefined): string {
-  const { root = '', rootOption } = unfinished[0] ?? {}
+  // A root is told of because something in it is unfinished.
+  const [{ root, rootOption }] = unfinished as readonly [Unfinished]
   const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
   const rest = unfinished.length - lines.length
   return [
@@ -54,7 +54,7 @@ function composeForRoot(unfinished: readonly Unfinished[], session: string | und
 }
 
 function describe({ state, task, rootOption, marker, ageMs }: Unfinished, session: string | undefined): string {
-  const name = task === SPECS_ITSELF ? SPECS_ITSELF : oneLine(task, NAME_LIMIT)
+  const name = oneLine(task, NAME_LIMIT)
   const operation = marker.operation === undefined ? '' : `, ${oneLine(marker.operation, NAME_LIMIT)}`
   const owner = isUnowned(marker)
     ? RECOVERY_TEXT.unowned

@@ -15,7 +15,7 @@ export function toIso(timeMs: number): string {
   return Number.isNaN(date.getTime()) ? '1970-01-01T00:00:00.000Z' : date.toISOString()
 }
 
-const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/
 
 /**
  * Milliseconds since the epoch, or undefined when the text is no ISO 8601 time. Without a zone it is UTC, as DESIGN
@@ -24,9 +24,9 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\
 export function fromIso(text: string): number | undefined {
   const match = ISO_TIME.exec(text)
   if (match === null) return undefined
-  const isZoned = match[1] !== undefined || !text.includes(':')
+  const [, day, time = '00:00', zone = 'Z'] = match
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
-  const timeMs = Date.parse(isZoned ? text : `${text}Z`)
+  const timeMs = Date.parse(`${day}T${time}${zone}`)
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 

@@ -61,6 +61,20 @@ describe('what a session is told when it starts', () => {
     expect(linesOf(composeRecovery([unfinished({}, { task: '.' })], 's1'))[1]).toMatch(/^- \.: pending/)
   })
 
+  it('each root is told of by itself, with its own commands', () => {
+    const items = [
+      unfinished({}, { task: '1_x' }),
+      unfinished({}, { task: '2_x', root: '/other', rootOption: '/other' }),
+      unfinished({}, { task: '3_x' }),
+    ]
+    const sections = (composeRecovery(items, 's1') ?? '').split('\n\n').map(linesOf)
+    expect(sections.map((lines) => lines.map((line) => line.split(': ')[0]))).toEqual([
+      [expect.stringContaining(' /home/me/p/specs '), '- 1_x', '- 3_x', 'To finish one here'],
+      [expect.stringContaining(' /other/specs '), '- 2_x', 'To finish one here'],
+    ])
+    expect(sections.map((lines) => lines.at(-1)?.includes('clear --root /other <task>'))).toEqual([false, true])
+  })
+
   it('the root is named in both commands where the agent would not find it', () => {
     const text = composeRecovery([unfinished({}, { rootOption: '/my project' })], 's1')
     expect(text).toContain("postflight adopt --root '/my project' <task>")
