@@ -244,9 +244,11 @@ function refuseTwins(body: string, path: string): void {
 
 /** A key that stands twice in an object at or below the node. */
 function findTwin(node: Node): string | undefined {
-  const names = namesIn(node)
-  const twin = names.find((name, index) => names.indexOf(name) < index)
-  if (twin !== undefined) return twin
+  const seen = new Set<string>()
+  for (const name of namesIn(node)) {
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
   for (const child of node.children ?? []) {
     const below = findTwin(child)
     if (below !== undefined) return below
