@@ -67,8 +67,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
       Math.max(limit, LEAST_OWN_REASON + NAME_LIMIT),
     )
   }
-  // Cut before stripping as well: a reason may be as long as the marker.
-  const own = stripControl((marker.reason ?? '').slice(0, REASON_LIMIT * 2)).trim()
+  const own = stripControl(marker.reason ?? '').trim()
   return cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 

@@ -52,7 +52,8 @@ describe("the marker's own reason comes first, word for word", () => {
   })
 
   it('a long one of control characters costs no room', () => {
-    expect(composeReason([blocked({ reason: `${'\u0000'.repeat(3000)}commit` })], ON_PATH, false)).toMatch(/^commit\n/)
+    const reason = `com${'\u009b'.repeat(20_000)}mit`
+    expect(composeReason([blocked({ reason })], ON_PATH, false)).toMatch(/^commit\nTask /)
   })
 
   it('one that fits to the unit is whole, and one more is cut', () => {
