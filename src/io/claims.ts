@@ -14,20 +14,11 @@ import {
   parseClaimName,
   parseLoopGuard,
 } from '../core/loop-guard.ts'
-import {
-  createFile,
-  errorCode,
-  fileIdentity,
-  hideFromGit,
-  isAbsent,
-  kindAt,
-  makeOwnFolder,
-  readSmallFile,
-  removeFile,
-  replaceFile,
-  temporaryBeside,
-  tryRemoveFile,
-} from './file-access.ts'
+import { errorCode, isAbsent } from './file-access/errors.ts'
+import { fileIdentity, kindAt } from './file-access/looking.ts'
+import { hideFromGit, makeOwnFolder } from './file-access/own-folder.ts'
+import { readSmallFile } from './file-access/reading.ts'
+import { createFile, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './file-access/writing.ts'
 
 /**
  * Continuations on disk (DESIGN section 6). A continuation is claimed by creating a file exclusively, one per slot, so

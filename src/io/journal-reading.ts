@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { closeQuietly, errorCode, isAbsent, READING } from './file-access.ts'
+import { closeQuietly, READING } from './file-access/descriptors.ts'
+import { errorCode, isAbsent } from './file-access/errors.ts'
 
 /** Reading a journal of any length: its end, or what came since. Never through a link, never a pipe, never all of it. */
 

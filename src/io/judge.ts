@@ -3,7 +3,7 @@ import { isUnowned, judgeCount, judgeOwnership, type Ownership, type Rule } from
 import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
 import { readSpent } from './claims.ts'
-import { errorText } from './file-access.ts'
+import { errorText } from './file-access/errors.ts'
 import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-store.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
 import { isTrackedContent } from './tracked.ts'

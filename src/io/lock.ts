@@ -2,16 +2,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { LOCK_FILE } from '../core/files.ts'
-import {
-  closeQuietly,
-  errorCode,
-  type FileIdentity,
-  fileIdentity,
-  identityOf,
-  kindAt,
-  named,
-  tryRemoveFile,
-} from './file-access.ts'
+import { closeQuietly, named } from './file-access/descriptors.ts'
+import { errorCode } from './file-access/errors.ts'
+import { type FileIdentity, fileIdentity, identityOf, kindAt } from './file-access/looking.ts'
+import { tryRemoveFile } from './file-access/writing.ts'
 import { processAgeMs } from './process-age.ts'
 
 /**

@@ -7,17 +7,16 @@ import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, wit
 import { markerProblem } from '../core/messages.ts'
 import { inLine } from '../core/text.ts'
 import { carryCount, endContinuations, hasClaimsUnderway, readSpent } from './claims.ts'
+import { fileIdentity, kindAt } from './file-access/looking.ts'
+import { readSmallFile } from './file-access/reading.ts'
 import {
   createFile,
   createWhole,
-  fileIdentity,
-  kindAt,
-  readSmallFile,
   removeFile,
   replaceFile,
   temporaryBeside,
   tryRemoveFile,
-} from './file-access.ts'
+} from './file-access/writing.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './lock.ts'
 import type { TaskFolder } from './search.ts'
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
 import { beginsWithDigit, SPECS_ITSELF } from '../core/task-folder.ts'
-import { errorCode, isAbsent } from './file-access.ts'
+import { errorCode, isAbsent } from './file-access/errors.ts'
 
 /**
  * The one search (DESIGN section 2): `specs/` itself, every folder below it, and one deeper below folders whose name

@@ -2,7 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
-import { createFile, createWhole, errorCode, isAbsent, kindAt, temporaryBeside, tryRemoveFile } from './file-access.ts'
+import { errorCode, isAbsent } from './file-access/errors.ts'
+import { kindAt } from './file-access/looking.ts'
+import { createFile, createWhole, temporaryBeside, tryRemoveFile } from './file-access/writing.ts'
 
 /** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
 

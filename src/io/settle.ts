@@ -7,7 +7,7 @@ import { cappedNotice, unreadableNotice, unsettledNotice } from '../core/message
 import type { Payload } from '../core/payload.ts'
 import type { BlockedMarker } from '../core/reason.ts'
 import { claimContinuation, noteExpired } from './claims.ts'
-import { errorText, isAbsent } from './file-access.ts'
+import { errorText, isAbsent } from './file-access/errors.ts'
 import type { Recorded } from './journal.ts'
 import { judgeOwner } from './judge.ts'
 import {

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { errorCode } from './file-access.ts'
+import { errorCode } from './file-access/errors.ts'
 import { processAgeMs } from './process-age.ts'
 
 /** Reading a payload from stdin, whatever stdin does. */

@@ -4,7 +4,7 @@ import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { parseTaskReference, SPECS_ITSELF, type TaskReference, taskNumberOf } from '../core/task-folder.ts'
 import { stripControl } from '../core/text.ts'
 import { hasContinuations } from './claims.ts'
-import { kindAt } from './file-access.ts'
+import { kindAt } from './file-access/looking.ts'
 import { listTaskFolders, type SearchProblem, type TaskFolder } from './search.ts'
 
 /** From what a person calls a task to its folder. */

@@ -23,7 +23,8 @@ import {
   taskNumberOf,
 } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
-import { errorCode, kindAt } from '../../io/file-access.ts'
+import { errorCode } from '../../io/file-access/errors.ts'
+import { kindAt } from '../../io/file-access/looking.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'

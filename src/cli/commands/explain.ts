@@ -11,7 +11,7 @@ import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts
 import { composeReason } from '../../core/reason.ts'
 import { inLine, stripControl } from '../../core/text.ts'
 import { findCommandForm } from '../../io/command-form.ts'
-import { errorCode } from '../../io/file-access.ts'
+import { errorCode } from '../../io/file-access/errors.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
 import { markerDisplayPath, type StoredMarker } from '../../io/marker-store.ts'
 import { findRecovery } from '../../io/recovery.ts'

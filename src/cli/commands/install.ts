@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { PostflightError } from '../../core/errors.ts'
 import { addPlugin, PLUGIN_FILE, removePlugin } from '../../core/opencode-config.ts'
 import { addEntries, claudeEntries, removeEntries } from '../../core/settings.ts'
-import { isAbsent } from '../../io/file-access.ts'
+import { isAbsent } from '../../io/file-access/errors.ts'
 import {
   claudeSettingsPath,
   listBackups,

@@ -1,6 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, type FileRead, kindAt, makeOwnFolder, readSmallFile } from '../file-access.ts'
+import { errorCode } from '../file-access/errors.ts'
+import { kindAt } from '../file-access/looking.ts'
+import { makeOwnFolder } from '../file-access/own-folder.ts'
+import { type FileRead, readSmallFile } from '../file-access/reading.ts'
 
 /** Files that a definition names, in a folder that an agent, or a cloned repository, may have filled. */
 

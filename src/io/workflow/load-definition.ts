@@ -10,7 +10,7 @@ import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
 import type { Finding } from '../../core/workflow/rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
-import { readSmallFile } from '../file-access.ts'
+import { readSmallFile } from '../file-access/reading.ts'
 import { lookForNamed, readInside } from './files.ts'
 
 /** A definition file, JSON or YAML: read, checked, and every finding told with its line and column. */

@@ -10,17 +10,11 @@ import {
   readHistoryEntry,
   type StateProblem,
 } from '../../core/workflow/state-file.ts'
-import {
-  APPENDING,
-  closeQuietly,
-  kindAt,
-  makeOwnFolder,
-  named,
-  readSmallFile,
-  replaceFile,
-  tryRemoveFile,
-  writeWhole,
-} from '../file-access.ts'
+import { APPENDING, closeQuietly, named, writeWhole } from '../file-access/descriptors.ts'
+import { kindAt } from '../file-access/looking.ts'
+import { makeOwnFolder } from '../file-access/own-folder.ts'
+import { readSmallFile } from '../file-access/reading.ts'
+import { replaceFile, tryRemoveFile } from '../file-access/writing.ts'
 import { withLock } from '../lock.ts'
 import { type TaskFolder, taskWord } from '../search.ts'
 

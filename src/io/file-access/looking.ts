@@ -1,0 +1,46 @@
+import fs from 'node:fs'
+import { isAbsent } from './errors.ts'
+
+/** What lies at a path, links not followed: which file it is, or what else. */
+
+/** What tells one file from another, and from a later one of the same name. */
+export type FileIdentity = string
+
+/**
+ * Inode and birth time. The birth time tells a file from a later one that was given the same inode, as ext4 does at
+ * once; rewriting in place (`cat > marker`) changes neither.
+ */
+export function identityOf(stats: fs.BigIntStats): FileIdentity {
+  return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
+}
+
+/** The identity of the regular file at `path`; undefined where there is none. @throws where that cannot be told. */
+export function fileIdentity(path: string): FileIdentity | undefined {
+  try {
+    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    return stats?.isFile() ? identityOf(stats) : undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
+/** What is at `path`, not following links: `file`, `folder`, what else it is, or undefined for nothing. */
+export function kindAt(path: string): string | undefined {
+  let stats: fs.Stats | undefined
+  try {
+    stats = fs.lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+  if (stats === undefined) return undefined
+  return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
+}
+
+/** What something that is no regular file is called, for people. */
+export function kindName(stats: { isDirectory(): boolean; isFIFO(): boolean; isSymbolicLink(): boolean }): string {
+  if (stats.isDirectory()) return 'a folder'
+  if (stats.isFIFO()) return 'a named pipe'
+  return stats.isSymbolicLink() ? 'a link' : 'no regular file'
+}
