@@ -11,7 +11,7 @@ import { processAgeMs } from './process-age.ts'
 /**
  * One writer at a time for a folder's marker: whoever rewrites, removes or abandons it holds this lock for the few
  * milliseconds that takes, so that no rewrite brings back what another process has just removed. Counting a
- * continuation needs no lock (see `claims.ts`).
+ * continuation needs no lock (see `continuations/claim.ts`).
  *
  * The lock is an empty file, because on a full disk one can still be made, and `clear` must work there. One that its
  * holder left behind is taken over after STALE_MS, so none lasts.

@@ -3,7 +3,7 @@ import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { parseTaskReference, SPECS_ITSELF, type TaskReference, taskNumberOf } from '../core/task-folder.ts'
 import { stripControl } from '../core/text.ts'
-import { hasContinuations } from './claims.ts'
+import { hasContinuations } from './continuations/count.ts'
 import { kindAt } from './file-access/looking.ts'
 import { listTaskFolders, type SearchProblem, type TaskFolder } from './search.ts'
 

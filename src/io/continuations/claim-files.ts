@@ -1,0 +1,160 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { CLAIMS_FOLDER } from '../../core/files.ts'
+import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../../core/loop-guard.ts'
+import { errorCode, isAbsent } from '../file-access/errors.ts'
+import { kindAt } from '../file-access/looking.ts'
+import { hideFromGit, makeOwnFolder } from '../file-access/own-folder.ts'
+import { readSmallFile } from '../file-access/reading.ts'
+import { createFile, tryRemoveFile } from '../file-access/writing.ts'
+
+/**
+ * The files of the claims' folder: one per claim, one per marker that was noted as expired. Whose claims count for a
+ * marker, `core/loop-guard.ts` says.
+ */
+
+const CLAIM_MAX_BYTES = 200
+
+/** A claim younger than this (ms) may be underway; an older one's process was killed: the hook answers sooner. */
+const UNDERWAY_MS = 5_000
+
+/** The time (s since the epoch) that a claim is given when its process has seen to everything: long ago. */
+const CONFIRMED_TIME = 946_684_800
+
+/**
+ * Every claim in a task folder, whoever made it; none where the claims' folder is missing. Other files are passed over.
+ * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
+ */
+export function readClaims(folder: string): Claim[] {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  let names: string[]
+  try {
+    requireOwnFolder(claims)
+    names = fs.readdirSync(claims)
+  } catch (error) {
+    if (isAbsent(error)) return []
+    throw error
+  }
+  return names.map(parseClaimName).filter((claim) => claim !== undefined)
+}
+
+/** A link of that name would lead our writes to elsewhere. */
+function requireOwnFolder(folder: string): void {
+  const kind = kindAt(folder)
+  if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: folder, kind })
+}
+
+/** The highest slot among claims; 0 where there are none. */
+export function highestSlot(claims: readonly Claim[]): number {
+  return Math.max(0, ...claims.map((claim) => claim.slot))
+}
+
+/** The identity of the marker's file that a claim was made on; undefined where that cannot be read. Never throws. */
+export function readClaimedFile(folder: string, claim: Claim): string | undefined {
+  const read = readSmallFile(claimPath(folder, claim), CLAIM_MAX_BYTES)
+  return read.kind === 'text' ? read.text.trim() : undefined
+}
+
+/** The path of a claim's file. */
+export function claimPath(folder: string, claim: Claim): string {
+  return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
+}
+
+/**
+ * Claims a slot for a marker, durably. True when the slot is ours now, false when another process has it.
+ * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
+ */
+export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
+  prepareClaims(folder)
+  try {
+    createFile(claimPath(folder, claim), `${marker.file}\n`)
+    return true
+  } catch (error) {
+    // ENOENT: the folder was removed between the two calls, as `clear` does.
+    if (errorCode(error) === 'EEXIST' || isAbsent(error)) return false
+    throw error
+  }
+}
+
+function prepareClaims(folder: string): void {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  if (makeOwnFolder(claims)) hideFromGit(claims)
+}
+
+/** Says of a claim that its process has seen to everything: it is underway no more. Never throws. */
+export function confirmClaim(folder: string, claim: Claim): void {
+  try {
+    fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
+  } catch {
+    // Then it counts as underway for a while, which delays nothing but giving the marker up.
+  }
+}
+
+/**
+ * True while another process may be between its claim and its block. Giving the marker up now would take it from
+ * under that process: its continuation would be spent without a block, and it could leave a loop guard behind.
+ */
+export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
+  return readClaims(folder).some((claim) => {
+    const stats = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })
+    // What is no file was made by nobody's hook.
+    return stats?.isFile() === true && Math.abs(nowMs - stats.mtimeMs) < UNDERWAY_MS
+  })
+}
+
+/** Notes once that a marker expired; false when that was noted before, or cannot be. */
+export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
+  try {
+    prepareClaims(folder)
+    createFile(path.join(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The names in the claims' folder; undefined where there is none. @throws file-system errors. */
+export function listClaimFiles(folder: string): string[] | undefined {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  try {
+    return kindAt(claims) === 'folder' ? fs.readdirSync(claims) : undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Removes those of `names` that are ours, what lies there under `key`, and the folder if nothing else is in it. Never
+ * throws.
+ */
+export function removeClaimFiles(folder: string, names: readonly string[], key: string | undefined): void {
+  try {
+    const later = listClaimFiles(folder)?.filter((name) => key !== undefined && name.startsWith(`${key}.`)) ?? []
+    for (const name of new Set([...names, ...later])) {
+      if (parseClaimName(name) !== undefined || name.endsWith('.expired') || name.endsWith('.tmp')) {
+        tryRemoveFile(path.join(folder, CLAIMS_FOLDER, name))
+      }
+    }
+    tidyClaims(folder)
+  } catch {
+    // They count for nobody any more.
+  }
+}
+
+/**
+ * Removes the claims' folder if there is nothing in it: no claim, and no file of somebody else's.
+ * @throws where that cannot be told.
+ */
+export function tidyClaims(folder: string): void {
+  const claims = path.join(folder, CLAIMS_FOLDER)
+  if (listClaimFiles(folder)?.every((name) => name === '.gitignore') !== true) return
+  tryRemoveFile(path.join(claims, '.gitignore'))
+  try {
+    fs.rmdirSync(claims)
+  } catch {
+    // A claim was made meanwhile.
+    if (kindAt(claims) === 'folder') hideFromGit(claims)
+  }
+}

@@ -1,0 +1,41 @@
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
+import { type Claim, type LoopGuard, parseLoopGuard } from '../../core/loop-guard.ts'
+import { readSmallFile } from '../file-access/reading.ts'
+import { replaceFile, temporaryBeside } from '../file-access/writing.ts'
+import { highestSlot, readClaims } from './claim-files.ts'
+
+/** The loop guard's file: one integer, for `cat` and for the skills that remove it. */
+
+const GUARD_MAX_BYTES = 64
+
+/**
+ * What the loop guard of a task folder says.
+ * @throws {PostflightError} `cannot-write` when it is no file, or may not be read.
+ */
+export function readLoopGuard(folder: string): LoopGuard {
+  const guard = path.join(folder, LOOP_GUARD_FILE)
+  const read = readSmallFile(guard, GUARD_MAX_BYTES)
+  if (read.kind === 'absent') return { kind: 'absent' }
+  // What is no file, or may not be read, is not ours to replace: then nothing can be counted here.
+  if (read.kind === 'unreadable') throw new PostflightError('cannot-write', { path: guard, detail: read.detail })
+  return read.whole ? parseLoopGuard(read.text) : { kind: 'garbled' }
+}
+
+/**
+ * Shows `count` to `cat`, and a higher one if other processes have claimed more meanwhile. The loop guard is a view:
+ * the claims are on disk already, so nothing waits for the disk here.
+ * @returns the claims as they are after it was written.
+ */
+export function showCount(folder: string, count: number): Claim[] {
+  const guard = path.join(folder, LOOP_GUARD_FILE)
+  for (;;) {
+    // Written inside the claims' folder, so that a kill leaves no litter beside the marker.
+    replaceFile(guard, `${count}\n`, temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard')), false)
+    const claims = readClaims(folder)
+    const highest = Math.max(count, highestSlot(claims))
+    if (highest === count) return claims
+    count = highest
+  }
+}
