@@ -7,7 +7,7 @@ import { toIso } from '../core/time.ts'
 import { readSpent } from '../io/continuations/count.ts'
 import { errorText } from '../io/file-access/errors.ts'
 import { cameWithClone } from '../io/judge.ts'
-import { markerDisplayPath, readMarker } from '../io/marker-store.ts'
+import { markerDisplayPath, readMarker } from '../io/marker-file.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem, type TaskFolder } from '../io/search.ts'
 import { loadMarkerRun } from './workflow/load-marker-run.ts'
 

@@ -4,7 +4,7 @@ import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
 import { readSpent } from './continuations/count.ts'
 import { errorText } from './file-access/errors.ts'
-import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-store.ts'
+import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-file.ts'
 import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
 import { isTrackedContent } from './tracked.ts'
 

@@ -1,16 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../core/files.ts'
-import type { MarkerIdentity } from '../core/loop-guard.ts'
-import { formatMarker, MARKER_MAX_BYTES, type Marker, parseMarker, unparsed, withFields } from '../core/marker.ts'
+import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE } from '../core/files.ts'
+import { formatMarker, type Marker, parseMarker, withFields } from '../core/marker.ts'
 import { markerProblem } from '../core/messages.ts'
-import { inLine } from '../core/text.ts'
 import { carryCount, endContinuations } from './continuations/carry-or-end.ts'
 import { hasClaimsUnderway } from './continuations/claim-files.ts'
 import { readSpent } from './continuations/count.ts'
+import { keepEarlierAbandoned, keepText, keepUnparsed } from './evidence.ts'
 import { fileIdentity, kindAt } from './file-access/looking.ts'
-import { readSmallFile } from './file-access/reading.ts'
 import {
   createFile,
   createWhole,
@@ -20,61 +18,13 @@ import {
   tryRemoveFile,
 } from './file-access/writing.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './lock.ts'
+import { markerDisplayPath, readMarker, requireReadable, type StoredMarker } from './marker-file.ts'
 import type { TaskFolder } from './search.ts'
 
 /**
- * The one marker store: reads markers, and changes or removes them without ever losing what it could not understand.
- * Everything that changes a marker does so under the folder's lock; readers need none.
+ * The one marker store: changes or removes markers without ever losing what it could not understand, always under the
+ * folder's lock.
  */
-
-/** A marker as it lies on disk. */
-export interface StoredMarker {
-  readonly kind: 'marker'
-  readonly folder: TaskFolder
-  readonly marker: Marker
-  readonly text: string
-  /** Whether `text` is all of the file. */
-  readonly whole: boolean
-  readonly identity: MarkerIdentity
-  /** Last change of the file in ms since the epoch. */
-  readonly fileTimeMs: number
-}
-
-/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
-export interface UnreadableMarker {
-  readonly kind: 'unreadable'
-  readonly folder: TaskFolder
-  readonly detail: string
-}
-
-/** A marker's path for people: relative to its root. */
-export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
-  return inLine(`${folder.relative}/${fileName}`)
-}
-
-/**
- * Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. `likely`:
- * the caller has just seen that something is there.
- */
-export function readMarker(
-  folder: TaskFolder,
-  fileName: string = MARKER_FILE,
-  likely = false,
-): StoredMarker | UnreadableMarker | undefined {
-  const read = readSmallFile(`${folder.path}${path.sep}${fileName}`, MARKER_MAX_BYTES, likely)
-  if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
-  const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
-  return {
-    kind: 'marker',
-    folder,
-    marker,
-    text: read.text,
-    whole: read.whole,
-    identity: { id: marker.id, file: read.identity },
-    fileTimeMs: read.modifiedMs,
-  }
-}
 
 /** What `writeNewMarker` is told by its caller, who has seen what lies there. */
 export interface NewMarkerPlan {
@@ -278,35 +228,4 @@ function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): voi
   endContinuations(folder.path, marker?.identity, () => {
     removeFile(path.join(folder.path, MARKER_FILE))
   })
-}
-
-function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {
-  if (read?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder), detail: read.detail })
-  }
-  return read
-}
-
-/** Copies a marker that did not parse, under the name it was read from; an empty one holds nothing to keep. */
-function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
-  if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
-}
-
-function keepText(read: StoredMarker, fileName: string): void {
-  const source = path.join(read.folder.path, fileName)
-  fs.copyFileSync(source, freeName(path.join(read.folder.path, UNPARSED_FILE)), fs.constants.COPYFILE_EXCL)
-}
-
-/** An earlier abandoned marker is evidence too: it gets a number. */
-function keepEarlierAbandoned(folder: TaskFolder): void {
-  const target = path.join(folder.path, ABANDONED_FILE)
-  if (kindAt(target) !== undefined) fs.renameSync(target, freeName(`${target}.1`))
-}
-
-/** `path`, or the next `path.N` that is free. */
-function freeName(target: string): string {
-  const base = target.replace(/\.\d+$/, '')
-  let name = target
-  for (let number = 1; kindAt(name) !== undefined; number++) name = `${base}.${number}`
-  return name
 }

@@ -11,14 +11,8 @@ import { noteExpired } from './continuations/claim-files.ts'
 import { errorText, isAbsent } from './file-access/errors.ts'
 import type { Recorded } from './journal.ts'
 import { judgeOwner } from './judge.ts'
-import {
-  abandonMarker,
-  endMarker,
-  markerDisplayPath,
-  readMarker,
-  type StoredMarker,
-  type UnreadableMarker,
-} from './marker-store.ts'
+import { markerDisplayPath, readMarker, type StoredMarker, type UnreadableMarker } from './marker-file.ts'
+import { abandonMarker, endMarker } from './marker-store.ts'
 import { processAgeMs } from './process-age.ts'
 import { type TaskFolder, taskWord } from './search.ts'
 

@@ -3,8 +3,9 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId, type Marker } from '../../core/marker.ts'
 import { toIsoSeconds } from '../../core/time.ts'
+import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
-import { changeMarker, markerDisplayPath, readMarker, reviveAbandoned } from '../../io/marker-store.ts'
+import { changeMarker, reviveAbandoned } from '../../io/marker-store.ts'
 import { taskWord } from '../../io/search.ts'
 import {
   type CommandContext,

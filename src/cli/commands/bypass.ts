@@ -1,7 +1,8 @@
 import { commandLine } from '../../core/commands.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
-import { changeMarker, markerDisplayPath, readMarker } from '../../io/marker-store.ts'
+import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
+import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
 import { refuseUnsearched } from '../../io/tasks.ts'
 import {

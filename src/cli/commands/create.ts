@@ -25,8 +25,9 @@ import {
 import { oneLine } from '../../core/text.ts'
 import { errorCode } from '../../io/file-access/errors.ts'
 import { kindAt } from '../../io/file-access/looking.ts'
+import { markerDisplayPath, type StoredMarker } from '../../io/marker-file.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
-import { markerDisplayPath, type StoredMarker, writeNewMarker } from '../../io/marker-store.ts'
+import { writeNewMarker } from '../../io/marker-store.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { matchingFolders, taskFolderAt } from '../../io/tasks.ts'
 import {

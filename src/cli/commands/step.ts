@@ -1,7 +1,8 @@
 import { PostflightError } from '../../core/errors.ts'
 import type { Marker } from '../../core/marker.ts'
 import { oneLine } from '../../core/text.ts'
-import { changeMarker, markerDisplayPath } from '../../io/marker-store.ts'
+import { markerDisplayPath } from '../../io/marker-file.ts'
+import { changeMarker } from '../../io/marker-store.ts'
 import type { TaskFolder } from '../../io/search.ts'
 import { type CommandContext, type CommandResult, record, requireRoot, requireTaskFolder } from '../context.ts'
 

@@ -1,7 +1,7 @@
 import { commandLine } from '../../core/commands.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
-import { markerDisplayPath, readMarker } from '../../io/marker-store.ts'
+import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
 import { runOfMarker } from './marker-run.ts'
 

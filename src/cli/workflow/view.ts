@@ -5,7 +5,7 @@ import { promptBound } from '../../core/workflow/bound.ts'
 import { isInStep } from '../../core/workflow/machine.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
 import { type HistoryEntry, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { readMarker } from '../../io/marker-store.ts'
+import { readMarker } from '../../io/marker-file.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
 import type { Painter } from '../report.ts'
 

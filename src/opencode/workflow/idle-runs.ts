@@ -1,6 +1,6 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import type { StoredMarker, UnreadableMarker } from '../../io/marker-store.ts'
+import type { StoredMarker, UnreadableMarker } from '../../io/marker-file.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { readState } from '../../io/workflow/store.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'

@@ -1,0 +1,70 @@
+import path from 'node:path'
+import { PostflightError } from '../core/errors.ts'
+import { MARKER_FILE } from '../core/files.ts'
+import type { MarkerIdentity } from '../core/loop-guard.ts'
+import { MARKER_MAX_BYTES, type Marker, parseMarker, unparsed } from '../core/marker.ts'
+import { inLine } from '../core/text.ts'
+import { readSmallFile } from './file-access/reading.ts'
+import type { TaskFolder } from './search.ts'
+
+/** A marker's file as it is read, and named to people. Readers need no lock. */
+
+/** A marker as it lies on disk. */
+export interface StoredMarker {
+  readonly kind: 'marker'
+  readonly folder: TaskFolder
+  readonly marker: Marker
+  readonly text: string
+  /** Whether `text` is all of the file. */
+  readonly whole: boolean
+  readonly identity: MarkerIdentity
+  /** Last change of the file in ms since the epoch. */
+  readonly fileTimeMs: number
+}
+
+/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
+export interface UnreadableMarker {
+  readonly kind: 'unreadable'
+  readonly folder: TaskFolder
+  readonly detail: string
+}
+
+/** A marker's path for people: relative to its root. */
+export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
+  return inLine(`${folder.relative}/${fileName}`)
+}
+
+/**
+ * Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. `likely`:
+ * the caller has just seen that something is there.
+ */
+export function readMarker(
+  folder: TaskFolder,
+  fileName: string = MARKER_FILE,
+  likely = false,
+): StoredMarker | UnreadableMarker | undefined {
+  const read = readSmallFile(`${folder.path}${path.sep}${fileName}`, MARKER_MAX_BYTES, likely)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
+  return {
+    kind: 'marker',
+    folder,
+    marker,
+    text: read.text,
+    whole: read.whole,
+    identity: { id: marker.id, file: read.identity },
+    fileTimeMs: read.modifiedMs,
+  }
+}
+
+/**
+ * What was read, where that must be known before anything is done to it.
+ * @throws {PostflightError} `marker-unreadable` when something that is no file, or may not be read, has its name.
+ */
+export function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {
+  if (read?.kind === 'unreadable') {
+    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder), detail: read.detail })
+  }
+  return read
+}
