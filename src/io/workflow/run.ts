@@ -1,9 +1,5 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE } from '../../core/files.ts'
-import { MAIN_AGENT, newMarkerFields } from '../../core/marker.ts'
-import { taskNumberOf } from '../../core/task-folder.ts'
 import {
   abort,
   hadAskedBefore,
@@ -16,18 +12,15 @@ import {
 } from '../../core/workflow/control.ts'
 import type { Definition } from '../../core/workflow/definition.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
-import { type DuePrompt, duePrompt, STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { type DuePrompt, duePrompt } from '../../core/workflow/prompt.ts'
 import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
 import { kindAt } from '../file-access/looking.ts'
-import { removeFile } from '../file-access/writing.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../lock.ts'
-import { markerDisplayPath, readMarker } from '../marker-file.ts'
-import { newMarkerId } from '../marker-id.ts'
-import { endMarker, writeNewMarker } from '../marker-store.ts'
 import { type TaskFolder, taskWord } from '../search.ts'
-import { lookInside, makeFoldersInside } from './files.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
+import { putAside } from './put-aside.ts'
+import { ensureMarker, putMarker, refuseOtherMarker, removeMarker } from './run-marker.ts'
 import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './store.ts'
 
 /** What is done to a run, by the CLI and by the hook: each under the run's lock, each leaving a state on disk. */
@@ -193,6 +186,13 @@ export function haltRun(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: 
   return change(folder, (state) => finish(folder, halt(state, WORKFLOW_TEXT[why], nowMs), state))
 }
 
+/** Ends a run at once, resumable, if it is still this session's: its driver was interrupted, or failed. */
+export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
+  return change(folder, (state) =>
+    state.active && state.hostSession === session ? finish(folder, halt(state, why, nowMs), state) : state,
+  )
+}
+
 function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState): WorkflowState {
   write(folder, ended, former)
   removeMarker(folder)
@@ -213,81 +213,4 @@ export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)
   if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })
   return state
-}
-
-/** A marker of somebody else's promise: the run's own could not lie beside it. */
-function refuseOtherMarker(folder: TaskFolder): void {
-  const present = readMarker(folder)
-  if (present?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(folder), detail: present.detail })
-  }
-  if (present !== undefined && !present.marker.workflow) throw otherMarker(folder)
-}
-
-function otherMarker(folder: TaskFolder): PostflightError {
-  return new PostflightError('workflow-marker', { path: markerDisplayPath(folder), task: taskWord(folder) })
-}
-
-/**
- * The marker by which launcher and hook find the run.
- * @throws {PostflightError} `workflow-marker` when another promise's lies there by now, `marker-unreadable`.
- */
-function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
-  const fields = newMarkerFields({
-    id: newMarkerId(),
-    sessionId: `workflow_${Math.floor(state.startedMs / 1000)}`,
-    skill: 'postflight-workflow',
-    taskNumber: taskNumberOf(folder.task) ?? 0,
-    operation: state.name,
-    reason: WORKFLOW_TEXT.markerReason(state.name),
-    createdMs: nowMs,
-    hostSession: state.hostSession,
-    agent: state.hostSession === undefined ? undefined : MAIN_AGENT,
-  })
-  writeNewMarker(folder, (present) => {
-    if (present !== undefined && !present.marker.workflow) throw otherMarker(folder)
-    return { fields: { ...fields, workflow: true }, keepsCount: false }
-  })
-}
-
-/** Puts the marker back where it is missing; another promise's is left alone, and holds the agent until it is kept. */
-function ensureMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
-  if (readMarker(folder) !== undefined) return
-  try {
-    putMarker(folder, state, nowMs)
-  } catch (error) {
-    // Made a moment ago.
-    if (!(error instanceof PostflightError) || error.code !== 'workflow-marker') throw error
-  }
-}
-
-function removeMarker(folder: TaskFolder): void {
-  if (kindAt(path.join(folder.path, MARKER_FILE)) !== undefined) endMarker(folder, (stored) => stored.marker.workflow)
-}
-
-/** Everything that a run left goes into a folder of its own, where it cannot pass for the next one's. */
-function putAside(folder: TaskFolder, state: WorkflowState): void {
-  let number = 1
-  while (kindAt(path.join(folder.path, 'workflow-runs', String(number))) !== undefined) number += 1
-  const aside = makeFoldersInside(folder.path, `workflow-runs/${number}`)
-  const move = (relative: string): void => {
-    const { kind } = lookInside(folder.path, relative)
-    if (kind === 'absent' || kind === 'elsewhere') return
-    const target = path.join(aside, ...relative.split('/'))
-    fs.mkdirSync(path.dirname(target), { recursive: true })
-    fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
-  }
-  // The state last: until it is gone, the next try puts the rest aside too.
-  const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
-  for (const name of [...artifacts, 'artifacts', 'step-results', STEP_RESULT_FILE]) move(name)
-  move(`${WORKFLOW_FOLDER}/history.jsonl`)
-  move(`${WORKFLOW_FOLDER}/state.json`)
-  removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))
-}
-
-/** Ends a run at once, resumable, if it is still this session's: its driver was interrupted, or failed. */
-export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
-  return change(folder, (state) =>
-    state.active && state.hostSession === session ? finish(folder, halt(state, why, nowMs), state) : state,
-  )
 }

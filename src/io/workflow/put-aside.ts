@@ -1,0 +1,33 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { kindAt } from '../file-access/looking.ts'
+import { removeFile } from '../file-access/writing.ts'
+import type { TaskFolder } from '../search.ts'
+import { lookInside, makeFoldersInside } from './files.ts'
+import { WORKFLOW_FOLDER } from './store.ts'
+
+/**
+ * Everything that an ended run left goes into a folder of its own, `workflow-runs/N`, where it cannot pass for the next
+ * one's. The caller holds the run's lock. What could not be moved is put aside by the next try.
+ * @throws {PostflightError} `not-a-folder`; file-system errors.
+ */
+export function putAside(folder: TaskFolder, state: WorkflowState): void {
+  let number = 1
+  while (kindAt(path.join(folder.path, 'workflow-runs', String(number))) !== undefined) number += 1
+  const aside = makeFoldersInside(folder.path, `workflow-runs/${number}`)
+  const move = (relative: string): void => {
+    const { kind } = lookInside(folder.path, relative)
+    if (kind === 'absent' || kind === 'elsewhere') return
+    const target = path.join(aside, ...relative.split('/'))
+    fs.mkdirSync(path.dirname(target), { recursive: true })
+    fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
+  }
+  // The state last: until it is gone, the next try puts the rest aside too.
+  const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
+  for (const name of [...artifacts, 'artifacts', 'step-results', STEP_RESULT_FILE]) move(name)
+  move(`${WORKFLOW_FOLDER}/history.jsonl`)
+  move(`${WORKFLOW_FOLDER}/state.json`)
+  removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))
+}
