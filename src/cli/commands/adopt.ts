@@ -15,7 +15,8 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
-import { checkOneLine, identityOf } from './create.ts'
+import { identityOf } from '../identity.ts'
+import { checkOneLine } from '../option-values.ts'
 
 /** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
 

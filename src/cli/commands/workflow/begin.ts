@@ -9,9 +9,9 @@ import { taskWord } from '../../../io/search.ts'
 import { loadDefinition, type PlacedFinding, requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { requireState, startRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
+import { prepareTaskFolder } from '../../new-task-folder.ts'
 import type { Painter } from '../../report.ts'
 import { runData } from '../../workflow/view.ts'
-import { prepareTaskFolder } from '../create.ts'
 import { type RunnerOptions, runnerOf } from './runner.ts'
 
 /** `postflight workflow validate`, `start` and `graph`: what begins with a definition. */

@@ -1,6 +1,7 @@
 import type { Runner } from '../../../io/workflow/run.ts'
 import type { CommandContext } from '../../context.ts'
-import { checkOneLine, identityOf } from '../create.ts'
+import { identityOf } from '../../identity.ts'
+import { checkOneLine } from '../../option-values.ts'
 
 /** Who runs a workflow, for the commands that say so. */
 

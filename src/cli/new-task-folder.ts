@@ -1,0 +1,103 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../core/errors.ts'
+import { SPECS_FOLDER } from '../core/files.ts'
+import {
+  checkSlug,
+  parseTaskReference,
+  SPECS_ITSELF,
+  type TaskReference,
+  taskFolderName,
+  taskNumberOf,
+} from '../core/task-folder.ts'
+import { errorCode } from '../io/file-access/errors.ts'
+import { kindAt } from '../io/file-access/looking.ts'
+import type { TaskFolder } from '../io/search.ts'
+import { matchingFolders, taskFolderAt } from '../io/tasks.ts'
+import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
+
+/** The task folder of a command that makes it where there is none: which one is meant, and where it would lie. */
+
+/**
+ * The task's folder, made where there is none, as its root may be (`found` is undefined then).
+ * @throws {PostflightError} where `task` and `slug` name no one folder, or it cannot be made.
+ */
+export function prepareTaskFolder(
+  context: CommandContext,
+  task: string,
+  slug: string | undefined,
+): { root: string; found: string | undefined; folder: TaskFolder } {
+  const found = findCommandRoot(context)
+  const root = found ?? newRoot(context)
+  const folder = taskFolderFor(root, task, slug)
+  makeFolder(folder)
+  return { root, found, folder }
+}
+
+/** Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here. */
+function newRoot(context: CommandContext): string {
+  const start = startOf(context)
+  if (start.explicit) return start.path
+  const repository = findCommandRepository(start.path)
+  if (repository !== undefined) return repository
+  // A specs/ there would be the root of every project below that has none of its own.
+  if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {
+    throw new PostflightError('root-unlikely', { start: start.path })
+  }
+  return start.path
+}
+
+function taskFolderFor(root: string, task: string, slug: string | undefined): TaskFolder {
+  const reference = parseTaskReference(task)
+  if (slug !== undefined) checkSlug(slug)
+  if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
+  const here = existing(root, reference)
+  if (reference.kind === 'name') {
+    if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
+      throw new PostflightError('task-invalid', { task })
+    }
+    return here[0] ?? newTaskFolder(root, reference.name)
+  }
+  const specs = path.join(root, SPECS_FOLDER)
+  if (slug !== undefined) {
+    const wanted = taskFolderName(reference.number, slug)
+    const other = here[0]
+    if (other !== undefined && !here.some((folder) => folder.task === wanted)) {
+      throw new PostflightError('task-has-other-folder', { task, folder: other.task })
+    }
+    return taskFolderAt(root, wanted)
+  }
+  const [first, second] = here
+  if (first === undefined) throw new PostflightError('slug-missing', { task, specs })
+  if (second !== undefined) {
+    throw new PostflightError('task-ambiguous', { task, folders: here.map((folder) => folder.task).join(', ') })
+  }
+  return first
+}
+
+/** `20_foo` is `020_foo`, and a number that has a folder gets no second one. */
+function newTaskFolder(root: string, name: string): TaskFolder {
+  const number = taskNumberOf(name) ?? 0
+  return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''))
+}
+
+/** Task folders directly below `specs/`: an archived task is not taken up again by its number. */
+function existing(root: string, reference: TaskReference): TaskFolder[] {
+  return matchingFolders(root, reference).filter(
+    (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER),
+  )
+}
+
+function makeFolder(folder: TaskFolder): void {
+  for (const target of [path.dirname(folder.path), folder.path]) {
+    try {
+      fs.mkdirSync(target)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') {
+        throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)
+      }
+      const kind = kindAt(target)
+      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind: kind ?? 'gone' })
+    }
+  }
+}
