@@ -21,10 +21,10 @@ import {
   type Scope,
 } from '../../io/settings-file.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
+import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
 import { viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
 import { runFindings } from '../workflow/run-findings.ts'
-import { hookCommand, openCodePlugin, projectFolder } from './install.ts'
 
 /** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
 
