@@ -1,0 +1,19 @@
+/** What `doctor` reports. */
+
+/** One finding; `ok` findings say what was looked at. `fix`: a command, or what to do by hand. */
+export interface Finding {
+  readonly check: 'settings' | 'hook' | 'plugin' | 'root' | 'marker' | 'workflow'
+  readonly ok: boolean
+  readonly what: string
+  readonly fix: string | null
+}
+
+/** A finding that all is well. */
+export function good(check: Finding['check'], what: string): Finding {
+  return { check, ok: true, what, fix: null }
+}
+
+/** A finding with its fix. */
+export function bad(check: Finding['check'], what: string, fix: string): Finding {
+  return { check, ok: false, what, fix }
+}
