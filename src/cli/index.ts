@@ -2,9 +2,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { CommandContext } from './context.ts'
 import { standardError, standardOutput } from './output.ts'
-import { asUsageError, buildProgram } from './program.ts'
+import { buildProgram } from './program.ts'
 import { asPostflightError, painterFor, printError, printResult } from './report.ts'
 import { processScreen } from './screen.ts'
+import { asUsageError } from './usage-error.ts'
 
 /** The CLI's entry: reads the world, runs the program, and is the one catch that turns errors into exit codes. */
 

@@ -1,26 +1,10 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { PostflightError } from '../core/errors.ts'
-import type { CommandContext, CommandResult } from './context.ts'
 import { example } from './help-examples.ts'
-import type { Output, Painter } from './report.ts'
+import type { ProgramPorts } from './program-ports.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
 /** Declares the commands; each one is loaded only when it runs. */
-
-/** What the program needs to run a command. */
-export interface ProgramPorts {
-  readonly version: string
-  readonly stdout: Output
-  readonly stderr: Output
-  /** Runs a command with the world and prints what it comes to. */
-  readonly run: (
-    action: (context: CommandContext, paint: Painter) => Promise<CommandResult> | CommandResult,
-  ) => Promise<void>
-  /** Prints the last `count` entries of the journal, then what comes. */
-  readonly follow: (count: number) => Promise<void>
-  /** Shows the status of a workflow, or of all, again whenever it changes, until the end. */
-  readonly watch: (task: string | undefined) => Promise<void>
-}
 
 const EXAMPLES = `
 Examples:
@@ -229,40 +213,4 @@ function addSettingsCommands(program: Command, ports: ProgramPorts): void {
 
 function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
-}
-
-/**
- * commander's ways out, as ours: help and version are done, everything else is wrong use. `words`: what was typed, which
- * tells whose help to name.
- */
-export function asUsageError(
-  error: unknown,
-  program: Command,
-  words: readonly string[],
-): PostflightError | undefined | 'done' {
-  if (!(error instanceof CommanderError)) return undefined
-  if (error.exitCode === 0) return 'done'
-  const help = `\`${commandNames(program, words).join(' ')} --help\``
-  if (error.code === 'commander.help') {
-    return new PostflightError('usage', { detail: `give a command: ${help} lists them.` })
-  }
-  const what = error.message
-    .replace(/^error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
-    .trim()
-  return new PostflightError('usage', { detail: `${what.replace(/[.]$/, '')}. See ${help}.` })
-}
-
-/** The names of the command that the words lead to, the program's first. */
-function commandNames(program: Command, words: readonly string[]): string[] {
-  const names = [program.name()]
-  let command = program
-  for (const [index, word] of words.entries()) {
-    if (word.startsWith('-') || words[index - 1] === '--root') continue
-    const found = command.commands.find((one) => one.name() === word)
-    if (found === undefined) break
-    names.push(word)
-    command = found
-  }
-  return names
 }

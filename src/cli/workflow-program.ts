@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { example } from './help-examples.ts'
-import type { ProgramPorts } from './program.ts'
+import type { ProgramPorts } from './program-ports.ts'
 
 /** Declares `postflight workflow …`; each command is loaded only when it runs. */
 

@@ -235,8 +235,9 @@ async function runCliProgram(
   job: Job,
   say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
 ): Promise<number> {
-  const { asUsageError, buildProgram } = await import('../../../src/cli/program.ts')
+  const { buildProgram } = await import('../../../src/cli/program.ts')
   const { asPostflightError, painterFor, printError, printResult } = await import('../../../src/cli/report.ts')
+  const { asUsageError } = await import('../../../src/cli/usage-error.ts')
   const stdout = { write: say.out }
   const stderr = { write: say.error }
   let exitCode = 0
