@@ -8,7 +8,7 @@ import {
   type SyntaxKind,
 } from 'jsonc-parser'
 import { PostflightError } from './errors.ts'
-import { childrenOf, faultAt, namesIn, type Style, splitMark, styleOf } from './settings.ts'
+import { childrenOf, faultAt, namesIn, type Style, splitMark, styleOf } from './json-text.ts'
 
 /**
  * Our entry in OpenCode's configuration (`opencode.json`, JSON with comments), put in and taken out as edits of its

@@ -7,10 +7,10 @@ import {
   type ParseError,
   parse,
   parseTree,
-  printParseErrorCode,
 } from 'jsonc-parser'
 import * as z from 'zod/mini'
 import { PostflightError } from './errors.ts'
+import { childrenOf, faultAt, namesIn, type Style, splitMark, styleOf } from './json-text.ts'
 
 /**
  * Our entries in a host's settings file, put in and taken out as edits of its text, so that everything else stays as
@@ -71,8 +71,6 @@ interface SettingsDocument {
   /** The names in `hooks`, also such as the schema passes over ("__proto__"); undefined where there is no `hooks`. */
   readonly names: readonly string[] | undefined
 }
-
-const BYTE_ORDER_MARK = '\ufeff'
 
 /**
  * The text with our entries in it, each once, ours of old ones replaced. The same text when they are there already.
@@ -254,47 +252,4 @@ function findTwin(node: Node): string | undefined {
     if (below !== undefined) return below
   }
   return undefined
-}
-
-/** What stands in an object or a list: properties, or values. */
-export function childrenOf(container: Node): Node[] {
-  return container.children as Node[]
-}
-
-/** The names of an object's properties, as often as they stand there; none of what is no object. */
-export function namesIn(node: Node): string[] {
-  if (node.type !== 'object') return []
-  return childrenOf(node).map((property) => (property.children as [Node, Node])[0].value)
-}
-
-/** Where a parser gave up, from 1, and why. */
-export function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
-  const before = body.slice(0, offset)
-  const words = printParseErrorCode(error)
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), detail: words }
-}
-
-/** The text without its byte-order mark, and the mark. */
-export function splitMark(text: string): { mark: string; body: string } {
-  return text.startsWith(BYTE_ORDER_MARK)
-    ? { mark: BYTE_ORDER_MARK, body: text.slice(BYTE_ORDER_MARK.length) }
-    : { mark: '', body: text }
-}
-
-/** How a file is laid out. */
-export interface Style {
-  readonly indent: string
-  readonly eol: string
-}
-
-/** The file's own indentation and line ends; undefined for one that is a single line of something. */
-export function styleOf(body: string): Style | undefined {
-  const text = body.trim()
-  if (text !== '{}' && !text.includes('\n')) return undefined
-  return {
-    indent: /^\{[ \t]*\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ',
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  }
 }
