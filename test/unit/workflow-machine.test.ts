@@ -10,30 +10,12 @@ import {
   requestStop,
   resume,
 } from '../../src/core/workflow/control.ts'
-import { advance, currentPhase, type Observation } from '../../src/core/workflow/machine.ts'
+import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import { PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
 import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
-import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { ready } from '../property/workflow-arbitraries.ts'
-
-const NOW = 1_700_000_000_000
-const NOBODY = { parentSession: undefined, hostSession: undefined }
-
-function stateOf(phases: object[]): WorkflowState {
-  const { definition, snapshot } = ready({ name: 'flow', phases })
-  return newState(definition, snapshot, { nowMs: NOW, ...NOBODY })
-}
-
-const seeing = (more: Partial<Observation> = {}): Observation => ({
-  nowMs: NOW,
-  artifact: { kind: 'absent' },
-  stepResult: { kind: 'absent' },
-  steps: undefined,
-  returned: true,
-  mayPrompt: true,
-  ...more,
-})
+import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
 
 const ONE = [
   { id: 'a', prompt: 'Do {{task}} in {{ phase }}, {{failure}}{{step}}', artifact: 'a.json', max_attempts: 1 },
@@ -41,17 +23,17 @@ const ONE = [
 
 describe('a stop request', () => {
   it('between two phases stops at once; while one runs, when it is through; after the last it is too late', () => {
-    const fresh = requestStop(stateOf(ONE), NOW)
+    const fresh = requestStop(begin(...ONE), NOW)
     expect(requestStop(fresh, NOW)).toBe(fresh)
     expect(advance(fresh, seeing()).state).toMatchObject({ active: false, outcome: 'stopped' })
-    const running = requestStop(advance(stateOf(ONE), seeing()).state, NOW)
+    const running = requestStop(advance(begin(...ONE), seeing()).state, NOW)
     expect(advance(running, seeing({ returned: false })).command.kind).toBe('wait')
     expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })
 
   it('is kept when the phase is through, and the next one is not entered', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
-    const running = requestStop(advance(stateOf(two), seeing()).state, NOW)
+    const running = requestStop(advance(begin(...two), seeing()).state, NOW)
     const { state, command } = advance(running, seeing({ artifact: { kind: 'valid' } }))
     expect(command.kind).toBe('finish')
     expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'a', stopRequestedMs: undefined })
@@ -61,13 +43,13 @@ describe('a stop request', () => {
 })
 
 describe('somebody who asks', () => {
-  const out = advance(stateOf(ONE), seeing()).state
+  const out = advance(begin(...ONE), seeing()).state
 
   it('since before the prompt went out has not come back with it; later, or when nothing is out, it may have', () => {
     expect(hadAskedBefore(out, NOW - 1)).toBe(true)
     expect(hadAskedBefore(out, NOW)).toBe(false)
     expect(hadAskedBefore(promptAgain(out), NOW - 1)).toBe(false)
-    expect(hadAskedBefore(stateOf(ONE), NOW - 1)).toBe(false)
+    expect(hadAskedBefore(begin(...ONE), NOW - 1)).toBe(false)
     expect(hadAskedBefore(abort(out, NOW), NOW - 1)).toBe(false)
   })
 
@@ -83,7 +65,7 @@ describe('somebody who asks', () => {
 
 describe('what ended', () => {
   it('is finished however often it is asked, and cannot be stopped, aborted or halted again', () => {
-    const ended = abort(stateOf(ONE), NOW)
+    const ended = abort(begin(...ONE), NOW)
     expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
     expect([requestStop(ended, NOW), abort(ended, NOW), halt(ended, 'x', NOW)]).toEqual([ended, ended, ended])
     expect(isResumable(ended)).toBe(false)
@@ -94,19 +76,19 @@ describe('what ended', () => {
   })
 
   it('but could be taken up again can be aborted: then it cannot', () => {
-    const aborted = abort(halt(stateOf(ONE), 'why', NOW), NOW)
+    const aborted = abort(halt(begin(...ONE), 'why', NOW), NOW)
     expect(aborted).toMatchObject({ active: false, outcome: 'aborted', why: undefined })
     expect(isResumable(aborted)).toBe(false)
   })
 
   it('by spent attempts or visits is given as many again by resume', () => {
-    const asked = advance(stateOf(ONE), seeing()).state
+    const asked = advance(begin(...ONE), seeing()).state
     const { state: stalled } = advance(asked, seeing())
     expect(stalled).toMatchObject({ outcome: 'stalled', phaseAttempts: 1 })
     const resumed = resume(stalled, NOBODY, seeing())
     expect(resumed).toMatchObject({ active: true, phaseAttempts: 1, maxPhaseAttempts: 2 })
     const loop = [{ ...ONE[0], next: 'a', max_visits: 1 }]
-    const { state: failed } = advance(advance(stateOf(loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
+    const { state: failed } = advance(advance(begin(...loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
     expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
     const again = advance(resume(failed, NOBODY, seeing()), seeing({ artifact: { kind: 'valid' } }))
     expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
@@ -115,7 +97,7 @@ describe('what ended', () => {
   it('by a verdict is judged anew by resume, unless the verdict is another one by then', () => {
     const judged = [{ ...ONE[0], next: { pass: 'end', fail: 'end', verdict: '/ok' } }]
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
-    const { state: failed } = advance(advance(stateOf(judged), seeing()).state, failing)
+    const { state: failed } = advance(advance(begin(...judged), seeing()).state, failing)
     expect(failed).toMatchObject({ active: false, outcome: 'failed', why: expect.stringContaining('"fail"') })
     expect(resume(failed, NOBODY, failing)).toMatchObject({ clearing: true, prompted: false, visits: { a: 2 } })
     const passing = seeing({ artifact: { kind: 'valid', verdict: 'pass' } })
@@ -125,7 +107,7 @@ describe('what ended', () => {
   it('for want of visits of where its verdict leads is not judged anew', () => {
     const loop = [{ ...ONE[0], next: { pass: 'end', fail: 'a', verdict: '/ok' }, max_visits: 1 }]
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
-    const { state: failed } = advance(advance(stateOf(loop), seeing()).state, failing)
+    const { state: failed } = advance(advance(begin(...loop), seeing()).state, failing)
     expect(failed.why).toContain('max_visits')
     const resumed = resume(failed, NOBODY, failing)
     expect(resumed).toMatchObject({ clearing: false, visits: { a: 1 }, visitsGranted: 1 })
@@ -133,9 +115,9 @@ describe('what ended', () => {
   })
 
   it('by halt can be resumed; a step that stops the run too', () => {
-    expect(isResumable(halt(stateOf(ONE), 'why', NOW))).toBe(true)
+    expect(isResumable(halt(begin(...ONE), 'why', NOW))).toBe(true)
     const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
-    let state = advance(advance(stateOf(steps), seeing()).state, seeing()).state
+    let state = advance(advance(begin(...steps), seeing()).state, seeing()).state
     expect(state.prompted).toBe(true)
     state = advance(
       state,
@@ -148,21 +130,21 @@ describe('what ended', () => {
 
 describe('steps', () => {
   it('a result that nobody asked for yet is put beside, not taken', () => {
-    const state = advance(stateOf([{ id: 'a', steps: ['x'] }]), seeing()).state
+    const state = advance(begin(...[{ id: 'a', steps: ['x'] }]), seeing()).state
     const early = advance(state, seeing({ stepResult: { kind: 'result', success: true, archived: false } }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
     expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
 
   it('that are not looked for yet are waited for', () => {
-    const state = stateOf([{ id: 'a', artifact: 'a.json', steps: { from: 'x.json', pointer: '' } }])
+    const state = begin({ id: 'a', artifact: 'a.json', steps: { from: 'x.json', pointer: '' } })
     expect(advance(state, seeing()).command.kind).toBe('wait')
   })
 })
 
 describe('a prompt', () => {
   it('says what to do, what to leave where, and what was wrong; values are not templates', () => {
-    const state: WorkflowState = { ...stateOf(ONE), lastFailure: 'it said {{task}}\u001b[31m' }
+    const state: WorkflowState = { ...begin(...ONE), lastFailure: 'it said {{task}}\u001b[31m' }
     const { prompt } = duePrompt(state, { task: '007_x', folder: '/p/specs/007_x' })
     expect(prompt).toBe(
       [
@@ -176,12 +158,12 @@ describe('a prompt', () => {
   })
 
   it('leaves what is no placeholder, and has nothing to say of an artifact that is not asked for', () => {
-    const state = stateOf([{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
+    const state = begin(...[{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
     const { prompt } = duePrompt(advance(advance(state, seeing()).state, seeing()).state, { task: 't', folder: '/f' })
     expect(prompt).toContain('\n\n[] 1/1\n\n')
-    const [phase] = stateOf(ONE).definition.phases
+    const [phase] = begin(...ONE).definition.phases
     const changed = {
-      ...stateOf(ONE),
+      ...begin(...ONE),
       definition: { name: 'x', phases: [{ ...phase, prompt: '{{nobody}}' }] as const },
     }
     expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{nobody}}')
@@ -191,7 +173,7 @@ describe('a prompt', () => {
     const all = `${PLACEHOLDERS.map((name) => `${name}={{${name}}}`).join('\n')}\n`
     const phase = { id: 'a', prompt: all, step_prompt: all, artifact: 'a.md', steps: ['wash up', 'dry'] }
     const place = { task: '7', folder: '/f' }
-    const known = advance(stateOf([phase]), seeing()).state
+    const known = advance(begin(...[phase]), seeing()).state
     expect(duePrompt({ ...known, currentStep: 1, stepAttempts: 1 }, place).prompt).toBe(
       [
         'Workflow "flow", task 7: phase "a", step 2 of 2, attempt 2 of 3.',
@@ -224,7 +206,7 @@ describe('a prompt', () => {
       ],
     ],
   ])('with %j demands what follows from it, and no more', (more, demands) => {
-    const { prompt } = duePrompt(stateOf([{ ...ONE[0], ...more }]), { task: 't', folder: '/f' })
+    const { prompt } = duePrompt(begin(...[{ ...ONE[0], ...more }]), { task: 't', folder: '/f' })
     const [, list] = prompt.split('as the file /f/a.json:\n')
     expect(list?.split('\n\n')[0]).toBe(demands.map((one) => `- ${one}`).join('\n'))
   })
@@ -232,14 +214,14 @@ describe('a prompt', () => {
   it('names every demand of the artifact', () => {
     const [phase] = ONE
     const check = { min_bytes: 1, json_schema: { type: 'object' } }
-    const state = stateOf([{ ...phase, check, next: { pass: 'end', fail: 'end', verdict: '/ok' } }])
+    const state = begin({ ...phase, check, next: { pass: 'end', fail: 'end', verdict: '/ok' } })
     const { prompt } = duePrompt(state, { task: 't', folder: '/f' })
     for (const text of ['at least 1 byte', 'must be JSON', '{"type":"object"}', 'pointer /ok'])
       expect(prompt).toContain(text)
   })
 
   it('has standard words for steps without a template, and for what follows them; it is cut', () => {
-    const state = advance(stateOf([{ id: 'a', steps: ['wash up'], artifact: 'a.md' }]), seeing()).state
+    const state = advance(begin(...[{ id: 'a', steps: ['wash up'], artifact: 'a.md' }]), seeing()).state
     expect(duePrompt(state, { task: 't', folder: '/f' })).toMatchObject({ step: 1, artifact: 'step-result.json' })
     expect(duePrompt(state, { task: 't', folder: '/f' }).prompt).toContain('Do this step of the work: wash up')
     const after = { ...state, currentStep: 1 }
@@ -252,7 +234,7 @@ describe('a prompt', () => {
 describe('how phases stand', () => {
   it('shows in the picture and in the diagram', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
-    const running = stateOf(two)
+    const running = begin(...two)
     expect(phaseStandings(running)).toEqual(['running', 'waiting'])
     const entered = advance(running, seeing({ artifact: { kind: 'valid' } })).state
     expect(phaseStandings(entered)).toEqual(['done', 'running'])

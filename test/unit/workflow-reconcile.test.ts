@@ -1,30 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Observation } from '../../src/core/workflow/machine.ts'
 import { reconcile, type WorkflowPorts } from '../../src/core/workflow/reconcile.ts'
-import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { ready } from '../property/workflow-arbitraries.ts'
-
-const NOW = 1_700_000_000_000
-const NOTHING_THERE: Observation = {
-  nowMs: NOW,
-  artifact: { kind: 'absent' },
-  stepResult: { kind: 'absent' },
-  steps: undefined,
-  returned: true,
-  mayPrompt: true,
-}
-
-function begin(...phases: object[]): WorkflowState {
-  const { definition, snapshot } = ready({ name: 'flow', phases })
-  return newState(definition, snapshot, { nowMs: NOW, parentSession: undefined, hostSession: undefined })
-}
+import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import { begin, seeing } from './workflow-builders.ts'
 
 /** Ports that note, in order, what is done; `see` says what lies there. */
 function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPorts & { readonly noted: string[] } {
   const noted: string[] = []
   return {
     noted,
-    observe: (state) => ({ ...NOTHING_THERE, ...see(state) }),
+    observe: (state) => seeing(see(state)),
     apply: (effect) => noted.push(effect.kind),
     write: ({ phase, visits, sequence }) => noted.push(`write ${phase}#${visits[phase]} at ${sequence}`),
   }

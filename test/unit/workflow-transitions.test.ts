@@ -8,27 +8,10 @@ import {
   type StepResultSeen,
   stepText,
 } from '../../src/core/workflow/machine.ts'
-import { HISTORY_KEPT, type HistoryEntry, newState, record, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { ready } from '../property/workflow-arbitraries.ts'
+import { HISTORY_KEPT, type HistoryEntry, record, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
 
 /** Every transition, as a transcript: the command, then the lines of the history, then the effects. */
-
-const NOW = 1_700_000_000_000
-const NOBODY = { parentSession: undefined, hostSession: undefined }
-
-function begin(...phases: object[]): WorkflowState {
-  const { definition, snapshot } = ready({ name: 'flow', phases })
-  return newState(definition, snapshot, { nowMs: NOW, ...NOBODY })
-}
-
-const NOTHING_THERE: Observation = {
-  nowMs: NOW,
-  artifact: { kind: 'absent' },
-  stepResult: { kind: 'absent' },
-  steps: undefined,
-  returned: true,
-  mayPrompt: true,
-}
 
 const artifact = (seen: ArtifactSeen): Partial<Observation> => ({ artifact: seen })
 const stepResult = (seen: StepResultSeen): Partial<Observation> => ({ stepResult: seen })
@@ -49,7 +32,7 @@ function effectLine(effect: Effect): string {
 function play(start: WorkflowState, ...seen: Partial<Observation>[]): { told: string[]; state: WorkflowState } {
   let state = start
   const told = seen.map((one) => {
-    const { state: next, command, effects } = advance(state, { ...NOTHING_THERE, ...one })
+    const { state: next, command, effects } = advance(state, seeing(one))
     const entries = next.history.filter(({ n }) => n > state.sequence)
     state = next
     return [command.kind, ...entries.map(historyLine), ...effects.map(effectLine)].join(' | ')
@@ -300,7 +283,7 @@ describe('what a person does to a run', () => {
     expect(lastLine(requestStop(asked, NOW))).toBe('stop-request a')
     expect(lastLine(abort(asked, NOW))).toBe('end a aborted')
     expect(lastLine(halt(asked, 'its marker was cleared', NOW))).toBe('end a stopped its marker was cleared')
-    expect(lastLine(resume(halt(asked, 'x', NOW), NOBODY, NOTHING_THERE))).toBe('resume a')
+    expect(lastLine(resume(halt(asked, 'x', NOW), NOBODY, seeing()))).toBe('resume a')
   })
 
   it('stops it between two phases, without a word in between', () => {
@@ -310,22 +293,21 @@ describe('what a person does to a run', () => {
 
   it('takes up what failed with attempts and one more visit, what stalled with attempts alone', () => {
     const spent = play(begin({ ...A, max_attempts: 1 }), {}, {}).state
-    expect(resume(spent, NOBODY, NOTHING_THERE)).toMatchObject({
+    expect(resume(spent, NOBODY, seeing())).toMatchObject({
       visitsGranted: 0,
       maxPhaseAttempts: 2,
       clearing: false,
     })
     const stopped = halt(play(begin(A), {}).state, 'x', NOW)
-    expect(resume(stopped, NOBODY, NOTHING_THERE)).toMatchObject({ visitsGranted: 0, maxPhaseAttempts: 3 })
+    expect(resume(stopped, NOBODY, seeing())).toMatchObject({ visitsGranted: 0, maxPhaseAttempts: 3 })
   })
 
   it('asks a phase anew only where its verdict ended the run', () => {
     const judged = { ...A, next: { pass: 'end', fail: 'end', verdict: '/ok' } }
     const stopped = halt(play(begin(judged), {}).state, 'x', NOW)
-    const seen = (one: Partial<Observation>): Observation => ({ ...NOTHING_THERE, ...one })
-    expect(resume(stopped, NOBODY, seen(FAILING)).visits).toEqual({ a: 1 })
+    expect(resume(stopped, NOBODY, seeing(FAILING)).visits).toEqual({ a: 1 })
     const failed = play(begin(judged), FAILING).state
-    expect(resume(failed, NOBODY, seen(FAILING)).visits).toEqual({ a: 2 })
-    expect(resume(failed, NOBODY, seen(VALID)).visits).toEqual({ a: 1 })
+    expect(resume(failed, NOBODY, seeing(FAILING)).visits).toEqual({ a: 2 })
+    expect(resume(failed, NOBODY, seeing(VALID)).visits).toEqual({ a: 1 })
   })
 })
