@@ -449,6 +449,24 @@ describe.concurrent('what is missing or in the way around the hook', () => {
     expect(run.answer.systemMessage).toContain(what === 'node' ? 'node is not on the PATH' : 'dist/hook.js is missing')
   })
 
+  it('no process can be started any more: allowed, and said; the shell would have ended with 2', async () => {
+    const project = withMarker(UNOWNED)
+    const { uid, launcher } = withoutPrivileges(project)
+    const before = project.snapshot()
+
+    const run = await project.hook(subagentStop(), {
+      // dash calls the limit -p, other shells -u.
+      program: ['/bin/sh', '-c', '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"', launcher],
+      env: claudeHookEnv(project, SESSION),
+      uid,
+    })
+
+    expect(run.status).toBe(0)
+    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
+    expect(run.answer.systemMessage).toContain('no process could be started for it')
+    expect(project.snapshot()).toEqual(before)
+  })
+
   it("Node's own variables: they never reach it", async () => {
     const project = withMarker(UNOWNED)
 
