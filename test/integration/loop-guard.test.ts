@@ -140,6 +140,21 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(await stopTimes(project, 3)).toBe(1)
   })
 
+  it('when it was given up and git brings it back', async () => {
+    const project = withMarker(WITH_ID)
+    await project.shell('git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x')
+    expect(await stopTimes(project, 4)).toBe(3)
+
+    for (let times = 0; times < 2; times++) {
+      await project.shell('git checkout -q -- .')
+      expect(project.has(MARKER)).toBe(true)
+      const again = await project.hook(subagentStop())
+      expect(isBlock(again)).toBe(false)
+      expect(project.has(MARKER)).toBe(false)
+    }
+    expect(project.read(`${FOLDER}/.postflight-abandoned`)).toContain(WITH_ID.id)
+  })
+
   it('when the same promise is created again after every stop', async () => {
     const project = createProject()
     const create = ['create', '259', 'x', '--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']

@@ -485,6 +485,18 @@ describe('stop, resume, abort', () => {
     expect(mine.json()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 1 })
   })
 
+  it('its count does not go back with the work that an agent undoes by git', async () => {
+    const project = await started(one({ max_attempts: 2 }))
+    const commit = 'git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x'
+    expect((await next(project)).attempt).toBe(1)
+    expect((await project.shell(commit)).status).toBe(0)
+
+    expect((await next(project)).attempt).toBe(2)
+    expect((await project.shell('git reset -q --hard')).status).toBe(0)
+
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+  })
+
   it('two tasks run side by side', async () => {
     const project = await started(two)
     await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])

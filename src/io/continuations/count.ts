@@ -1,7 +1,10 @@
 import path from 'node:path'
-import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
+import { CONTINUATION_LIMIT } from '../../core/decision.ts'
+import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
 import { type Claim, claimKey, countSpent, countsFor, type MarkerIdentity } from '../../core/loop-guard.ts'
+import { isMarkerId, MARKER_MAX_BYTES, parseMarker } from '../../core/marker.ts'
 import { kindAt } from '../file-access/looking.ts'
+import { readSmallFile } from '../file-access/reading.ts'
 import { highestSlot, readClaimedFile, readClaims } from './claim-files.ts'
 import { readLoopGuard } from './loop-guard-file.ts'
 
@@ -34,11 +37,22 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
     // Only now does it matter which file another key's claim was made on.
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
+  const spent = countSpent(claims, marker, guard)
   return {
-    spent: countSpent(claims, marker, guard),
+    spent: spent === 0 && wasGivenUp(folder, marker) ? CONTINUATION_LIMIT : spent,
     stale: claims.filter((claim) => !countsFor(claim, marker, guard)),
     floor: guard.kind === 'number' && guard.value > highestSlot(claims) ? guard.value : 0,
   }
+}
+
+/**
+ * True for a marker that was given up, and has come back beside the evidence of that, as `git checkout` brings back one
+ * that is tracked: it is the same promise, and nothing of it is left.
+ */
+function wasGivenUp(folder: string, { id }: MarkerIdentity): boolean {
+  if (!isMarkerId(id)) return false
+  const read = readSmallFile(path.join(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
+  return read.kind === 'text' && read.whole && parseMarker(read.text).id === id
 }
 
 /** True when something is left of continuations: a loop guard or claims. */

@@ -12,7 +12,7 @@ import {
 } from '../../core/workflow/state-file.ts'
 import { APPENDING, closeQuietly, named, writeWhole } from '../file-access/descriptors.ts'
 import { kindAt } from '../file-access/looking.ts'
-import { makeOwnFolder } from '../file-access/own-folder.ts'
+import { hideFromGit, makeOwnFolder } from '../file-access/own-folder.ts'
 import { readSmallFile } from '../file-access/reading.ts'
 import { replaceFile, tryRemoveFile } from '../file-access/writing.ts'
 import { withLock } from '../lock.ts'
@@ -74,7 +74,8 @@ function removeLitter(folder: TaskFolder): void {
  * @throws {PostflightError} `marker-locked` when another process does not let go within `patienceMs`.
  */
 export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: () => T): T {
-  makeOwnFolder(stateFolder(folder))
+  // Tracked, it would go back with everything else when an agent undoes its work, and count its attempts anew.
+  if (makeOwnFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
   return withLock(stateFolder(folder), patienceMs, action)
 }
 
