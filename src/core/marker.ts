@@ -16,7 +16,7 @@ export const DEFAULT_REASON = 'Postflight operations pending'
 export const MARKER_MAX_BYTES = 65_536
 
 /** More checklist steps than this are not read. */
-const MAX_STEPS = 100
+export const MAX_STEPS = 100
 
 /** One line of the checklist. */
 export interface MarkerStep {

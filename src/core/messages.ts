@@ -183,6 +183,8 @@ export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:
     "no host session is known here: it holds any sub-agent's stop, and no main conversation's (--host-session names one)",
+  holdsNobody:
+    'no host session is known here: a promise of a main conversation holds nobody without one (--host-session names it)',
 } as const
 
 /** Pieces of a block's reason; `reason.ts` puts them together. */

@@ -9,7 +9,7 @@ import { MAIN_AGENT } from './marker.ts'
 export const EVENTS = ['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'] as const
 
 /** A longer id is no id of any host, and would be carried into files and sentences. */
-const MAX_ID_LENGTH = 256
+export const MAX_ID_LENGTH = 256
 
 /** A payload, understood. Absent means: not known. */
 export interface Payload {

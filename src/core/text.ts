@@ -3,14 +3,15 @@
  * terminal escapes, megabytes of it, half of a surrogate pair.
  */
 
-const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** C0 but newline and tab, DEL, C1, and what turns the direction of the text that follows. */
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
 /** Half a surrogate pair (with the flag `u`, whole pairs do not match). */
 const LONE_SURROGATES = /\p{Surrogate}/gu
 
 /**
- * Removes every control character (C0, DEL, C1) but newline and tab, and every half of a surrogate pair: strict JSON
- * readers refuse its escape, and with it the whole answer.
+ * Removes every control character but newline and tab, those that turn the direction of text among them, and every half
+ * of a surrogate pair: strict JSON readers refuse its escape, and with it the whole answer.
  */
 export function stripControl(text: string): string {
   return text.replace(CONTROL_CHARACTERS, '').replace(LONE_SURROGATES, '')

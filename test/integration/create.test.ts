@@ -98,6 +98,24 @@ describe.concurrent('create writes the marker', () => {
     })
   })
 
+  it("for a type of sub-agent it is no promise of the main conversation's, though that runs the shell", async () => {
+    const project = createProject()
+    const env = { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: SESSION }
+
+    await project.cli(['create', ...SEED_WORDS, '--agent-type', 'worker'], { env })
+
+    expect(readMarker(project)).toMatchObject({ cc_session_id: SESSION, agent_type: 'worker' })
+    expect(readMarker(project)).not.toHaveProperty('agent_id')
+    expect((await project.hook(subagentStop({ agent_type: 'worker' }))).answer.decision).toBe('block')
+    expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
+  })
+
+  it('and says that a main conversation without a session is held by nothing', async () => {
+    const run = await createProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
+
+    expect(run.stdout).toContain('a promise of a main conversation holds nobody')
+  })
+
   it('and leaves nothing else behind but the journal', async () => {
     const project = createProject()
 
@@ -279,6 +297,31 @@ describe.concurrent('create refuses what is no task or no slug, and writes nothi
       expect(project.snapshot()).toEqual({})
     },
   )
+
+  it.each(['--host-session', '--agent', '--agent-type'])('a %s that is longer than any id', async (option) => {
+    const project = createProject({ specs: false })
+
+    const run = await project.cli(['create', '7', 'x', option, 'x'.repeat(257)])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toBe(`postflight: ${option} must have at most 256 characters, not "${'x'.repeat(39)}…".\n`)
+    expect(project.snapshot()).toEqual({})
+    expect((await project.cli(['create', '7', 'x', option, 'x'.repeat(256)])).status).toBe(0)
+  })
+
+  it('more steps than a marker is read with', async () => {
+    const project = createProject({ specs: false })
+    const steps = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--step', `s${at}`]).flat()
+
+    const run = await project.cli(['create', '7', 'x', ...steps(101)])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toBe(
+      'postflight: --step can be given 100 times: no reader of a marker takes more, not "101 times".\n',
+    )
+    expect(project.snapshot()).toEqual({})
+    expect((await project.cli(['create', '7', 'x', ...steps(100)])).status).toBe(0)
+  })
 
   it('specs/ that is a link to elsewhere', async () => {
     const project = createProject({ specs: false })

@@ -59,7 +59,9 @@ function answered(
 
 /** What `formatAnswer` leaves of a command: a path may hold what is never printed. */
 const printed = (command: string): string =>
-  command.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '').replaceAll(/\p{Surrogate}/gu, '')
+  command
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/\p{Surrogate}/gu, '')
 
 describe('the reason of a block', () => {
   it('is valid, bounded and clean, and never loses the command or the report line', () => {

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { cut, inLine, oneLine, shellWord, stripControl } from '../../src/core/text.ts'
 
 describe('control characters', () => {
-  const everyCode = Array.from({ length: 0x180 }, (_, code) => code)
+  const everyCode = Array.from({ length: 0xd800 }, (_, code) => code)
+  const turnsDirection = (code: number): boolean =>
+    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
   const isControl = (code: number): boolean =>
-    (code < 0x20 && code !== 0x09 && code !== 0x0a) || (code >= 0x7f && code <= 0x9f)
+    (code < 0x20 && code !== 0x09 && code !== 0x0a) || (code >= 0x7f && code <= 0x9f) || turnsDirection(code)
 
-  it('C0, DEL and C1 are removed, but newline and tab; nothing else is', () => {
+  it('C0, DEL, C1 and what turns the direction of text are removed, but newline and tab; nothing else is', () => {
     const removed = everyCode.filter((code) => stripControl(`a${String.fromCharCode(code)}b`) === 'ab')
     expect(removed).toEqual(everyCode.filter(isControl))
     const kept = everyCode.filter((code) => !isControl(code)).map((code) => String.fromCharCode(code))

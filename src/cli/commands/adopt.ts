@@ -16,7 +16,7 @@ import {
   requireTaskFolder,
 } from '../context.ts'
 import { identityOf } from '../identity.ts'
-import { checkOneLine } from '../option-values.ts'
+import { checkIds } from '../option-values.ts'
 
 /** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
 
@@ -26,7 +26,7 @@ export interface AdoptOptions {
 }
 
 export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult {
-  checkOneLine([
+  checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],
   ])

@@ -6,6 +6,7 @@ import {
   DEFAULT_REASON,
   isMarkerId,
   MAIN_AGENT,
+  MAX_STEPS,
   type Marker,
   type MarkerStep,
   newMarkerFields,
@@ -20,7 +21,7 @@ import { type TaskFolder, taskWord } from '../../io/search.ts'
 import { type CommandContext, type CommandResult, displayPath, record } from '../context.ts'
 import { type Identity, identityOf } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
-import { checkOneLine } from '../option-values.ts'
+import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** `postflight create`: make the folder, write the marker, start its count. */
 
@@ -47,7 +48,7 @@ export function create(
 ): CommandResult {
   checkValues(options)
   const { root, found, folder } = prepareTaskFolder(context, task, slug)
-  const identity = identityOf(context, options)
+  const identity = promiserOf(context, options)
   let replaced: Marker | undefined
   let keepsCount = false
   const { fields } = writeNewMarker(folder, (present) => {
@@ -87,11 +88,23 @@ export function create(
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
       ...(found === undefined ? [`  ${CREATE_NOTES.newRoot(root)}`] : []),
-      ...(identity.session === undefined ? [`  ${CREATE_NOTES.unowned}`] : []),
+      ...(identity.session === undefined ? [`  ${unownedNote(identity)}`] : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
+}
+
+/** A type names a sub-agent, so it is not the main conversation's promise, whoever runs the shell that makes it. */
+function promiserOf(context: CommandContext, options: CreateOptions): Identity {
+  const identity = identityOf(context, options)
+  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
+  return isForSubagent ? { ...identity, agent: undefined } : identity
+}
+
+/** What a promise without a session comes to: a main conversation's stop is held for its own session's only. */
+function unownedNote({ agent }: Identity): string {
+  return agent === MAIN_AGENT ? CREATE_NOTES.holdsNobody : CREATE_NOTES.unowned
 }
 
 function checkValues(options: CreateOptions): void {
@@ -106,11 +119,17 @@ function checkValues(options: CreateOptions): void {
     ['--skill', options.skill],
     ['--operation', options.operation],
     ['--session-id', options.sessionId],
+    ...options.step.map((step): [string, string] => ['--step', step]),
+  ])
+  checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],
     ['--agent-type', options.agentType],
-    ...options.step.map((step): [string, string] => ['--step', step]),
   ])
+  if (options.step.length > MAX_STEPS) {
+    const expected = `can be given ${MAX_STEPS} times: no reader of a marker takes more`
+    throw new PostflightError('value-invalid', { option: '--step', value: `${options.step.length} times`, expected })
+  }
 }
 
 /** A marker of another session is not ours to replace; one without a session, or ours, is. */

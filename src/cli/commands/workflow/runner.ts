@@ -1,7 +1,7 @@
 import type { Runner } from '../../../io/workflow/run.ts'
 import type { CommandContext } from '../../context.ts'
 import { identityOf } from '../../identity.ts'
-import { checkOneLine } from '../../option-values.ts'
+import { checkIds } from '../../option-values.ts'
 
 /** Who runs a workflow, for the commands that say so. */
 
@@ -16,7 +16,7 @@ export interface RunnerOptions {
  */
 export function runnerOf(context: CommandContext, options: RunnerOptions): Runner {
   const { hostSession, parentSession } = options
-  checkOneLine([
+  checkIds([
     ['--host-session', hostSession],
     ['--parent-session', parentSession],
   ])
