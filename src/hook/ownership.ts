@@ -8,6 +8,7 @@ import type { Recorded } from '../io/journal.ts'
 import { cameWithClone, findMarkers } from '../io/judge.ts'
 import { markerDisplayPath } from '../io/marker-file.ts'
 import { changeMarker } from '../io/marker-store.ts'
+import { isPast } from '../io/process-age.ts'
 import { aboutMarker } from '../io/settle.ts'
 import type { HookContext, HookResult } from './context.ts'
 
@@ -31,6 +32,11 @@ export function answerToolUse(context: HookContext): HookResult {
   for (const problem of problems) complain(problem.path, problem.detail)
   for (const stored of markers) {
     const { folder } = stored
+    // One that another process does not let go of takes its time, and the answer has a limit.
+    if (isPast(context.deadline)) {
+      complain(markerDisplayPath(folder), 'there was no time left')
+      break
+    }
     if (stored.kind !== 'marker') complain(markerDisplayPath(folder), stored.detail)
     // One that came with a clone was made by nobody here, whatever some command prints.
     if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload) || cameWithClone(stored)) continue

@@ -63,7 +63,8 @@ function answerForWorkflows(
   if (session === undefined || mine.length === 0) return NO_WORKFLOWS
   const returned = event === 'Stop' && runningSubagents === 0
   try {
-    const stop = { session, returned, held, nowMs: context.nowMs, sinceMs: processStartMs() }
+    const { nowMs, deadline } = context
+    const stop = { session, returned, held, nowMs, deadline, sinceMs: processStartMs() }
     return loadWorkflowDriver().answerWorkflows(mine, stop)
   } catch (error) {
     const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))

@@ -2,10 +2,12 @@ import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
 import { commandLine } from '../core/commands.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
+import { unsettledNotice } from '../core/messages.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/workflow/messages.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/file-access/errors.ts'
 import { replaceFile } from '../io/file-access/writing.ts'
+import { isPast } from '../io/process-age.ts'
 import { type TaskFolder, taskWord } from '../io/search.ts'
 import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.ts'
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/store.ts'
@@ -33,6 +35,8 @@ export interface WorkflowStop {
   readonly nowMs: number
   /** When this process was started, which was after the agent wanted to stop (ms since the epoch). */
   readonly sinceMs: number
+  /** When to go on with what there is, as an age of this process (ms). */
+  readonly deadline?: number | undefined
 }
 
 /** What it comes to. */
@@ -48,7 +52,12 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
   let reason: string | undefined
   const notices: string[] = []
   const recorded: { root: string; entry: JournalEntry }[] = []
-  for (const { folder, bypassed, rootOption } of markers) {
+  for (const [index, { folder, bypassed, rootOption }] of markers.entries()) {
+    // A run that another process does not let go of takes its time, and the answer has a limit.
+    if (isPast(stop.deadline)) {
+      notices.push(unsettledNotice(markers.length - index))
+      break
+    }
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {

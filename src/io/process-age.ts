@@ -8,6 +8,11 @@ export function processAgeMs(): number {
   return process.uptime() * 1000
 }
 
+/** True when this process is older than `deadline` (ms); none never passes. */
+export function isPast(deadline: number | undefined): boolean {
+  return deadline !== undefined && processAgeMs() > deadline
+}
+
 /** The kernel counts in hundredths of a second, and cuts off the rest: an age by its figures may be too high by so much (ms). */
 const KERNEL_TICK_MS = 10
 

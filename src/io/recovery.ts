@@ -4,7 +4,7 @@ import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { composeRecovery, type Unfinished } from '../core/recovery.ts'
 import { inLine } from '../core/text.ts'
 import { markerDisplayPath, readMarker } from './marker-file.ts'
-import { processAgeMs } from './process-age.ts'
+import { isPast } from './process-age.ts'
 import { foldersHolding, listTaskFolders, taskWord } from './search.ts'
 import { isTrackedContent } from './tracked.ts'
 
@@ -40,7 +40,7 @@ function findUnfinished(root: string, question: RecoveryQuestion, complaints: st
   const found = (fileName: string, state: Unfinished['state']): Unfinished[] =>
     foldersHolding(folders, fileName, problems).flatMap((folder) => {
       // Of tens of thousands it is enough to tell of those that there is time for.
-      if (processAgeMs() > (question.deadline ?? Number.POSITIVE_INFINITY)) return []
+      if (isPast(question.deadline)) return []
       const read = readMarker(folder, fileName)
       if (read?.kind === 'unreadable') complaints.push(unlisted(markerDisplayPath(folder, fileName), read.detail))
       // What a cloned repository brings along gets no word at the start of a session.

@@ -13,7 +13,7 @@ import type { Recorded } from './journal.ts'
 import { judgeOwner } from './judge.ts'
 import { markerDisplayPath, readMarker, type StoredMarker, type UnreadableMarker } from './marker-file.ts'
 import { abandonMarker, endMarker } from './marker-store.ts'
-import { processAgeMs } from './process-age.ts'
+import { isPast } from './process-age.ts'
 import { type TaskFolder, taskWord } from './search.ts'
 
 /** What a stop does to the markers it finds, on every host: each is judged, and what is owed is counted on disk. */
@@ -54,7 +54,7 @@ const LET_GO: Settled = {}
 export function settleMarkers(markers: readonly (StoredMarker | UnreadableMarker)[], context: StopContext): Settlement {
   const settled: Settled[] = []
   for (const marker of markers) {
-    if (processAgeMs() > (context.deadline ?? Number.POSITIVE_INFINITY)) break
+    if (isPast(context.deadline)) break
     settled.push(settleSafely(marker, context))
   }
   const left = markers.length - settled.length

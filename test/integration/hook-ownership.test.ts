@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../support/payloads.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, holdLocks, type Project } from '../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
 const CREATE = 'postflight create 259 x --operation research'
@@ -229,5 +229,22 @@ describe.concurrent('the owner is noted', () => {
     expect(run.stderr).toContain('the owner was not noted')
     expect(run.durationMs).toBeLessThan(4000)
     expect(ownerOf(project)).toEqual([SESSION, undefined])
+  })
+
+  it('while other processes hold the locks of many: the rest is let be when its time is over, and said', async () => {
+    const project = createProject()
+    const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
+    for (const [at, id] of ids.entries()) project.marker(`00${at}_x`, { id, cc_session_id: SESSION })
+    holdLocks(
+      project,
+      ids.map((_, at) => `specs/00${at}_x/.postflight-lock`),
+      onTestFinished,
+    )
+
+    const run = await project.hook(shellRan('cat ids', ids.join(' '), IN_AGENT_A))
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('there was no time left')
+    expect(run.durationMs).toBeLessThan(7000)
   })
 })

@@ -2,10 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Fields, OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
 import { HOOK_BUNDLE } from '../support/process.ts'
-import { claudeHookEnv, createProject, type HookRun, type Project } from '../support/project.ts'
+import { claudeHookEnv, createProject, type HookRun, holdLocks, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
 
@@ -205,5 +205,23 @@ describe('the stop hook drives a workflow', () => {
     expect(answer.decision).toBeUndefined()
     expect(answer.systemMessage).toContain(`${IN_TASK}/workflow/state.json`)
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(text)
+  })
+
+  it('within its time, whoever holds the locks of many runs: the rest is let be, and the user is told', async () => {
+    const project = createProject()
+    const file = project.write('flow.json', JSON.stringify(FLOW))
+    const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    for (const task of tasks) await project.cli(['workflow', 'start', task, 'flow', '--definition', file], { env })
+    holdLocks(
+      project,
+      tasks.map((task) => `specs/00${task}_flow/workflow/.postflight-lock`),
+      onTestFinished,
+    )
+
+    const run = await asked(project)
+
+    expect(run.answer.systemMessage).toContain('more markers than a stop has time for')
+    expect(run.durationMs).toBeLessThan(7000)
   })
 })

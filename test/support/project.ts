@@ -227,3 +227,17 @@ export function copyPackage(folder: string): string {
   }
   return folder
 }
+
+/** Holds locks, as processes that do not let go would, until the test ends. */
+export function holdLocks(
+  project: Project,
+  names: readonly string[],
+  onTestFinished: (action: () => void) => void,
+): void {
+  const hold = (): void => {
+    for (const name of names) project.write(name, '')
+  }
+  hold()
+  const timer = setInterval(hold, 500)
+  onTestFinished(() => clearInterval(timer))
+}
