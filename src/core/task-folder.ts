@@ -41,7 +41,7 @@ export function checkSlug(slug: string): string {
 }
 
 /** A name that can only be one folder's name, on every file system: never a path, an option, or a device. */
-function isSafeName(text: string): boolean {
+export function isSafeName(text: string): boolean {
   return (
     text !== '' &&
     text.length <= MAX_NAME_LENGTH &&

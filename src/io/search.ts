@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
-import { beginsWithDigit, SPECS_ITSELF } from '../core/task-folder.ts'
+import { beginsWithDigit, isSafeName, SPECS_ITSELF, taskNumberOf } from '../core/task-folder.ts'
 import { errorCode, isAbsent } from './file-access/errors.ts'
 
 /**
@@ -20,10 +20,15 @@ export interface TaskFolder {
   readonly relative: string
 }
 
-/** What a person, and every command, can call a folder by: its name, or its path below `specs/` where it lies deeper. */
+/**
+ * What a person, and every command, can call a folder by: its name, or its path below `specs/` where it lies deeper. A
+ * name that no command takes (it holds a line's end, say, and would stand in a reason as a line of its own) is called by
+ * its number.
+ */
 export function taskWord({ task, relative }: TaskFolder): string {
   const below = relative.slice(SPECS_FOLDER.length + 1)
-  return below.includes('/') ? below : task
+  if (below.includes('/')) return below
+  return isSafeName(task) || task === SPECS_ITSELF ? task : String(taskNumberOf(task) ?? task)
 }
 
 /** A folder that could not be looked into. */
