@@ -49,3 +49,35 @@ export function inLine(text: string): string {
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
+
+/**
+ * The pieces of one command for a shell: blanks, single quotes, double quotes, an escape, plain characters. What makes
+ * more of a line than one command with its words is none of them: operators, redirections, substitutions, patterns,
+ * comments.
+ */
+const SHELL_PIECES = /[ \t]+|'([^']*)'|"((?:[^"\\`$]|\\[\s\S]|\$(?!\())*)"|\\([^\n])|([^\s'"\\`|&;<>()*?[\]#!]+)/gy
+
+/**
+ * The words of a command line, quotes and escapes taken off: what `shellWord` wrote, and what stands in double quotes.
+ * Variables stay as they are written. A backslash before a letter or a digit is one of a Windows path. Undefined for a
+ * line that is anything more than one command and its words.
+ */
+export function shellWords(line: string): string[] | undefined {
+  const text = line.trim()
+  // A variable set for a command is no word of it.
+  if (/^\w+=/.test(text)) return undefined
+  const words: string[] = []
+  let word: string | undefined
+  let end = 0
+  for (const [piece, single, double, escaped, plain] of text.matchAll(SHELL_PIECES)) {
+    end += piece.length
+    const inner = single ?? double?.replace(/\\(["$`\\])/g, '$1') ?? plain ?? (escaped && unescaped(escaped))
+    if (inner === undefined) words.push(word as string)
+    word = inner === undefined ? undefined : (word ?? '') + inner
+  }
+  return end === text.length && word !== undefined ? [...words, word] : undefined
+}
+
+function unescaped(character: string): string {
+  return /[\p{L}\p{N}_.]/u.test(character) ? `\\${character}` : character
+}

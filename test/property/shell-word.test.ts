@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../src/core/commands.ts'
-import { shellWord } from '../../src/core/text.ts'
+import { shellWord, shellWords } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 // A word of a command line holds neither NUL nor half of a surrogate pair.
@@ -36,5 +36,34 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it('are read back by us as they were', () => {
+    fc.assert(
+      fc.property(fc.array(anyWord), (words) => {
+        expect(shellWords(['x', ...words].map(shellWord).join(' '))).toEqual(['x', ...words])
+      }),
+    )
+  })
+
+  it('of any line that we take for one command are the words that /bin/sh takes it for', () => {
+    const pieces = fc.constantFrom(
+      ...['a', '/', 'b c', ' ', '  ', '\t', "'", "''", '"', '""', '\\"', "\\'", '\\\\', '\\ ', '\\$', '$', '`', '\\`'],
+      ...['|', '&', ';', '<', '>', '(', ')', '*', '?', '[', ']', '#', '!', '=', '~', '{', '}', '\n', 'ü', '😀'],
+    )
+    const lines = fc
+      .sample(fc.array(pieces, { maxLength: 12 }), 20_000)
+      .map((parts) => `x ${parts.join('')}`)
+      // What a shell fills in stays as it is written.
+      .filter((line) => shellWords(line) !== undefined && !/\$[\w{$#!?]|~|\$["']/.test(line))
+    const script = lines.map((line) => `words ${line.slice(2)}\n`).join('')
+    const shell = spawnSync('/bin/sh', ['-s'], {
+      input: `words() { for word do printf '%s\\0' "=$word"; done; printf 'end\\0'; }\n${script}`,
+      encoding: 'utf8',
+    })
+    expect(shell.stderr).toBe('')
+    expect(lines.length).toBeGreaterThan(1000)
+    const expected = lines.flatMap((line) => [...(shellWords(line) ?? []).slice(1).map((word) => `=${word}`), 'end'])
+    expect(shell.stdout.split('\0').slice(0, -1)).toEqual(expected)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cut, inLine, oneLine, shellWord, stripControl } from '../../src/core/text.ts'
+import { cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../src/core/text.ts'
 
 describe('control characters', () => {
   const everyCode = Array.from({ length: 0xd800 }, (_, code) => code)
@@ -130,5 +130,45 @@ describe('a word for the shell', () => {
     ['#x', "'#x'"],
   ])('%j is quoted', (word, expected) => {
     expect(shellWord(word)).toBe(expected)
+  })
+})
+
+describe('the words of a command', () => {
+  it.each([
+    ['clear', ['clear']],
+    ['  clear \t 259  \n', ['clear', '259']],
+    ["echo '' ''", ['echo', '', '']],
+    [`"with space"/'and "more"'/plain`, ['with space/and "more"/plain']],
+    ["'it'\\''s'", ["it's"]],
+    ['"\\"\\\\\\`\\$(id) $HOME $PWD it\'s # |"', ['"\\`$(id) $HOME $PWD it\'s # |']],
+    ['"C:\\Users\\me" C:\\Users\\_x\\.y\\ü', ['C:\\Users\\me', 'C:\\Users\\_x\\.y\\ü']],
+    ['/my\\ folder/a\\&b', ['/my folder/a&b']],
+    ['~/x $HOME/$NAME-y a=b', ['~/x', '$HOME/$NAME-y', 'a=b']],
+    ['\'a\nb\' "a\nb"', ['a\nb', 'a\nb']],
+  ])('%j', (line, words) => {
+    expect(shellWords(line)).toEqual(words)
+  })
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      'a | b',
+      'a && b',
+      'a; b',
+      'a &',
+      'a > b',
+      'a < b',
+      'a 2>&1',
+      'a\nb',
+      'a\\\nb',
+      '(a)',
+      '! a',
+      '# a',
+      'a #b',
+    ],
+    ...['$(a)', 'a $(b)', '"$(a)"', '`a`', '"`a`"', '/x/*', 'a?', '[a]', 'A=b a', '"a', "'a", "it's", 'a\\', '"a\\"'],
+  ])('%j is more than one command and its words, or less', (line) => {
+    expect(shellWords(line)).toBeUndefined()
   })
 })
