@@ -11,6 +11,7 @@ import {
 import * as z from 'zod/mini'
 import { PostflightError } from './errors.ts'
 import { childrenOf, faultAt, namesIn, type Style, splitMark, styleOf } from './json-text.ts'
+import { shellWords } from './text.ts'
 
 /**
  * Our entries in a host's settings file, put in and taken out as edits of its text, so that everything else stays as
@@ -52,14 +53,29 @@ export function claudeEntries(command: string): SettingsEntry[] {
   ]
 }
 
-/** True for a hook command of ours, wherever this package lay when it was written. */
+/** The last part of a path is this name. */
+const named = (name: string): RegExp => new RegExp(`(?:^|[/\\\\])${name}$`)
+
+const NODE = named('node(?:\\.exe)?')
+const LAUNCHER = named('postflight-hook')
+const CLI = named('postflight(?:\\.js|\\.cmd)?')
+const BUNDLE = named('dist[/\\\\]hook\\.js')
+const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
+
+/**
+ * True for a hook command of ours, wherever this package lay when it was written: the launcher, the hook's bundle, or
+ * `postflight hook`, started through Node or not, with the event's name or without. The command must be that and nothing
+ * else: what only names us, or does more, is somebody's own.
+ */
 export function isOurCommand(command: unknown): command is string {
-  return (
-    typeof command === 'string' &&
-    (/(?:^|[\s"'/\\])postflight-hook(?:["'\s]|$)/.test(command) ||
-      /postflight[^"'/\\]*[/\\]dist[/\\]hook\.js/.test(command) ||
-      /(?:^|[\s"'/\\])postflight(?:\.js)?["']?\s+hook\b/.test(command))
-  )
+  const words = typeof command === 'string' ? shellWords(command) : undefined
+  if (words === undefined) return false
+  const [file = '', ...further] = words.length > 1 && NODE.test(words[0] as string) ? words.slice(1) : words
+  if (further.at(-1) === 'SessionStart') further.pop()
+  // The word that `install` writes on Windows, which tells that a bundle is ours whatever its folder is called.
+  if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
+  if (CLI.test(file) && further.join(' ') === 'hook') return true
+  return further.length === 0 && (LAUNCHER.test(file) || OWN_BUNDLE.test(file))
 }
 
 /** As much of a settings file as must be so before we may add to it; the rest is the user's and the host's affair. */

@@ -105,11 +105,15 @@ describe('a cloned repository', () => {
   it('with settings that name a command like ours is looked through, and nothing of it is run', async () => {
     const sandbox = makeSandbox()
     try {
-      const forged = `touch x; "\u001b[2J/tmp/$(touch x)/hooks/postflight-hook"`
+      const forged = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
+      // More than our command, so somebody's own: neither run nor taken out.
+      const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
       mkdirSync(sandbox.at('.claude'))
       writeFileSync(
         sandbox.at('.claude/settings.json'),
-        JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: forged }] }] } }),
+        JSON.stringify({
+          hooks: { Stop: [{ hooks: [forged, foreign].map((command) => ({ type: 'command', command })) }] },
+        }),
       )
       const env = hostEnvironment(sandbox, pack)
       sandbox.hand()
@@ -122,7 +126,8 @@ describe('a cloned repository', () => {
       expect(install.status).toBe(0)
       expect([...printProblems(doctor), ...printProblems(install)]).toEqual([])
       expect(contents(sandbox)['/.claude/settings.json']).not.toContain('touch x')
-      expect(Object.keys(contents(sandbox)).filter((name) => name.endsWith('/x'))).toEqual([])
+      expect(contents(sandbox)['/.claude/settings.json']).toContain(JSON.stringify(foreign))
+      expect(Object.keys(contents(sandbox)).filter((name) => /\/[xy]$/.test(name))).toEqual([])
     } finally {
       sandbox.remove()
     }

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { CommandContext } from '../../src/cli/context.ts'
+import { hookCommand } from '../../src/cli/host-entry.ts'
 import { PostflightError } from '../../src/core/errors.ts'
 import {
   addEntries,
@@ -9,6 +11,7 @@ import {
   removeEntries,
   type SettingsEntry,
 } from '../../src/core/settings.ts'
+import { shellWord } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -34,11 +37,41 @@ function anyObject(
   return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 }
 
+/** A folder of any name: blanks, quotes, `$`, backslashes, what is not ASCII. */
+const anyFolder = fc
+  .array(fc.oneof(hostileText, fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)')), {
+    maxLength: 4,
+  })
+  .map((names) => ['/nowhere', ...names, 'postflight-guard'].join('/').replaceAll('\0', ''))
+/** As install writes it on any platform, and as people write it by hand. */
+const anyOurs = fc
+  .tuple(
+    anyFolder,
+    fc.constantFrom<NodeJS.Platform>('linux', 'win32'),
+    fc.constantFrom('', ' SessionStart'),
+    fc.boolean(),
+  )
+  .map(([packageFolder, platform, event, byHand]) => {
+    if (byHand) return shellWord(`${packageFolder}/hooks/postflight-hook`) + event
+    const context = { packageFolder, platform } as CommandContext
+    return hookCommand(context, 'user', '/project').command + event
+  })
+
 const foreignCommand = fc.record({
   type: fc.constant('command'),
   command: fc.oneof(
     hostileText.map((text) => `x ${text}`),
     fc.constantFrom('echo postflight', 'other-hook "$1"'),
+    // What names ours, or does more than it.
+    fc
+      .tuple(fc.constantFrom('echo ', 'timeout 3 ', 'A=b ', '! ', '# '), anyOurs)
+      .map(([before, command]) => before + command),
+    fc
+      .tuple(
+        anyOurs,
+        fc.constantFrom(' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"),
+      )
+      .map(([command, behind]) => command + behind),
   ),
 })
 const foreignGroup = fc.oneof(
@@ -51,9 +84,10 @@ const foreignGroup = fc.oneof(
   },
   anyValue,
 )
+/** Told from foreign ones by its timeout. */
 const oldCommand = fc
-  .constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook')
-  .map((command) => ({ type: 'command', command }))
+  .oneof(anyOurs, fc.constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook'))
+  .map((command) => ({ type: 'command', command, timeout: 61 }))
 /** A group in which old ones of ours may stand beside foreign ones. */
 const mixedGroup = fc
   .array(fc.oneof(foreignCommand, oldCommand), { minLength: 1, maxLength: 4 })
@@ -198,7 +232,7 @@ describe('adding to any settings', () => {
               const hooks = (group as { hooks?: unknown } | null)?.hooks
               const commands = Array.isArray(hooks) ? hooks : []
               return commands
-                .filter((hook) => !/postflight-hook|postflight hook/.test(String(hook?.command)))
+                .filter((hook) => hook?.timeout !== 61 && !String(hook?.command).startsWith(COMMAND))
                 .map((hook) => `${event} ${JSON.stringify(hook)}`)
             }),
           )

@@ -53,22 +53,61 @@ describe('which commands are ours', () => {
     `${COMMAND} SessionStart`,
     'postflight-hook',
     '/usr/bin/postflight-hook',
-    "'/with space/postflight-hook' --root /x",
+    "'/with space/postflight-hook'",
+    "'/it'\\''s here/postflight-hook' SessionStart",
+    '/it\\ is/hooks/postflight-hook',
+    '"/a \\"b\\" \\$c \\`d\\` \\\\e/ü/hooks/postflight-hook" SessionStart',
+    '"$CLAUDE_PROJECT_DIR"/node_modules/postflight-guard/hooks/postflight-hook',
     '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"',
     'node "C:/Users/me/node_modules/postflight-guard/dist/hook.js"',
     'node "C:\\Users\\me\\postflight-guard\\dist\\hook.js"',
+    'node C:\\Users\\me\\postflight-guard\\dist\\hook.js',
+    'node "C:/any folder/dist/hook.js" postflight-hook SessionStart',
+    '"/usr/bin/node" "/x/postflight-guard/dist/hook.js"',
+    '"C:\\Program Files\\nodejs\\node.exe" "C:\\x\\postflight-guard\\dist\\hook.js"',
     'node /x/postflight-guard/dist/hook.js SessionStart',
     'postflight hook',
     'postflight  hook',
     '/usr/local/bin/postflight hook',
     'node "/x/bin/postflight.js" hook',
-    'npx postflight hook --root .',
+    'postflight hook SessionStart',
+    'C:\\npm\\postflight.cmd hook',
+    ' postflight-hook\n',
   ])('%s', (command) => {
     expect(isOurCommand(command)).toBe(true)
   })
 
   it.each([
     'echo done',
+    "echo 'start of postflight hook' >> ~/log",
+    'grep -q postflight-hook /etc/x && notify-send done',
+    "~/bin/log.sh 'postflight hook'",
+    'timeout 3 /x/hooks/postflight-hook | tee -a log',
+    'timeout 3 /x/hooks/postflight-hook',
+    '/x/hooks/postflight-hook | tee -a log',
+    '/x/hooks/postflight-hook; say done',
+    '/x/hooks/postflight-hook && say done',
+    '/x/hooks/postflight-hook 2> log',
+    '/x/hooks/postflight-hook &',
+    '/x/hooks/postflight-hook\nsay done',
+    '/x/hooks/postflight-hook --root /x',
+    '/x/hooks/postflight-hook SessionStart SessionStart',
+    '# /x/hooks/postflight-hook',
+    '#/x/hooks/postflight-hook',
+    'HOOK=/x/hooks/postflight-hook',
+    '"$(find / -name postflight)/postflight-hook"',
+    '"/x/hooks/postflight-hook',
+    '/x/hooks/postflight-hook/log.sh',
+    'echo postflight-hook',
+    'node /x/log.js postflight-hook',
+    'node /x/log.js postflight hook',
+    'node --require /x/log.js /x/hooks/postflight-hook',
+    'node /x/other-tool/dist/hook.js SessionStart',
+    'node /x/my-postflight/dist/hook.js',
+    'node postflight-guard/dist/hook.js.bak',
+    'postflight hook --root .',
+    'postflight hook | cat',
+    'postflight "hook me"',
     'postflight-hook-of-mine',
     '/bin/my-postflight-hook',
     'postflight hooks',
@@ -238,6 +277,11 @@ describe('removing', () => {
     for (const value of [{}, { a: 1 }, { hooks: { Stop: [{ hooks: [FOREIGN] }] }, z: [1, { b: null }] }]) {
       expect(JSON.parse(remove(add(json(value))))).toEqual(value)
     }
+  })
+
+  it('leaves lists alone that are empty by themselves', () => {
+    const text = json({ a: { hooks: {} }, hooks: { Before: [], Stop: [{ hooks: [OURS] }], Other: [] } })
+    expect(JSON.parse(remove(text))).toEqual({ a: { hooks: {} }, hooks: { Before: [], Other: [] } })
   })
 
   it('keeps a byte-order mark', () => {
