@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
@@ -263,6 +263,30 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (
   })
 })
 
+describe.concurrent('commands that only name ours', () => {
+  it.each([
+    "echo 'start of postflight hook' >> ~/log",
+    'grep -q postflight-hook /etc/x && notify-send done',
+    "~/bin/log.sh 'postflight hook'",
+    'timeout 3 /x/hooks/postflight-hook | tee -a log',
+  ])('are left as they are by install and uninstall: %s', async (command) => {
+    const project = createProject()
+    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    project.write(SETTINGS, before)
+
+    const none = await project.cli(['uninstall'])
+    expect(none.stdout).toBe('no hook of ours in .claude/settings.json\n')
+    expect(project.read(SETTINGS)).toBe(before)
+    await project.cli(['install'])
+    expect(commandsOf(project.read(SETTINGS))).toContain(command)
+    // Changed since, so that no copy is given back.
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
+    await project.cli(['uninstall'])
+
+    expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
+  })
+})
+
 describe.concurrent('install replaces entries of ours', () => {
   it('that name another place', async () => {
     const project = createProject()
@@ -407,6 +431,63 @@ describe.concurrent('settings that are linked or guarded', () => {
     await project.cli(['install', '--scope', 'user'])
 
     expect(ourEventsIn(project.read('../dotfiles/claude.json')).sort()).toEqual(EVENTS)
+  })
+
+  it.each([
+    ['project', SETTINGS, '../config/claude.json'],
+    ['local', '.claude/settings.local.json', '../config/claude.json'],
+    ['user', '../home/.claude/settings.json', '../../dotfiles/claude.json'],
+  ])(
+    'of the scope %s lose our entries in the file that the link leads to, and keep the link',
+    async (scope, file, to) => {
+      const project = createProject()
+      await project.cli(['install', '--scope', scope])
+      const target = join(dirname(file), to)
+      mkdirSync(dirname(project.at(target)), { recursive: true })
+      renameSync(project.at(file), project.at(target))
+      symlinkSync(to, project.at(file))
+      const before = project.snapshot('..')
+
+      const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
+      expect(project.snapshot('..')).toEqual(before)
+      const run = await project.cli(['uninstall', '--scope', scope, '--json'])
+
+      expect(planned.stdout).toContain('would be taken out')
+      expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+      expect(readlinkSync(project.at(file))).toBe(to)
+      expect(JSON.parse(project.read(target))).toEqual({})
+      expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
+      expect(ourEventsIn(project.read(target)).sort()).toEqual(EVENTS)
+    },
+  )
+
+  it('are given back through the link where a copy of the former text is kept', async () => {
+    const project = createProject()
+    project.write('config/claude.json', '{ }\n')
+    mkdirSync(project.at('.claude'))
+    symlinkSync('../config/claude.json', project.at(SETTINGS))
+    await project.cli(['install'])
+
+    await project.cli(['uninstall'])
+
+    expect(readlinkSync(project.at(SETTINGS))).toBe('../config/claude.json')
+    expect(project.read('config/claude.json')).toBe('{ }\n')
+  })
+
+  it('are left alone by uninstall where the link leads out of the project, or nowhere', async () => {
+    const project = createProject()
+    await project.cli(['install'])
+    renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
+    symlinkSync('../../claude.json', project.at(SETTINGS))
+    symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
+    const before = project.snapshot('..')
+
+    const runs = [await project.cli(['uninstall']), await project.cli(['uninstall', '--scope', 'local'])]
+
+    expect(runs.map((run) => run.status)).toEqual([65, 65])
+    expect(runs[0]?.stderr).toContain('a link that leads out of the project')
+    expect(runs[1]?.stderr).toContain('a link that leads nowhere')
+    expect(project.snapshot('..')).toEqual(before)
   })
 
   it('keep their rights, and so does the copy', async () => {

@@ -1,6 +1,7 @@
 import { PostflightError } from '../../core/errors.ts'
 import { addPlugin, removePlugin } from '../../core/opencode-config.ts'
 import { addEntries, claudeEntries, removeEntries } from '../../core/settings.ts'
+import { kindAt } from '../../io/file-access/looking.ts'
 import {
   claudeSettingsPath,
   listBackups,
@@ -152,7 +153,8 @@ function formerText(target: Target, present: string): string | undefined {
     const text = readSettingsFile(backup)
     if (text !== undefined && text !== present && madeFrom(text, target, present)) return text
   }
-  if (madeFrom('', target, present)) return undefined
+  // A link is not ours: without it its target would keep our entries, and with the target gone it would lead nowhere.
+  if (madeFrom('', target, present) && kindAt(target.file) !== 'a link') return undefined
   return target.remove(present)
 }
 
