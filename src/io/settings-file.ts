@@ -24,22 +24,39 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
-/** Names of OpenCode's configuration; it reads both (1.18.33). */
+/** Names of OpenCode's configuration, in the order in which it reads them: both, where both are there (1.18.33). */
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
-/** OpenCode's configuration of a scope: the one that is there, and of two the one with comments, which it reads last. */
-export function openCodeConfigPath(
+/**
+ * OpenCode's configuration of a scope: the files that are there, in its order; the one that `install` makes, where there
+ * is none. A file that has both names, through a link, is one.
+ */
+export function openCodeConfigPaths(
   scope: Exclude<Scope, 'local'>,
   project: string,
   home: string,
   environment: Environment,
-): string {
+): string[] {
   const folder =
     scope === 'user'
       ? path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
       : project
-  const there = OPENCODE_CONFIGS.map((name) => path.join(folder, name)).filter((file) => kindAt(file) !== undefined)
-  return there.at(-1) ?? path.join(folder, 'opencode.json')
+  const [main, ...others] = OPENCODE_CONFIGS.map((name) => path.join(folder, name)) as [string, ...string[]]
+  const there = [main, ...others].filter((file) => kindAt(file) !== undefined)
+  return there.length === 0 ? [main] : distinctFiles(there)
+}
+
+/** The files without those that are, through links, one of the earlier ones. */
+export function distinctFiles(files: readonly string[]): string[] {
+  const real = files.map((file) => {
+    try {
+      return fs.realpathSync(file)
+    } catch {
+      // Who reads it says what is wrong with it.
+      return file
+    }
+  })
+  return files.filter((_, index) => real.indexOf(real[index] as string) === index)
 }
 
 /** Settings longer than this (bytes) are nobody's. */

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -151,6 +151,145 @@ describe.concurrent('install --host opencode', () => {
   })
 })
 
+/** What is left where somebody wrote an opencode.jsonc after `install` had made opencode.json. */
+const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
+const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
+
+describe.concurrent.each([
+  { scope: 'project', folder: '.' },
+  { scope: 'user', folder: '../home/.config/opencode' },
+])('both configuration files of the scope $scope', ({ scope, folder }) => {
+  const json = join(folder, CONFIG)
+  const commented = join(folder, 'opencode.jsonc')
+  const words = ['--scope', scope]
+
+  it('install adds nothing where one of them has it already, and says where', async () => {
+    const project = createProject()
+    await install(project, ...words)
+    project.write(commented, COMMENTED)
+    const before = project.snapshot('..')
+
+    const run = await install(project, ...words)
+
+    expect(run.stdout).toMatch(/^the plugin is in \S*opencode\.json already\n$/)
+    expect(project.snapshot('..')).toEqual(before)
+  })
+
+  it('install writes into the one that has another copy', async () => {
+    const project = createProject()
+    project.write(json, JSON.stringify({ plugin: [OTHER_COPY], a: 1 }))
+    project.write(commented, COMMENTED)
+
+    await install(project, ...words)
+
+    expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: [PLUGIN] })
+    expect(project.read(commented)).toBe(COMMENTED)
+  })
+
+  it('install leaves it in one of them where both have it', async () => {
+    const project = createProject()
+    project.write(json, ONE)
+    project.write(commented, ONE.replace('{', '{ // mine'))
+    const before = project.snapshot('..')
+
+    const planned = await install(project, ...words, '--dry-run')
+    expect(project.snapshot('..')).toEqual(before)
+    const run = await install(project, ...words)
+
+    expect(planned.stdout).toMatch(
+      /in \S*opencode\.jsonc already\n\S*opencode\.json held nothing else: the file would be /,
+    )
+    expect(run.stdout).toMatch(
+      /in \S*opencode\.jsonc already\n\S*opencode\.json held nothing else: the file is removed\n/,
+    )
+    expect(project.has(json)).toBe(false)
+    expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
+  })
+
+  it('uninstall takes it out of the one that has it, whatever the other is', async () => {
+    const project = createProject()
+    await install(project, ...words)
+    project.write(commented, COMMENTED)
+
+    const run = await uninstall(project, ...words)
+
+    expect(run.stdout).toMatch(/opencode\.json held nothing else: the file is removed\n$/)
+    expect(project.has(json)).toBe(false)
+    expect(project.read(commented)).toBe(COMMENTED)
+    expect((await uninstall(project, ...words)).stdout).toMatch(/^no plugin of ours in \S*opencode\.jsonc\n$/)
+  })
+
+  it('uninstall takes it out of both', async () => {
+    const project = createProject()
+    project.write(json, JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }))
+    project.write(commented, COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`))
+
+    const run = await uninstall(project, ...words, '--json')
+
+    expect(run.json()).toMatchObject({
+      changed: true,
+      removed_file: false,
+      taken_out_of: [project.at(json), project.at(commented)],
+    })
+    expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: ['./mine.js'] })
+    expect(project.read(commented)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
+    expect((await uninstall(project, ...words)).stdout).toMatch(
+      /^no plugin of ours in \S*opencode\.json or \S*\.jsonc\n$/,
+    )
+  })
+
+  it('none is written where one of them cannot be read', async () => {
+    const project = createProject()
+    await install(project, ...words)
+    project.write(commented, '{')
+    const before = project.snapshot('..')
+
+    const runs = [await install(project, ...words), await uninstall(project, ...words)]
+
+    expect(runs.map((run) => run.status)).toEqual([65, 65])
+    expect(project.snapshot('..')).toEqual(before)
+  })
+
+  it('one that is a link to the other is the same file', async () => {
+    const project = createProject()
+    project.write(json, '{}\n')
+    symlinkSync(CONFIG, project.at(commented))
+
+    await install(project, ...words)
+    const found = await project.cli(['doctor', '--json'])
+
+    expect(JSON.parse(project.read(commented))).toEqual({ plugin: [PLUGIN] })
+    expect(found.json().findings).toContainEqual(
+      expect.objectContaining({ ok: true, what: `the plugin is listed in ${project.at(json)}` }),
+    )
+    await uninstall(project, ...words)
+    expect(project.read(json)).toBe('{}\n')
+  })
+
+  it('doctor tells where it is listed, and that it is listed twice', async () => {
+    const project = createProject()
+    await install(project, ...words)
+    project.write(commented, COMMENTED)
+    const plugins = async (): Promise<JsonDocument[]> =>
+      (await project.cli(['doctor', '--json'])).json().findings.filter(({ check }: JsonDocument) => check === 'plugin')
+
+    expect(await plugins()).toContainEqual(
+      expect.objectContaining({ ok: true, what: `the plugin is listed in ${project.at(json)}` }),
+    )
+    project.write(commented, ONE)
+    expect(await plugins()).toEqual([
+      {
+        check: 'plugin',
+        ok: false,
+        what: `the plugin is listed twice: in ${project.at(json)} and ${project.at(commented)}`,
+        fix: `postflight install --host opencode --scope ${scope}`,
+      },
+    ])
+    await install(project, ...words)
+    expect((await plugins()).map(({ ok }) => ok)).toEqual([true, true])
+  })
+})
+
 describe.concurrent('doctor with the plugin', () => {
   async function rows(project: Project): Promise<JsonDocument[]> {
     return (await project.cli(['doctor', '--json'])).json().findings
@@ -189,6 +328,19 @@ describe.concurrent('doctor with the plugin', () => {
         what: expect.stringMatching(what),
         fix: 'postflight install --host opencode --scope project',
       },
+    ])
+    await install(project)
+    expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)
+  })
+
+  it('finds another copy beside the right one', async () => {
+    const project = createProject()
+    project.write(CONFIG, ONE)
+    project.write('opencode.jsonc', JSON.stringify({ plugin: [OTHER_COPY] }))
+
+    expect((await rows(project)).filter(({ check }) => check === 'plugin').map(({ what }) => what)).toEqual([
+      `${project.at('opencode.jsonc')} lists another copy: ${OTHER_COPY}`,
+      `the plugin is listed twice: in ${project.at(CONFIG)} and ${project.at('opencode.jsonc')}`,
     ])
     await install(project)
     expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)

@@ -1,11 +1,11 @@
 import { PostflightError } from '../../core/errors.ts'
-import { addPlugin, removePlugin } from '../../core/opencode-config.ts'
-import { addEntries, claudeEntries, removeEntries } from '../../core/settings.ts'
+import { addPlugin, findPlugins, removePlugin } from '../../core/opencode-config.ts'
+import { addEntries, claudeEntries, findCommands, removeEntries } from '../../core/settings.ts'
 import { kindAt } from '../../io/file-access/looking.ts'
 import {
   claudeSettingsPath,
   listBackups,
-  openCodeConfigPath,
+  openCodeConfigPaths,
   readSettingsFile,
   removeSettingsFile,
   replaceSettingsFile,
@@ -28,18 +28,27 @@ export const HOSTS = ['claude', 'opencode'] as const
 
 export function install(context: CommandContext, options: InstallOptions): CommandResult {
   const target = targetOf(context, options)
-  const before = readSettingsFile(target.file)
-  const after = target.add(before ?? '')
-  const changed = before !== after
-  const backup = changed && !options.dryRun ? replaceSettingsFile(target.file, after, before) : undefined
-  const shown = displayPath(context, target.file)
-  const lines = changed
+  const place = placeOf(target)
+  const before = readSettingsFile(place)
+  const after = target.add(before ?? '', place)
+  // Planned before anything is written: a file that does not parse is refused.
+  const removals = removalsFrom(
+    target,
+    target.files.filter((file) => file !== place),
+  )
+  const added = before !== after
+  const changed = added || removals.length > 0
+  const backup = added && !options.dryRun ? replaceSettingsFile(place, after, before) : undefined
+  if (!options.dryRun) removals.forEach(carryOut)
+  const shown = displayPath(context, place)
+  const lines = added
     ? [`${options.dryRun ? 'would install' : 'installed'} the ${target.what} in ${shown}`]
     : [`the ${target.what} is in ${shown} already`]
-  if (options.dryRun && changed) lines.push(after.trimEnd())
+  if (options.dryRun && added) lines.push(after.trimEnd())
   if (backup !== undefined) lines.push(`the former file is kept as ${displayPath(context, backup)}`)
+  lines.push(...removals.map((removal) => removalLine(context, target, removal, options.dryRun)))
   if (changed && !options.dryRun) lines.push('sessions that are running now use it after a restart')
-  if (changed && options.scope === 'project' && !target.portable) {
+  if (added && options.scope === 'project' && !target.portable) {
     lines.push(
       `this entry holds a path of this machine: for settings that are shared, make postflight-guard a dev dependency of the project, or use --scope ${target.personalScope}`,
     )
@@ -47,36 +56,69 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   return {
     exitCode: 0,
     data: {
-      ...{ file: target.file, changed, dry_run: options.dryRun, backup: backup ?? null },
-      ...{ [target.key]: target.entry, portable: target.portable },
+      ...{ file: place, changed, dry_run: options.dryRun, backup: backup ?? null },
+      ...{ [target.key]: target.entry, portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
     },
     lines,
   }
 }
 
+/** Where our entries go: where some are already, so that they never stand in two files; else what the host reads last. */
+function placeOf({ files, holds }: Target): string {
+  const holder = files.findLast((file) => {
+    const text = readSettingsFile(file)
+    return text !== undefined && holds(text, file)
+  })
+  return holder ?? (files.at(-1) as string)
+}
+
 export function uninstall(context: CommandContext, options: InstallOptions): CommandResult {
   const target = targetOf(context, options)
-  const before = readSettingsFile(target.file)
-  const shown = displayPath(context, target.file)
-  const after = before === undefined ? undefined : formerText(target, before)
-  const changed = before !== after
-  if (changed && before !== undefined && !options.dryRun) {
-    if (after === undefined) removeSettingsFile(target.file)
-    // What was there before is kept already where this gives back a copy of it.
-    else replaceSettingsFile(target.file, after, isKept(target.file, after) ? undefined : before)
-  }
-  const verb = options.dryRun ? 'would be' : 'is'
+  const removals = removalsFrom(target, target.files)
+  if (!options.dryRun) removals.forEach(carryOut)
+  const changed = removals.length > 0
+  const [first] = removals
   return {
     exitCode: 0,
-    data: { file: target.file, changed, dry_run: options.dryRun, removed_file: changed && after === undefined },
-    lines: [
-      !changed
-        ? `no ${target.what} of ours in ${shown}`
-        : after === undefined
-          ? `${shown} held nothing else: the file ${verb} removed`
-          : `the ${target.what} ${verb} taken out of ${shown}`,
-    ],
+    data: {
+      ...{ file: first?.file ?? target.files.at(-1), changed, dry_run: options.dryRun },
+      ...{ removed_file: changed && first?.after === undefined, taken_out_of: removals.map(({ file }) => file) },
+    },
+    lines: changed
+      ? removals.map((removal) => removalLine(context, target, removal, options.dryRun))
+      : [`no ${target.what} of ours in ${target.files.map((file) => displayPath(context, file)).join(' or ')}`],
   }
+}
+
+/** What becomes of a file that holds entries of ours. */
+interface Removal {
+  readonly file: string
+  readonly before: string
+  /** undefined: the file goes. */
+  readonly after: string | undefined
+}
+
+function removalsFrom(target: Target, files: readonly string[]): Removal[] {
+  return files.flatMap((file) => {
+    const before = readSettingsFile(file)
+    if (before === undefined) return []
+    const after = formerText(target, file, before)
+    return before === after ? [] : [{ file, before, after }]
+  })
+}
+
+function carryOut({ file, before, after }: Removal): void {
+  if (after === undefined) removeSettingsFile(file)
+  // What was there before is kept already where this gives back a copy of it.
+  else replaceSettingsFile(file, after, isKept(file, after) ? undefined : before)
+}
+
+function removalLine(context: CommandContext, { what }: Target, { file, after }: Removal, dryRun: boolean): string {
+  const shown = displayPath(context, file)
+  const verb = dryRun ? 'would be' : 'is'
+  return after === undefined
+    ? `${shown} held nothing else: the file ${verb} removed`
+    : `the ${what} ${verb} taken out of ${shown}`
 }
 
 /** True when a copy of that very text is kept: then all that goes is what `install` writes, and can write again. */
@@ -84,15 +126,17 @@ function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
-/** A settings file, and what becomes of it. */
+/** The settings files of a scope, and what becomes of them. */
 interface Target {
-  readonly file: string
+  /** Where entries of ours may stand, in the order in which the host reads them: one at least. */
+  readonly files: readonly string[]
   readonly what: 'hook' | 'plugin'
   /** Under which name `--json` tells the entry. */
   readonly key: 'command' | 'plugin'
   readonly entry: string
-  readonly add: (text: string) => string
-  readonly remove: (text: string) => string
+  readonly holds: (text: string, file: string) => boolean
+  readonly add: (text: string, file: string) => string
+  readonly remove: (text: string, file: string) => string
   /** False when the entry holds a path of this machine. */
   readonly portable: boolean
   /** Whose settings nobody shares. */
@@ -115,12 +159,13 @@ function claudeTarget(context: CommandContext, scope: Scope): Target {
   const { command, portable } = hookCommand(context, scope, project)
   const entries = claudeEntries(command)
   return {
-    file,
+    files: [file],
     what: 'hook',
     key: 'command',
     entry: command,
-    add: (text) => addEntries(text, entries, file),
-    remove: (text) => removeEntries(text, file),
+    holds: (text, path) => findCommands(text, path).length > 0,
+    add: (text, path) => addEntries(text, entries, path),
+    remove: removeEntries,
     portable,
     personalScope: 'local',
   }
@@ -129,16 +174,17 @@ function claudeTarget(context: CommandContext, scope: Scope): Target {
 function openCodeTarget(context: CommandContext, scope: Scope): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
   const project = projectFolder(context)
-  const file = openCodeConfigPath(scope, project, context.findHome(), context.environment)
-  if (scope !== 'user') requireInside(file, project)
+  const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+  if (scope !== 'user') for (const file of files) requireInside(file, project)
   const { plugin, portable } = openCodePlugin(context, scope, project)
   return {
-    file,
+    files,
     what: 'plugin',
     key: 'plugin',
     entry: plugin,
-    add: (text) => addPlugin(text, plugin, file),
-    remove: (text) => removePlugin(text, file),
+    holds: (text, file) => findPlugins(text, file).length > 0,
+    add: (text, file) => addPlugin(text, plugin, file),
+    remove: removePlugin,
     portable,
     personalScope: 'user',
   }
@@ -148,20 +194,19 @@ function openCodeTarget(context: CommandContext, scope: Scope): Target {
  * What was there before `install`: the copy that was kept, to the byte, if the file is still what `install` made of
  * it; no file, if it was made by us; else the present text without our entries.
  */
-function formerText(target: Target, present: string): string | undefined {
-  for (const backup of listBackups(target.file)) {
+function formerText(target: Target, file: string, present: string): string | undefined {
+  const leadsTo = (text: string): boolean => {
+    try {
+      return target.add(text, file) === present
+    } catch {
+      return false
+    }
+  }
+  for (const backup of listBackups(file)) {
     const text = readSettingsFile(backup)
-    if (text !== undefined && text !== present && madeFrom(text, target, present)) return text
+    if (text !== undefined && text !== present && leadsTo(text)) return text
   }
   // A link is not ours: without it its target would keep our entries, and with the target gone it would lead nowhere.
-  if (madeFrom('', target, present) && kindAt(target.file) !== 'a link') return undefined
-  return target.remove(present)
-}
-
-function madeFrom(text: string, target: Target, present: string): boolean {
-  try {
-    return target.add(text) === present
-  } catch {
-    return false
-  }
+  if (leadsTo('') && kindAt(file) !== 'a link') return undefined
+  return target.remove(present, file)
 }

@@ -5,7 +5,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorFault } from '../../core/messages.ts'
 import { findPlugins, PLUGIN_FILE } from '../../core/opencode-config.ts'
 import { oneLine } from '../../core/text.ts'
-import { openCodeConfigPath, readSettingsFile, requireInside } from '../../io/settings-file.ts'
+import { openCodeConfigPaths, readSettingsFile, requireInside } from '../../io/settings-file.ts'
 import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../host-entry.ts'
 import { bad, type Finding, good } from './finding.ts'
@@ -20,30 +20,35 @@ export function checkOpenCode(context: CommandContext): Finding[] {
 }
 
 function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): Finding[] {
-  const file = openCodeConfigPath(scope, project, context.findHome(), context.environment)
+  const fix = `postflight install --host opencode --scope ${scope}`
+  const { plugin: expected } = openCodePlugin(context, scope, project)
   try {
-    if (scope === 'project') requireInside(file, project)
-    const text = readSettingsFile(file)
-    const plugins = text === undefined ? [] : findPlugins(text, file)
-    if (plugins.length === 0) return []
-    const { plugin } = openCodePlugin(context, scope, project)
-    const strange = plugins.find((one) => one !== plugin)
-    if (strange === undefined && plugins.length === 1) return [good('plugin', `the plugin is listed in ${file}`)]
-    return [
-      bad(
-        'plugin',
-        strange === undefined
-          ? `${file} lists the plugin twice`
-          : `${file} lists another copy: ${oneLine(strange, 200)}`,
-        `postflight install --host opencode --scope ${scope}`,
-      ),
-    ]
+    const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+    const listed = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
+    const [first] = listed
+    if (first === undefined) return []
+    const strange = listed.find(({ plugin }) => plugin !== expected)
+    const findings =
+      strange === undefined
+        ? []
+        : [bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix)]
+    const holders = [...new Set(listed.map(({ file }) => file))]
+    if (holders.length > 1) findings.push(bad('plugin', `the plugin is listed twice: in ${holders.join(' and ')}`, fix))
+    else if (listed.length > 1) findings.push(bad('plugin', `${first.file} lists the plugin twice`, fix))
+    return findings.length > 0 ? findings : [good('plugin', `the plugin is listed in ${first.file}`)]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
     return [
       bad('plugin', errorFault(error.code, error.args), 'mend the file by hand: OpenCode does not start until then'),
     ]
   }
+}
+
+/** The entries of ours in a configuration file. */
+function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
+  if (scope === 'project') requireInside(file, project)
+  const text = readSettingsFile(file)
+  return text === undefined ? [] : findPlugins(text, file)
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */
