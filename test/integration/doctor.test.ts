@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
@@ -92,7 +92,7 @@ describe.concurrent('doctor', () => {
         await cli('install', '--scope', 'project')
         await cli('install', '--scope', 'local')
       },
-      /wired in several settings files/,
+      /wired more than once, in .*settings\.json and .*settings\.local\.json/,
     ],
     [
       'wired in part',
@@ -225,5 +225,110 @@ describe.concurrent('doctor', () => {
     expect(all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
     expect(project.snapshot('specs')).toEqual(before)
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+  })
+})
+
+describe.concurrent('a hook that is wired more than once', () => {
+  const settingsOf = ({ wrong }: { wrong: Finding[] }): Finding[] => wrong.filter(({ check }) => check === 'settings')
+
+  it.each([
+    [['project', 'local'], ['local']],
+    [['local', 'user'], ['local']],
+    [['user', 'project'], ['project']],
+    [
+      ['local', 'user', 'project'],
+      ['project', 'local'],
+    ],
+  ])(
+    'in the settings of %j is found, with the commands that leave one: uninstall from %j',
+    async (scopes, superfluous) => {
+      const project = createProject()
+      for (const scope of scopes) await project.cli(['install', '--scope', scope])
+      const cli = (...words: string[]) => project.cli(words)
+
+      const { status, wrong } = await findingsOf(cli)
+
+      const files: Record<string, string> = {
+        user: join(project.home, '.claude/settings.json'),
+        project: project.at('.claude/settings.json'),
+        local: project.at('.claude/settings.local.json'),
+      }
+      expect(status).toBe(1)
+      expect(wrong).toEqual([
+        {
+          check: 'settings',
+          ok: false,
+          what: expect.stringMatching(/^wired more than once, in .*: Claude Code runs the same command once, but /),
+          fix: superfluous.map((scope) => `postflight uninstall --scope ${scope}`).join(' && '),
+        },
+      ])
+      for (const scope of scopes) expect(wrong[0]?.what).toContain(files[scope])
+      for (const scope of superfluous) await cli('uninstall', '--scope', scope)
+      expect(await findingsOf(cli)).toMatchObject({ status: 0, wrong: [] })
+    },
+  )
+
+  it('by commands that differ says that each is run', async () => {
+    const { cli, project } = withPackage()
+    await cli('install')
+    await cli('install', '--scope', 'user')
+
+    expect(settingsOf(await findingsOf(cli))).toEqual([
+      {
+        check: 'settings',
+        ok: false,
+        what: `wired more than once, in ${join(project.home, '.claude/settings.json')} and ${project.at('.claude/settings.json')}: at every stop the host runs each of them, and each spends a continuation`,
+        fix: 'postflight uninstall --scope project',
+      },
+    ])
+  })
+
+  it('rightly in one file, as another copy in the other: the right one stays', async () => {
+    const project = createProject()
+    await project.cli(['install', '--scope', 'local'])
+    const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
+    project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks } }))
+
+    const wrong = settingsOf(await findingsOf((...words) => project.cli(words)))
+
+    expect(wrong.map(({ fix }) => fix)).toEqual([
+      'postflight install --scope project',
+      'postflight uninstall --scope project',
+    ])
+  })
+
+  it('in one file is found, and install mends it', async () => {
+    const { cli, project } = withPackage()
+    await cli('install')
+    const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
+    settings.hooks.SubagentStop.push(...settings.hooks.SubagentStop)
+    project.write('.claude/settings.json', JSON.stringify(settings))
+
+    expect(settingsOf(await findingsOf(cli))).toEqual([
+      {
+        check: 'settings',
+        ok: false,
+        what: `${project.at('.claude/settings.json')} wires the hook more than once`,
+        fix: 'postflight install --scope project',
+      },
+    ])
+    await cli('install')
+    expect(settingsOf(await findingsOf(cli))).toEqual([])
+  })
+
+  it('is none where two scopes have one file: a project that is the home folder, a link from one to the other', async () => {
+    const home = createProject()
+    const inHome = (...words: string[]) => home.cli(words, { cwd: home.home })
+    await inHome('install', '--scope', 'user')
+    const linked = createProject()
+    const inLinked = (...words: string[]) => linked.cli(words)
+    await inLinked('install')
+    symlinkSync('settings.json', linked.at('.claude/settings.local.json'))
+
+    for (const cli of [inHome, inLinked]) {
+      const { all, wrong } = await findingsOf(cli)
+      expect(wrong).toEqual([])
+      expect(all.filter(({ check }) => check === 'settings')).toHaveLength(1)
+    }
   })
 })

@@ -2,7 +2,14 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorFault } from '../../core/messages.ts'
 import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
 import { oneLine } from '../../core/text.ts'
-import { claudeSettingsPath, readSettingsFile, requireInside, SCOPES, type Scope } from '../../io/settings-file.ts'
+import {
+  claudeSettingsPath,
+  distinctFiles,
+  readSettingsFile,
+  requireInside,
+  SCOPES,
+  type Scope,
+} from '../../io/settings-file.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand, projectFolder } from '../host-entry.ts'
 import { bad, type Finding, good } from './finding.ts'
@@ -13,55 +20,76 @@ import { bad, type Finding, good } from './finding.ts'
  */
 export function checkSettings(context: CommandContext, elsewhere: boolean): Finding[] {
   const project = projectFolder(context)
-  const findings = SCOPES.flatMap((scope) => checkScope(context, scope, project))
-  const wired = findings.filter((finding) => finding.ok).length
-  const commands = new Set(SCOPES.map((scope) => hookCommand(context, scope, project).command))
-  // Claude Code 2.1.329 runs the same command once, wherever it is listed.
-  if (wired > 1 && commands.size > 1) {
-    findings.push(
-      bad(
-        'settings',
-        'wired in several settings files: the host runs the hook once for each',
-        'uninstall all but one: postflight uninstall --scope …',
-      ),
-    )
-  }
+  const fileOf = (scope: Scope): string => claudeSettingsPath(scope, project, context.findHome(), context.environment)
+  // A project that is the home folder has the user's settings for its own.
+  const scopes = distinctFiles(SCOPES.map(fileOf)).map((file) => SCOPES.find((one) => fileOf(one) === file) as Scope)
+  const checked = scopes.map((scope) => checkScope(context, scope, project))
+  const findings = [...checked.flatMap(({ finding }) => finding ?? []), ...checkOnce(checked)]
   if (findings.length > 0 || elsewhere) return findings
   return [bad('settings', 'not wired in any settings file of Claude Code', 'postflight install')]
 }
 
-function checkScope(context: CommandContext, scope: Scope, project: string): Finding[] {
+/** What was found in the settings file of a scope. */
+interface ScopeCheck {
+  readonly scope: Scope
+  readonly file: string
+  /** Our commands in it that a host would run. */
+  readonly commands: readonly { event: string; command: string }[]
+  readonly finding: Finding | undefined
+}
+
+/** Which of several wirings stays: first the one that all projects rest on, last the one that nobody shares. */
+const KEPT_FIRST: readonly Scope[] = ['user', 'project', 'local']
+
+/** Is the hook wired in one of the files only? Claude Code 2.1.329 runs the same command once, wherever it is listed. */
+function checkOnce(checked: readonly ScopeCheck[]): Finding[] {
+  const wired = KEPT_FIRST.flatMap((scope) => checked.filter((one) => one.scope === scope && one.commands.length > 0))
+  if (wired.length < 2) return []
+  const kept = wired.find(({ finding }) => finding?.ok) ?? wired[0]
+  const atStops = wired.flatMap(({ commands }) => commands.filter(({ event }) => event !== 'SessionStart'))
+  const files = wired.map(({ file }) => file)
+  const cost =
+    new Set(atStops.map(({ command }) => command)).size === 1
+      ? 'Claude Code runs the same command once, but a host that runs each spends a continuation for each'
+      : 'at every stop the host runs each of them, and each spends a continuation'
+  return [
+    bad(
+      'settings',
+      `wired more than once, in ${files.slice(0, -1).join(', ')} and ${files.at(-1)}: ${cost}`,
+      wired.flatMap((one) => (one === kept ? [] : [`postflight uninstall --scope ${one.scope}`])).join(' && '),
+    ),
+  ]
+}
+
+function checkScope(context: CommandContext, scope: Scope, project: string): ScopeCheck {
   const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
+  const found = (finding: Finding | undefined, commands: ScopeCheck['commands'] = []): ScopeCheck => {
+    return { scope, file, commands, finding }
+  }
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)
-    if (text === undefined) return []
+    if (text === undefined) return found(undefined)
     if (disablesHooks(text)) {
-      return [bad('settings', `${file} sets disableAllHooks: no hook runs`, 'take disableAllHooks out of it')]
+      return found(bad('settings', `${file} sets disableAllHooks: no hook runs`, 'take disableAllHooks out of it'))
     }
     const commands = findCommands(text, file)
-    if (commands.length === 0) return []
+    if (commands.length === 0) return found(undefined)
     const { command } = hookCommand(context, scope, project)
-    if (isInstalled(text, claudeEntries(command), file)) return [good('settings', `wired in ${file}`)]
+    if (isInstalled(text, claudeEntries(command), file)) return found(good('settings', `wired in ${file}`), commands)
     const strange = commands.find((one) => !one.command.startsWith(command))
-    return [
-      bad(
-        'settings',
-        strange === undefined
-          ? `${file} is wired in part only`
-          : `${file} starts another copy: ${oneLine(strange.command, 200)}`,
-        `postflight install --scope ${scope}`,
-      ),
-    ]
+    const isDoubled = new Set(commands.map(({ event }) => event)).size < commands.length
+    const what =
+      strange !== undefined
+        ? `${file} starts another copy: ${oneLine(strange.command, 200)}`
+        : isDoubled
+          ? `${file} wires the hook more than once`
+          : `${file} is wired in part only`
+    return found(bad('settings', what, `postflight install --scope ${scope}`), commands)
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return [
-      bad(
-        'settings',
-        errorFault(error.code, error.args),
-        'mend the file by hand: Claude Code ignores all of it until then',
-      ),
-    ]
+    const fix = 'mend the file by hand: Claude Code ignores all of it until then'
+    return found(bad('settings', errorFault(error.code, error.args), fix))
   }
 }
 
