@@ -100,6 +100,19 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project, stop({ session_id: OTHER_SESSION }))).answer.decision).toBe('block')
   })
 
+  it('in the session that had it, where it is resumed in a plain terminal that knows of none', async () => {
+    const project = await started()
+    await asked(project)
+    const resumed = await project.cli(['workflow', 'resume', '7'])
+    expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining(`session ${SESSION} drives it\n`) })
+    expect(resumed.stdout).not.toContain('taken over')
+    expect(resumed.stdout).not.toContain('workflow next')
+    expect((await asked(project)).answer).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('attempt 1 of 2'),
+    })
+  })
+
   it('until the attempts are spent: then the stop goes through', async () => {
     const project = await started()
     expect((await asked(project)).answer.decision).toBe('block')

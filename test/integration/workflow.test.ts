@@ -475,10 +475,16 @@ describe('stop, resume, abort', () => {
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
   })
 
-  it("a session's run waits for others, and counts nothing", async () => {
+  /** A project in which session `s1` runs it. */
+  async function startedIn(session: string): Promise<Project> {
     const project = createProject()
     const file = project.write('flow.json', JSON.stringify(two))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file, '--host-session', 's1'])
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file, '--host-session', session])
+    return project
+  }
+
+  it("a session's run waits for others, and counts nothing", async () => {
+    const project = await startedIn('s1')
     for (let count = 0; count < 5; count++)
       expect(await next(project)).toMatchObject({ command: 'wait', outcome: null })
     const mine = await project.cli(['workflow', 'next', '7', '--json'], { env: { CLAUDE_CODE_SESSION_ID: 's1' } })
@@ -495,6 +501,68 @@ describe('stop, resume, abort', () => {
     expect((await project.shell('git reset -q --hard')).status).toBe(0)
 
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+  })
+
+  it('`next --json` has the same keys whatever it says, and why there is nothing to do', async () => {
+    const project = await startedIn('s1')
+    const asking = (session: string) =>
+      project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: session } })
+    const keys = ['command', 'phase', 'step', 'attempt', 'prompt', 'agent', 'model', 'artifact', 'outcome', 'why']
+
+    const elsewhere = (await asking('s2')).json()
+    const prompted = (await asking('s1')).json()
+    await project.cli(['workflow', 'abort', '7'])
+    const over = (await asking('s1')).json()
+
+    for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
+    expect(elsewhere).toMatchObject({
+      command: 'wait',
+      why: 'session s1 drives this workflow. `postflight workflow resume 007_flow` takes it over.',
+    })
+    expect(prompted).toMatchObject({ command: 'prompt', why: null })
+    expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
+  })
+
+  it('where no session is known, what takes a run over can be done all the same', async () => {
+    const project = await startedIn('s1')
+    const { stdout } = await project.cli(['workflow', 'next', '7'])
+    expect(stdout).toMatch(
+      /^wait: session s1 drives this workflow\. `postflight workflow resume 007_flow` takes it over where/,
+    )
+    const env = { POSTFLIGHT_HOST_SESSION: 's2' }
+    expect(stdout).toContain(Object.keys(env)[0])
+    await project.cli(['workflow', 'resume', '7'], { env })
+    expect((await project.cli(['workflow', 'next', '7', '--json'], { env })).json()).toMatchObject({
+      command: 'prompt',
+    })
+  })
+
+  it('resumed by another session it is that one’s, which is told whose it was', async () => {
+    const project = await startedIn('s1')
+    const resuming = (...words: string[]) => project.cli(['workflow', 'resume', '7', ...words])
+
+    const taken = await resuming('--host-session', 's2')
+    const again = await resuming('--host-session', 's2')
+    const asData = (await resuming('--host-session', 's3', '--json')).json()
+
+    expect(taken.stdout).toContain('  session s2 drives it\n  taken over from session s1, where it was running\n')
+    expect(again.stdout).not.toContain('taken over')
+    expect(asData).toMatchObject({ host_session: 's3', taken_over_from: 's2' })
+    expect(JSON.parse(project.read(`${IN_TASK}/.postflight-pending`)).cc_session_id).toBe('s3')
+  })
+
+  it('a run that had stopped is not taken from anybody', async () => {
+    const project = await startedIn('s1')
+    await project.cli(['workflow', 'stop', '7'])
+    const run = await project.cli(['workflow', 'resume', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: 's2' } })
+    expect(run.json()).toMatchObject({ active: true, host_session: 's2', taken_over_from: null })
+  })
+
+  it('resumed without any session, before or now, it says how to ask for each prompt', async () => {
+    const project = await started(two)
+    const { stdout } = await project.cli(['workflow', 'resume', '7'])
+    expect(stdout).toContain('\nAsk for each prompt: postflight workflow next 007_flow\n')
+    expect(stdout).not.toContain('drives it')
   })
 
   it('two tasks run side by side', async () => {

@@ -42,6 +42,24 @@ describe('a stop request', () => {
   })
 })
 
+describe('who drives a run that is taken up again', () => {
+  const HAD = { parentSession: 'parent', hostSession: 'host' }
+  const halted = { ...halt(begin(...ONE), 'why', NOW), ...HAD }
+
+  it.each([
+    ['nobody who is known: those it had', NOBODY, HAD],
+    ['nobody who is known, with a parent', { ...NOBODY, parentSession: 'new' }, { ...HAD, parentSession: 'new' }],
+    ['another session', { parentSession: 'p2', hostSession: 'h2' }, { parentSession: 'p2', hostSession: 'h2' }],
+    ['another without a parent', { ...NOBODY, hostSession: 'h2' }, { ...NOBODY, hostSession: 'h2' }],
+  ])('%s', (_who, who, expected) => {
+    expect(resume(halted, who, seeing())).toMatchObject(expected)
+  })
+
+  it('is still nobody where it had none', () => {
+    expect(resume(halt(begin(...ONE), 'why', NOW), NOBODY, seeing())).toMatchObject(NOBODY)
+  })
+})
+
 describe('somebody who asks', () => {
   const out = advance(begin(...ONE), seeing()).state
 

@@ -4,6 +4,7 @@ import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
 import { isInStep } from '../../core/workflow/machine.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
+import { DRIVER_TEXT } from '../../core/workflow/messages.ts'
 import { type HistoryEntry, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
@@ -82,7 +83,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     ...(state.active && state.lastFailure !== undefined
       ? [`  ${paint.yellow('!')} the last attempt: ${oneLine(state.lastFailure, 500)}`]
       : []),
-    ...(state.active && state.hostSession !== undefined ? [`  session ${name(state.hostSession)}`] : []),
+    ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(state.active && !hasMarker(folder)
       ? [
           `  ${paint.yellow('!')} its marker is missing, so no hook finds it: \`${commandLine(['workflow', 'resume', taskWord(folder)], undefined)}\` puts it back`,

@@ -33,19 +33,26 @@ export function isResumable(state: WorkflowState): boolean {
   return state.active || RESUMABLE.includes(state.outcome)
 }
 
+/** Who takes a run up; undefined is not known. */
+interface Resumer {
+  readonly parentSession: string | undefined
+  readonly hostSession: string | undefined
+}
+
 /**
- * Takes a run up again, for another session; a stop request is forgotten. Attempts and visits that were spent are not
- * given back: the limit grows by what the definition allows, so that no archived attempt is ever written over.
+ * Takes a run up again, for another session or the one that it had; a stop request is forgotten. Attempts and visits
+ * that were spent are not given back: the limit grows by what the definition allows, so that no archived attempt is
+ * ever written over.
  */
 export function resume(
   state: WorkflowState,
-  who: { readonly parentSession: string | undefined; readonly hostSession: string | undefined },
+  who: Resumer,
   seen: { readonly nowMs: number; readonly artifact: ArtifactSeen },
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
     ...record(state, { event: 'resume', phase: state.phase }, seen.nowMs),
-    ...who,
+    ...sessionsAfter(state, who),
     active: true,
     outcome: undefined,
     why: undefined,
@@ -62,6 +69,12 @@ export function resume(
     maxStepAttempts: state.maxStepAttempts + (stepsSpent ? phase.maxStepAttempts : 0),
     maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
   }
+}
+
+/** Where no session is known the run stays with those it had: without any, no hook would drive it, and nobody be told. */
+function sessionsAfter(state: WorkflowState, who: Resumer): Resumer {
+  if (who.hostSession !== undefined) return who
+  return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
 }
 
 function endsOn(artifact: ArtifactSeen, { next }: Phase): boolean {

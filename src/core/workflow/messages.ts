@@ -49,6 +49,17 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} lists ${count} steps, more than ${limit}`,
 } as const
 
+/** Who drives a run, and how whoever reads this can. */
+export const DRIVER_TEXT = {
+  drives: (session: string): string => `session ${quote(session, 120)} drives it`,
+  askForEach: (next: string): string => `Ask for each prompt: ${next}`,
+  endTurn: (next: string): string =>
+    `With the hook installed, end your turn now: the prompts come by themselves. Without it, ask for each one: ${next}`,
+  takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
+  isElsewhere: (session: string, resume: string, asksInSession: boolean): string =>
+    `session ${quote(session, 80)} drives this workflow. \`${resume}\` ${asksInSession ? 'takes it over.' : 'takes it over where a session is known: type it in the shell of that one, or give both commands the same POSTFLIGHT_HOST_SESSION.'}`,
+} as const
+
 /** Pieces of a prompt; `prompt.ts` puts them together. */
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>

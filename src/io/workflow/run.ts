@@ -152,21 +152,31 @@ export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
   })
 }
 
+/** A run that was taken up again. */
+export interface Resumed {
+  readonly state: WorkflowState
+  /** The session in which it was running until now, where that is another one. */
+  readonly takenFrom: string | undefined
+}
+
 /**
- * Takes a run up again for another session. What the former one left is looked at first, so that no finished work is
- * asked for again; the prompt that was out then goes out again at the next turn.
+ * Takes a run up again for another session, or for the one that it had where none is known. What the former one left is
+ * looked at first, so that no finished work is asked for again; the prompt that was out then goes out again at the next
+ * turn.
  * @throws {PostflightError} `workflow-over` when it was completed or aborted.
  */
-export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): WorkflowState {
-  return change(folder, (state) => {
+export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Resumed {
+  let takenFrom: string | undefined
+  const resumed = change(folder, (state) => {
     if (!isResumable(state)) {
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     refuseOtherMarker(folder)
     const looking = { nowMs, returned: false, mayPrompt: false }
-    const resumed = resume(state, runner, observe(folder.path, state, looking))
-    write(folder, resumed, state)
-    const { state: seen } = turnUnderLock(folder, resumed, looking)
+    const begun = resume(state, runner, observe(folder.path, state, looking))
+    if (state.active && state.hostSession !== begun.hostSession) takenFrom = state.hostSession
+    write(folder, begun, state)
+    const { state: seen } = turnUnderLock(folder, begun, looking)
     if (!seen.active) return seen
     const again = seen.prompted ? promptAgain(seen) : seen
     write(folder, again, seen)
@@ -174,6 +184,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Wo
     putMarker(folder, again, nowMs)
     return again
   })
+  return { state: resumed, takenFrom }
 }
 
 /** Ends a run at once. */

@@ -4,6 +4,7 @@ import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { type Definition, MAX_STEPS } from '../../../core/workflow/definition.ts'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
+import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
 import { kindAt } from '../../../io/file-access/looking.ts'
 import { taskWord } from '../../../io/search.ts'
 import { loadDefinition, type PlacedFinding, requireDefinition } from '../../../io/workflow/load-definition.ts'
@@ -67,9 +68,7 @@ export function start(
     data: runData(folder, state, context.nowMs),
     lines: [
       `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${ready.definition.phases.length} phases, at most ${promptBound(ready.definition)} prompts`,
-      runner.hostSession === undefined
-        ? `Ask for each prompt: ${next}`
-        : `With the hook installed, end your turn now: the prompts come by themselves. Without it, ask for each one: ${next}`,
+      runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
     ],
   }
 }

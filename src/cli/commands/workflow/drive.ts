@@ -1,6 +1,7 @@
 import { commandLine } from '../../../core/commands.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { oneLine } from '../../../core/text.ts'
+import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { processStartMs } from '../../../io/process-age.ts'
 import { type TaskFolder, taskWord } from '../../../io/search.ts'
@@ -27,12 +28,12 @@ export function next(context: CommandContext, task: string): CommandResult {
     return undefined
   })
   if (turn === undefined) {
+    const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+    const why = DRIVER_TEXT.isElsewhere(driver, resume, caller !== undefined)
     return {
       exitCode: 0,
-      data: { command: 'wait', ...NOTHING },
-      lines: [
-        `wait: session ${oneLine(driver, 80)} drives this workflow. \`${commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)}\` takes it over.`,
-      ],
+      data: { command: 'wait', ...NOTHING, why },
+      lines: [`wait: ${why}`],
     }
   }
   const lines = turnLines(turn)
@@ -48,6 +49,7 @@ const NOTHING = {
   model: null,
   artifact: null,
   outcome: null,
+  why: null,
 }
 
 function turnData({ command, due, state }: Turn): object {
@@ -89,11 +91,22 @@ export function stop(context: CommandContext, paint: Painter, task: string): Com
   return runResult(context, paint, folder, stopRun(folder, context.nowMs))
 }
 
-/** Takes a run up again, for the session that runs this. */
+/** Takes a run up again, for the session that runs this; where none is known, for the one that it had. */
 export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
   const runner = runnerOf(context, options)
   const folder = requireTaskFolder(requireRoot(context), task)
-  return runResult(context, paint, folder, resumeRun(folder, runner, context.nowMs))
+  const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
+  const { exitCode, data, lines } = runResult(context, paint, folder, state)
+  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
+  return {
+    exitCode,
+    data: { ...data, taken_over_from: takenFrom ?? null },
+    lines: [
+      ...lines,
+      ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
+      ...(state.active && state.hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
+    ],
+  }
 }
 
 /** Ends a run at once. */
