@@ -28,14 +28,17 @@ export function prepareTaskFolder(
   slug: string | undefined,
 ): { root: string; found: string | undefined; folder: TaskFolder } {
   const found = findCommandRoot(context)
-  const root = found ?? newRoot(context)
+  const root = found ?? placeOfNewRoot(context)
   const folder = taskFolderFor(root, task, slug)
   makeFolder(folder)
   return { root, found, folder }
 }
 
-/** Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here. */
-function newRoot(context: CommandContext): string {
+/**
+ * Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here.
+ * @throws {PostflightError} `root-unlikely`; `file-unreadable` where it cannot be told.
+ */
+export function placeOfNewRoot(context: CommandContext): string {
   const start = startOf(context)
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)

@@ -90,7 +90,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
   'not-a-folder': (a) =>
-    `${a.path} is ${a.kind === 'file' ? 'a file' : a.kind}, not a folder of its own: nothing is written there. Remove or rename it.`,
+    `${inPlaceOfFolder(String(a.path), String(a.kind))}: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) =>
     IN_THE_WAY.includes(String(a.detail))
       ? `cannot write ${a.path} (${a.detail}): something that is no folder is in the way. Move it elsewhere.`
@@ -166,6 +166,16 @@ export function unreadableNotice(path: string, detail: string): string {
 /** A folder that nobody may look into: a marker in there holds nobody. */
 export function unsearchable(path: string, detail: string): string {
   return `${path} cannot be looked into (${detail}): a marker in it would hold nobody`
+}
+
+/** A folder in which nothing can be made: no stop can be counted there. */
+export function unwritable(path: string, detail: string): string {
+  return `${path} cannot be written (${detail})`
+}
+
+/** Something that lies where a folder of our own should be. */
+export function inPlaceOfFolder(path: string, kind: string): string {
+  return `${path} is ${kind === 'file' ? 'a file' : kind}, not a folder of its own`
 }
 
 /** That of a journal which grew far beyond its limit only the end was read. */

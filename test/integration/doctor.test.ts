@@ -1,9 +1,17 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { CLAIMS_FOLDER } from '../../src/core/files.ts'
 import { SESSION, subagentStop } from '../support/payloads.ts'
 import { type ProcessResult, runProcess } from '../support/process.ts'
-import { copyPackage, createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
+import {
+  copyPackage,
+  createProject,
+  hoursAgo,
+  type JsonDocument,
+  type Project,
+  withoutPrivileges,
+} from '../support/project.ts'
 
 interface Finding {
   readonly check: string
@@ -193,6 +201,96 @@ describe.concurrent('doctor', () => {
     expect(status).toBe(1)
     expect(wrong.map((finding) => finding.what).join('\n')).toMatch(expected)
     expect(wrong.every((finding) => finding.fix !== null && finding.fix !== '')).toBe(true)
+  })
+
+  it.each([
+    ['a task folder', 'specs/007_x', 'specs/007_x/.postflight-pending: pending, but specs/007_x'],
+    ['the folder of its claims', `specs/007_x/${CLAIMS_FOLDER}`, `specs/007_x/${CLAIMS_FOLDER}`],
+    ['the task folder of a workflow', 'specs/008_flow', 'specs/008_flow: the workflow "flow" runs'],
+    ["a workflow's folder", 'specs/008_flow/workflow', 'specs/008_flow/workflow cannot be written'],
+  ])(
+    'finds %s that cannot be written, where a stop would be let go, and writes nothing',
+    async (_what, folder, said) => {
+      const project = createProject()
+      project.marker('007_x', { cc_session_id: SESSION })
+      project.write(`specs/007_x/${CLAIMS_FOLDER}/.gitignore`, '*\n')
+      const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
+      project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+      await project.cli(['workflow', 'start', '8', 'flow', '--definition', 'flow.json'])
+      const user = withoutPrivileges(project)
+      const asUser = (...words: string[]) =>
+        runProcess(process.execPath, [user.cli, ...words], { cwd: project.dir, env: project.env, uid: user.uid })
+      const aboutMarkers = ({ all }: { all: Finding[] }): Finding[] =>
+        all.filter(({ check }) => check === 'marker' || check === 'workflow')
+      const fine = aboutMarkers(await findingsOf(asUser))
+      chmodSync(project.at(folder), 0o555)
+      const before = project.snapshot('specs')
+
+      const found = aboutMarkers(await findingsOf(asUser)).filter(({ ok }) => !ok)
+
+      expect(project.snapshot('specs')).toEqual(before)
+      chmodSync(project.at(folder), 0o755)
+      expect(fine.map(({ ok }) => ok)).toEqual([true, true])
+      expect(found).toHaveLength(1)
+      expect(found[0]?.what).toContain(said)
+      expect(found[0]?.what).toContain('cannot be written (EACCES)')
+      expect(found[0]?.fix).toContain(`chmod u+wx ${project.at(folder)}`)
+    },
+  )
+
+  it.each([
+    ['a link', (specs: string) => symlinkSync('/tmp', specs)],
+    ['a file', (specs: string) => writeFileSync(specs, '')],
+  ])('finds a specs that is %s, which create refuses', async (kind, make) => {
+    const { cli, project } = withPackage()
+    await cli('install')
+    rmSync(project.at('specs'), { recursive: true })
+    make(project.at('specs'))
+
+    const { status, wrong } = await findingsOf(cli)
+
+    const what = `${project.at('specs')} is ${kind}, not a folder of its own`
+    expect(status).toBe(1)
+    expect(wrong).toEqual([expect.objectContaining({ check: 'root', what, fix: expect.stringContaining('rename') })])
+    expect((await project.cli(['create', '7', 'x'])).stderr).toContain(what)
+  })
+
+  it('does not say that create makes specs/ where create refuses to', async () => {
+    const project = createProject({ git: false, specs: false })
+    rmSync(join(project.home, '.git'), { recursive: true })
+
+    const { all } = await findingsOf((...words) => project.cli(words, { cwd: project.home }))
+
+    const root = all.find(({ check }) => check === 'root')
+    expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is no project') })
+    expect(root?.what).not.toContain('create')
+    expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain('is no project')
+  })
+
+  it('names the folder that --root gives where nothing is there yet', async () => {
+    const { cli, project } = withPackage()
+    mkdirSync(project.at('new/.git'), { recursive: true })
+
+    const { all } = await findingsOf((...words) => cli(...words, '--root', 'new'))
+
+    expect(all.find(({ check }) => check === 'root')?.what).toContain(`no specs/ at or above ${project.at('new')} yet`)
+  })
+
+  it('that cannot look into specs/ says so, and not that it could not write', async () => {
+    const project = createProject()
+    mkdirSync(project.at('specs/007_x'))
+    const user = withoutPrivileges(project)
+    chmodSync(project.at('specs'), 0)
+    const run = await runProcess(process.execPath, [user.cli, 'doctor'], {
+      cwd: project.dir,
+      env: project.env,
+      uid: user.uid,
+    })
+    chmodSync(project.at('specs'), 0o755)
+
+    expect(run.stdout).toContain('specs cannot be looked into (EACCES)')
+    expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
+    expect(run.stdout + run.stderr).not.toContain('cannot write')
   })
 
   it('says what is fine about markers, too', async () => {

@@ -1,11 +1,10 @@
-import { SPECS_FOLDER } from '../../core/files.ts'
 import { inLine } from '../../core/text.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
-import { type Finding, good } from '../doctor/finding.ts'
 import { checkHook } from '../doctor/hook.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
+import { checkRoot } from '../doctor/root.ts'
 import { checkRuns } from '../doctor/runs.ts'
 import type { Painter } from '../report.ts'
 
@@ -35,10 +34,4 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
       ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
     ]),
   }
-}
-
-function checkRoot(context: CommandContext, root: string | undefined): Finding {
-  return root === undefined
-    ? good('root', `no ${SPECS_FOLDER}/ at or above ${context.cwd} yet: \`postflight create\` makes it`)
-    : good('root', `root ${root}`)
 }

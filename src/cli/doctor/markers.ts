@@ -1,13 +1,14 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/commands.ts'
-import { MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
+import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { unsearchable } from '../../core/messages.ts'
 import { formatAge } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
 import type { CommandContext } from '../context.ts'
-import { viewMarkers } from '../marker-view.ts'
+import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import { bad, type Finding, good } from './finding.ts'
+import { findUnwritable } from './writable.ts'
 
 /** What can be wrong with markers: one that will never be cleared, and one that never holds anybody. */
 
@@ -39,6 +40,9 @@ export function checkMarkers(context: CommandContext, root: string): Finding[] {
             'mend or remove that by hand: until then it holds nobody',
           ),
         ]
+      const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
+      if (unwritable !== undefined)
+        return [bad('marker', `${name}: pending, but ${unwritable.what}: it holds nobody`, unwritable.fix)]
       if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
       if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
       if ((view.age_ms ?? 0) > day)
@@ -48,7 +52,11 @@ export function checkMarkers(context: CommandContext, root: string): Finding[] {
   return [...unsearched, ...found]
 }
 
-/** `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared. */
+/** Before a stop is held it is counted, in these folders. */
+function unwritableFor(view: MarkerView): ReturnType<typeof findUnwritable> {
+  const folder = { path: path.dirname(view.path), relative: path.posix.dirname(view.relative_path) }
+  return findUnwritable(folder, [CLAIMS_FOLDER])
+}
 
 /** More stray markers than this are not listed. */
 const MAX_STRAYS = 20

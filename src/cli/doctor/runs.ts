@@ -3,8 +3,10 @@ import { MARKER_FILE } from '../../core/files.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
 import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
+import { WORKFLOW_FOLDER } from '../../io/workflow/store.ts'
 import { runOfMarker } from '../workflow/marker-run.ts'
 import { bad, type Finding, good } from './finding.ts'
+import { findUnwritable } from './writable.ts'
 
 /** What can be wrong with workflows: a marker without its run, a run without its marker, a run that does not move. */
 
@@ -39,6 +41,8 @@ function findingFor(folder: TaskFolder, nowMs: number): Finding | undefined {
   if (marker.hostSession !== state.hostSession) {
     return wrong(`${note}, but its marker names another session: no hook drives it`, resume)
   }
+  const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
+  if (unwritable !== undefined) return wrong(`${note}, but ${unwritable.what}: it cannot go on`, unwritable.fix)
   const age = nowMs - state.updatedMs
   return age > PATIENCE_MS
     ? wrong(`${note}, and has not moved for ${formatAge(age)}`, `${resume}, or ${command('workflow', 'abort')}`)

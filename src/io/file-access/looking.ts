@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { isAbsent } from './errors.ts'
+import { errorCode, isAbsent } from './errors.ts'
 
 /** What lies at a path, links not followed: which file it is, or what else. */
 
@@ -36,6 +36,19 @@ export function kindAt(path: string): string | undefined {
   }
   if (stats === undefined) return undefined
   return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
+}
+
+/**
+ * Why nothing can be made in the folder at `path`, as far as that can be told without trying; undefined where it can, or
+ * where there is none.
+ */
+export function unwritableBecause(path: string): string | undefined {
+  try {
+    fs.accessSync(path, fs.constants.W_OK | fs.constants.X_OK)
+    return undefined
+  } catch (error) {
+    return isAbsent(error) ? undefined : errorCode(error)
+  }
 }
 
 /** What something that is no regular file is called, for people. */

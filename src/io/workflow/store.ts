@@ -11,6 +11,7 @@ import {
   type StateProblem,
 } from '../../core/workflow/state-file.ts'
 import { APPENDING, closeQuietly, named, writeWhole } from '../file-access/descriptors.ts'
+import { errorCode } from '../file-access/errors.ts'
 import { kindAt } from '../file-access/looking.ts'
 import { hideFromGit, makeOwnFolder } from '../file-access/own-folder.ts'
 import { readSmallFile } from '../file-access/reading.ts'
@@ -35,10 +36,11 @@ export function stateDisplayPath(folder: TaskFolder): string {
 
 /**
  * The state of a task's run; undefined where there is none.
- * @throws {PostflightError} `workflow-state` when it is there and cannot be used: it is left as it is.
+ * @throws {PostflightError} `workflow-state` when it is there and cannot be used: it is left as it is; `file-unreadable`
+ * when that cannot be told.
  */
 export function readState(folder: TaskFolder): WorkflowState | undefined {
-  const kind = kindAt(stateFolder(folder))
+  const kind = kindOfStateFolder(stateFolder(folder))
   if (kind === undefined) return undefined
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), task: taskWord(folder), problem, detail })
@@ -49,6 +51,14 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const state = parseState(read.text)
   if (!isState(state)) throw unusable(state.code, state.detail)
   return state
+}
+
+function kindOfStateFolder(target: string): string | undefined {
+  try {
+    return kindAt(target)
+  } catch (error) {
+    throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
+  }
 }
 
 /** Puts a state on disk, and the transitions that are new since `former` into the history before it. */
