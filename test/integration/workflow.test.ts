@@ -102,6 +102,24 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
   })
 
+  it('the workflow of the README asks again for a plan that holds no list, and is not warned of', async () => {
+    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
+    const project = createProject()
+    project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
+    expect((await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])).json()).toMatchObject({
+      valid: true,
+      warnings: [],
+    })
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.yaml'])
+    await next(project)
+    project.write(`${IN_TASK}/plan.json`, '{"steps": "no"}')
+    const again = await next(project)
+    expect(again).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
+    expect(again.prompt).toContain('plan.json does not fit its schema: at "/steps", type must be array')
+    project.write(`${IN_TASK}/plan.json`, '{"steps": ["one"]}')
+    expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
+  })
+
   it('fails when the visits are spent, and says so', async () => {
     const project = await started({
       name: 'loop',
@@ -216,20 +234,38 @@ describe('steps', () => {
   })
 
   it.each([
-    ['{"a/b": [3]}', 'list.json has no list at "/a~1b/0" to take the steps from'],
-    ['{}', 'list.json has no list'],
-  ])('that a pointer does not find stall the run until the file is mended (%s)', async (text, why) => {
+    [
+      'list.json has no list at "/a~1b/0" to take the steps from: mend the file, then `workflow resume`',
+      { 'a/b': [3] },
+    ],
+    ['list.json has no list', {}],
+    ['more than 1000: mend the file, then `workflow resume`', { 'a/b': [Array(1001).fill('x')] }],
+  ])('that a pointer does not find stall the run until the file is mended: %s', async (why, holding) => {
     const project = await started(stepped)
     await next(project)
-    project.write(`${IN_TASK}/list.json`, text)
+    project.write(`${IN_TASK}/list.json`, JSON.stringify(holding))
     expect(await next(project)).toMatchObject({
       command: 'finish',
       outcome: 'stalled',
       why: expect.stringContaining(why),
     })
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('mend the file, then `workflow resume`')
     project.write(`${IN_TASK}/list.json`, '{"a/b": [["mended"]]}')
     await project.cli(['workflow', 'resume', '7'])
     expect((await next(project)).prompt).toContain('Do mended')
+  })
+})
+
+describe('steps from an artifact that is not there', () => {
+  it('stall the run until somebody makes it', async () => {
+    const project = await started({ name: 'steps', phases: [{ id: 'work', steps: { from: 'x.json', pointer: '' } }] })
+    expect(await next(project)).toMatchObject({
+      ...{ command: 'finish', outcome: 'stalled' },
+      why: 'x.json is not there to take the steps from: make it, then `workflow resume`',
+    })
+    project.write(`${IN_TASK}/x.json`, 'no json')
+    await project.cli(['workflow', 'resume', '7'])
+    expect((await next(project)).why).toMatch(/^x\.json is no JSON \(.*\): mend the file, then `workflow resume`$/)
   })
 })
 

@@ -16,6 +16,7 @@ import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
+const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 
 describe('the shape of a definition', () => {
   it.each([
@@ -267,10 +268,19 @@ describe('a definition with faults of shape and of sense', () => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: "a.json" is left by no phase that comes before "b"'])
-    expect(warnings(PHASE, takes)).toEqual([])
-    expect(warnings({ ...takes, max_visits: 2 }, { ...PHASE, next: 'b', max_visits: 2 })).toEqual([])
+    expect(warnings(LISTS, takes)).toEqual([])
+    expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([])
     // Two leave it, which is a fault; that one of them comes later is none.
-    expect(warnings(PHASE, takes, { ...PHASE, id: 'c' })).toEqual([])
+    expect(warnings(LISTS, takes, { ...LISTS, id: 'c' })).toEqual([])
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['JSON alone', { json: true }],
+  ])('is warned of steps from an artifact that is checked for %s: what holds no list would stall it', (_for, made) => {
+    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
+    const { warnings } = check({ name: 'x', phases: [{ ...PHASE, ...(made && { check: made }) }, takes] })
+    expect(warnings).toEqual([expect.stringMatching(/^phases\.1\.steps\.from: .*"a\.json" has no check\.json_schema/)])
   })
 })
 

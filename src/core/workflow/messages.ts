@@ -43,6 +43,10 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} does not fit its schema: at "${quote(at, 100)}", ${keyword} must be ${quote(expected, 120)}`,
   noVerdict: (name: string, pointer: string): string =>
     `${quote(name)} has nothing at "${quote(pointer, 100)}" that is true, false, "pass" or "fail"`,
+  noStepsFile: (name: string): string =>
+    `${quote(name)} is not there to take the steps from: make it, then \`workflow resume\``,
+  /** A run that stalls for want of steps asks nobody for them again. */
+  mendSteps: (why: string): string => `${why}: mend the file, then \`workflow resume\``,
   noSteps: (name: string, pointer: string): string =>
     `${quote(name)} has no list at "${quote(pointer, 100)}" to take the steps from`,
   tooManySteps: (name: string, count: number, limit: number): string =>
@@ -118,6 +122,8 @@ export const RULE_TEXT = {
     `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which a phase leaves as a file`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
   unmade: (artifact: string): string => `no phase leaves "${quote(artifact, 80)}"`,
+  unlisted: (artifact: string): string =>
+    `the phase that leaves "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in it the run would stall at once`,
   madeLater: (artifact: string, id: string): string =>
     `"${quote(artifact, 80)}" is left by no phase that comes before "${id}"`,
   unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,

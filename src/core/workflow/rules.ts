@@ -138,10 +138,11 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
     if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
       const { from } = phase.steps
       const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
+      const isChecked = file.phases.every((one) => one.artifact !== from || one.check?.json_schema !== undefined)
       if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
       else if (isGraph && !makers.some((maker) => leadsTo(edges, maker, index))) {
         warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
-      }
+      } else if (!isChecked) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
     }
     return found
   })

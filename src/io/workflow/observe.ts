@@ -103,12 +103,16 @@ function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
 
 function seeSteps(folder: string, name: string, pointer: string): StepsSeen {
   const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
-  if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noArtifact(name) }
-  if (json.kind === 'wrong') return { kind: 'none', why: json.why }
+  if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (json.kind === 'wrong') return noSteps(json.why)
   const list = resolvePointer(json.value, pointer)
-  if (!Array.isArray(list)) return { kind: 'none', why: WORKFLOW_TEXT.noSteps(name, pointer) }
-  if (list.length > MAX_STEPS) return { kind: 'none', why: WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_STEPS) }
+  if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, pointer))
+  if (list.length > MAX_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_STEPS))
   return { kind: 'list', steps: list.map((step) => stepAsText(step).slice(0, 5000)) }
+}
+
+function noSteps(why: string): StepsSeen {
+  return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
 }
 
 type JsonRead =
