@@ -80,10 +80,13 @@ export function requireRoot(context: CommandContext): string {
   return root
 }
 
-/** The folder of a task as a person names it. @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`. */
-export function requireTaskFolder(root: string, task: string): TaskFolder {
+/**
+ * The folder of a task as a person names it; `wanted`: what is looked for in it.
+ * @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`.
+ */
+export function requireTaskFolder(root: string, task: string, wanted: 'marker' | 'workflow' = 'marker'): TaskFolder {
   const folder = findTaskFolder(root, task)
-  if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs') })
+  if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
   return folder
 }
 

@@ -1,6 +1,7 @@
 import { commandLine } from './commands.ts'
 import { CONTINUATION_LIMIT, type Rule } from './decision.ts'
 import type { ErrorArguments, ErrorCode } from './errors.ts'
+import { SPECS_FOLDER } from './files.ts'
 import type { MarkerProblem } from './marker.ts'
 import { oneLine } from './text.ts'
 
@@ -37,7 +38,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after its number, as in \`${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
   'task-unknown': (a) =>
-    `no folder for task ${a.task} in ${a.specs}: \`postflight inspect\` lists the tasks that have a marker.`,
+    `no folder for task ${a.task} in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: leave the slug out, or take another number.`,
   'target-missing': (a) => `say which: a <task>, or ${a.options}.`,
@@ -47,7 +48,10 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'root-none': (a) =>
     `no specs/ folder at or above ${a.start}: go into the project, or give --root (\`postflight create\` makes the first one).`,
   'root-unlikely': (a) => `${a.start} is no project: go into one, or give --root ${a.start} if you mean it.`,
-  'marker-none': (a) => `no marker in ${a.folder}: \`postflight create\` makes one.`,
+  'marker-none': (a) =>
+    a.folder === SPECS_FOLDER
+      ? `no marker in ${SPECS_FOLDER}/ itself, where nothing new is made: give a <task>.`
+      : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, \`${markerCommand('adopt', a.task)}\`, or \`create --force\` to replace it.`,
   'marker-of-workflow': (a) =>
@@ -229,5 +233,8 @@ export const RECOVERY_TEXT = {
   unowned: 'of no session',
   more: (count: number): string => `and ${count} more.`,
   advice: (adopt: string, clear: string): string =>
-    `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}. Ask the user when in doubt.`,
+    `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
+  workflowAdvice: (status: string, resume: string): string =>
+    `To see how a workflow stands: ${status}. To go on with it here: ${resume}.`,
+  doubt: 'Ask the user when in doubt.',
 } as const

@@ -42,14 +42,22 @@ function composeForRoot(unfinished: readonly Unfinished[], session: string | und
   const [{ root, rootOption }] = unfinished as readonly [Unfinished]
   const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
   const rest = unfinished.length - lines.length
+  const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
+  // What is for other markers is refused for a workflow's.
+  const advice = [
+    ...(unfinished.every(({ marker }) => marker.workflow)
+      ? []
+      : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
+    ...(unfinished.some(({ marker }) => marker.workflow)
+      ? [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]
+      : []),
+    RECOVERY_TEXT.doubt,
+  ]
   return [
     RECOVERY_TEXT.intro(oneLine(root, NAME_LIMIT * 2)),
     ...lines,
     ...(rest > 0 ? [RECOVERY_TEXT.more(rest)] : []),
-    RECOVERY_TEXT.advice(
-      `${commandLine(['adopt'], rootOption)} <task>`,
-      `${commandLine(['clear'], rootOption)} <task>`,
-    ),
+    advice.join(' '),
   ].join('\n')
 }
 

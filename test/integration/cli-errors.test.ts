@@ -90,6 +90,28 @@ describe.concurrent('the answer no is exit code 1', () => {
     expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
   })
 
+  it.each([[['step', '.', '1']], [['bypass', '.']], [['adopt', '.', '--host-session', 's']]])(
+    'and advises nothing that is refused: %j',
+    async (words) => {
+      const { stderr, status } = await createProject().cli(words)
+
+      expect(status).toBe(1)
+      expect(stderr).toMatch(/^postflight: no marker in specs\/ itself/)
+      expect(stderr).not.toContain('create')
+    },
+  )
+
+  it.each(['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph'])(
+    'where workflow %s has no such task, and it says what lists them',
+    async (command) => {
+      const { stderr, status } = await createProject().cli(['workflow', command, '999'])
+
+      expect(status).toBe(1)
+      expect(stderr).toContain('`postflight workflow status` lists')
+      expect(stderr).not.toContain('inspect')
+    },
+  )
+
   it.each([[['step', '7', 'one']], [['bypass', '--all']], [['logs']], [['adopt', '7', '--host-session', 's']]])(
     'where no root is found: %j',
     async (words) => {

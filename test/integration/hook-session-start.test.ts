@@ -77,6 +77,26 @@ describe.concurrent('a session that starts', () => {
     expect(contextOf(run)).toContain(`postflight adopt --root ${project.dir} <task>`)
   })
 
+  it('where only a workflow runs is told what goes on with it, and of no command that is refused for it', async () => {
+    const project = createProject()
+    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', OTHER_SESSION])
+
+    const context = contextOf(await project.hook(sessionStart('startup'), LAUNCHED))
+
+    expect(context).not.toMatch(/postflight (?:adopt|clear)/)
+    const named = [...(context ?? '').matchAll(/postflight (workflow \w+)/g)].map((match) =>
+      String(match[1]).split(' '),
+    )
+    expect(named.length).toBeGreaterThan(0)
+    for (const words of named) {
+      expect(await project.cli([...words, '7'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })).toMatchObject({
+        status: 0,
+      })
+    }
+  })
+
   it('where nothing is unfinished hears nothing', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/001_a'))

@@ -110,6 +110,21 @@ describe('sentences for errors', () => {
     expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
   })
 
+  it('nothing new is made in specs/ itself, so nobody is sent there by the sentence', () => {
+    expect(errorMessage('marker-none', { folder: 'specs/259_a' })).toContain('`postflight create` makes one')
+    const global = errorMessage('marker-none', { folder: 'specs' })
+    expect(global).toMatch(/^no marker in specs\/ itself/)
+    expect(global).not.toContain('create')
+  })
+
+  it('a task that is not there is looked for among what was asked for', () => {
+    const args = { task: '259', specs: '/p/specs' }
+    expect(errorMessage('task-unknown', args)).toContain('`postflight inspect` lists the tasks that have a marker')
+    expect(errorMessage('task-unknown', { ...args, wanted: 'workflow' })).toContain(
+      '`postflight workflow status` lists the tasks that have a workflow',
+    )
+  })
+
   it('a file that is not there cannot be mended, and what lies in the way needs no rights', () => {
     expect(errorMessage('file-unreadable', { path: '/p', detail: 'ENOENT' })).toBe(
       '/p is not there: give the path of a file that is.',

@@ -30,6 +30,22 @@ describe('what a session is told when it starts', () => {
     )
   })
 
+  it('for workflows alone no command is named that is refused for their markers', () => {
+    const last = linesOf(composeRecovery([unfinished({ workflow: true }, { rootOption: '/my project' })], 's1')).at(-1)
+    expect(last).not.toMatch(/postflight (?:adopt|clear)/)
+    expect(last).toContain("postflight workflow status --root '/my project' <task>")
+    expect(last).toContain("postflight workflow resume --root '/my project' <task>")
+    expect(last).toMatch(/Ask the user when in doubt\.$/)
+  })
+
+  it('beside another postflight both are told how, in one line', () => {
+    const last = linesOf(composeRecovery([unfinished({ workflow: true }), unfinished()], 's1')).at(-1)
+    for (const command of ['adopt', 'clear', 'workflow status', 'workflow resume']) {
+      expect(last).toContain(`postflight ${command} <task>`)
+    }
+    expect(linesOf(composeRecovery([unfinished()], 's1')).at(-1)).not.toContain('workflow')
+  })
+
   it('a root of some length is whole', () => {
     const root = `/${'r'.repeat(150)}`
     expect(composeRecovery([unfinished({}, { root })], 's1')).toContain(`${root}/specs`)

@@ -111,7 +111,7 @@ export class WorkflowDriver {
     if (found !== undefined) return found
     const reference = parseTaskReference(task)
     if (definition === '' || reference.kind !== 'name' || taskNumberOf(reference.name) === undefined) {
-      throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs') })
+      throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
     }
     const made = taskFolderAt(root, reference.name)
     makeOwnFolder(made.path)

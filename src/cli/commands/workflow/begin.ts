@@ -83,7 +83,7 @@ export function graph(context: CommandContext, target: string): CommandResult {
   const file = path.resolve(context.cwd, target)
   // A file that is not there is missed as a file, not as a task.
   const isFile = /\.(?:ya?ml|json)$/i.test(target) || (/[./\\]/.test(target) && kindAt(file) === 'file')
-  const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target))
+  const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target, 'workflow'))
   const definition = state?.definition ?? requireDefinition(file, displayPath(context, file)).definition
   const lines = mermaidLines(definition, state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }

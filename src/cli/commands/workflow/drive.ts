@@ -18,7 +18,7 @@ import { type RunnerOptions, runnerOf } from './runner.ts'
  * anybody else is told to wait, and nothing is counted.
  */
 export function next(context: CommandContext, task: string): CommandResult {
-  const folder = requireTaskFolder(requireRoot(context), task)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
   let driver = ''
   const asking = { sinceMs: processStartMs(), patience: 'command' } as const
@@ -87,14 +87,14 @@ function turnLines({ command, due, state }: Turn): string[] {
 
 /** Asks a run to stop after the phase that runs. */
 export function stop(context: CommandContext, paint: Painter, task: string): CommandResult {
-  const folder = requireTaskFolder(requireRoot(context), task)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   return runResult(context, paint, folder, stopRun(folder, context.nowMs))
 }
 
 /** Takes a run up again, for the session that runs this; where none is known, for the one that it had. */
 export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
   const runner = runnerOf(context, options)
-  const folder = requireTaskFolder(requireRoot(context), task)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
   const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
@@ -111,7 +111,7 @@ export function resume(context: CommandContext, paint: Painter, task: string, op
 
 /** Ends a run at once. */
 export function abort(context: CommandContext, paint: Painter, task: string): CommandResult {
-  const folder = requireTaskFolder(requireRoot(context), task)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   return runResult(context, paint, folder, abortRun(folder, context.nowMs))
 }
 

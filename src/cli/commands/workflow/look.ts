@@ -13,7 +13,7 @@ import { historyLine, runData, runLines } from '../../workflow/view.ts'
 export function status(context: CommandContext, paint: Painter, task: string | undefined): CommandResult {
   const root = requireRoot(context)
   if (task !== undefined) {
-    const folder = requireTaskFolder(root, task)
+    const folder = requireTaskFolder(root, task, 'workflow')
     const state = requireState(folder)
     return {
       exitCode: 0,
@@ -46,7 +46,7 @@ function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): { 
 
 /** Every transition of a run. */
 export function history(context: CommandContext, task: string): CommandResult {
-  const folder = requireTaskFolder(requireRoot(context), task)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const entries = readHistory(folder, requireState(folder))
   return {
     exitCode: 0,
