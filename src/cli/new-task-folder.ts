@@ -4,6 +4,7 @@ import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
 import {
   checkSlug,
+  noTaskName,
   parseTaskReference,
   SPECS_ITSELF,
   type TaskReference,
@@ -57,7 +58,7 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
   const here = existing(root, reference)
   if (reference.kind === 'name') {
     if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
-      throw new PostflightError('task-invalid', { task })
+      throw noTaskName(reference.name)
     }
     return here[0] ?? newTaskFolder(root, reference.name)
   }

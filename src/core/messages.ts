@@ -10,6 +10,9 @@ import { oneLine } from './text.ts'
 /** Longest value that is quoted inside a sentence, in characters. */
 const QUOTE_LIMIT = 200
 
+/** Longest part of a name that is quoted where its length is what is wrong with it, in characters. */
+const NAME_QUOTE_LIMIT = 40
+
 type Sentence = (args: Record<string, string>) => string
 
 /** What is wrong with a workflow's state file, as the end of "the file …". */
@@ -30,10 +33,19 @@ const markerCommand = (command: string, task: string | undefined): string =>
 
 const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   usage: (a) => `${a.detail}`,
-  'task-invalid': (a) =>
-    `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`,
+  'task-invalid': (a) => {
+    if (a.largest !== undefined) {
+      return `the task number ${oneLine(String(a.task), NAME_QUOTE_LIMIT)} is too large: the largest is ${a.largest}.`
+    }
+    if (a.longest !== undefined) {
+      return `the task "${oneLine(String(a.task), NAME_QUOTE_LIMIT)}" is too long: a name has at most ${a.longest} characters.`
+    }
+    return `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`
+  },
   'slug-invalid': (a) =>
-    `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
+    a.longest !== undefined
+      ? `the slug "${oneLine(String(a.slug), NAME_QUOTE_LIMIT)}" is too long: at most ${a.longest} characters.`
+      : `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after its number, as in \`${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
@@ -189,7 +201,7 @@ export function journalCut(bytes: number): string {
 
 /** How much was left, when there was more than a stop has time for. */
 export function unsettledNotice(count: number): string {
-  return `postflight-guard: ${count} more markers than a stop has time for: they hold nobody this time. \`postflight inspect\` lists them.`
+  return `postflight-guard: ${count === 1 ? '1 more marker than a stop has time for: it holds' : `${count} more markers than a stop has time for: they hold`} nobody this time. \`postflight inspect\` lists every one.`
 }
 
 /** What `create` adds for people to its one line. */

@@ -24,32 +24,47 @@ export function parseTaskReference(text: string): TaskReference {
   if (text === SPECS_ITSELF) return { kind: 'specs' }
   if (/^\d+$/.test(text)) {
     const number = Number(text)
-    if (number > MAX_TASK_NUMBER) throw new PostflightError('task-invalid', { task: text })
+    if (number > MAX_TASK_NUMBER) throw tooLarge(text)
     return { kind: 'number', number }
   }
-  if (!isSafeName(text)) throw new PostflightError('task-invalid', { task: text })
+  if (!isSafeName(text)) throw new PostflightError('task-invalid', { task: text, ...tooLong(text) })
   return { kind: 'name', name: text }
 }
 
 /**
  * Checks a slug.
- * @throws {PostflightError} `slug-invalid` when it holds a path separator, `..`, a control character, or begins with `-` or `.`.
+ * @throws {PostflightError} `slug-invalid` when it holds a path separator, `..`, a control character, begins with `-` or
+ * `.`, or is too long.
  */
 export function checkSlug(slug: string): string {
-  if (!isSafeName(slug)) throw new PostflightError('slug-invalid', { slug })
+  if (!isSafeName(slug)) throw new PostflightError('slug-invalid', { slug, ...tooLong(slug) })
   return slug
+}
+
+/** What is wrong with a name that no new task folder may have, though it is safe as a name. */
+export function noTaskName(name: string): PostflightError {
+  const digits = /^(\d+)_/.exec(name)?.[1]
+  return Number(digits) > MAX_TASK_NUMBER
+    ? tooLarge(String(digits))
+    : new PostflightError('task-invalid', { task: name })
+}
+
+function tooLarge(digits: string): PostflightError {
+  return new PostflightError('task-invalid', { task: digits, largest: MAX_TASK_NUMBER })
+}
+
+/** Says how long a name may be, where its length is all that is wrong with it. */
+function tooLong(text: string): { longest?: number } {
+  return text.length > MAX_NAME_LENGTH && hasSafeCharacters(text) ? { longest: MAX_NAME_LENGTH } : {}
 }
 
 /** A name that can only be one folder's name, on every file system: never a path, an option, or a device. */
 export function isSafeName(text: string): boolean {
-  return (
-    text !== '' &&
-    text.length <= MAX_NAME_LENGTH &&
-    !FORBIDDEN.test(text) &&
-    !text.includes('..') &&
-    !/^[-.\s]/.test(text) &&
-    !/[.\s]$/.test(text)
-  )
+  return text !== '' && text.length <= MAX_NAME_LENGTH && hasSafeCharacters(text)
+}
+
+function hasSafeCharacters(text: string): boolean {
+  return !FORBIDDEN.test(text) && !text.includes('..') && !/^[-.\s]/.test(text) && !/[.\s]$/.test(text)
 }
 
 /** `007_x`: the number padded to three digits. */

@@ -63,6 +63,19 @@ describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
     expect((await project.cli(words)).stderr).toContain(`\`${help}\``)
   })
 
+  it.each([
+    [['create', '7', 'x'.repeat(300)], /the slug "x+…" is too long: at most 120 characters/],
+    [['create', `8_${'x'.repeat(300)}`], /the task "8_x+…" is too long: a name has at most 120 characters/],
+    [['create', '1234567', 'x'], /the task number 1234567 is too large: the largest is 999999/],
+    [['create', '1234567_x'], /the task number 1234567 is too large: the largest is 999999/],
+    [['create', `${'9'.repeat(300)}`, 'x'], /the task number 9+… is too large: the largest is 999999/],
+  ])('%j says what is too long', async (words, said) => {
+    const run = await createProject().cli(words)
+
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringMatching(said) })
+    expect(run.stderr.length).toBeLessThan(150)
+  })
+
   it('also where the word is very long', async () => {
     const project = createProject()
 

@@ -158,6 +158,21 @@ phases:
     })
   })
 
+  it('counts one as one', async () => {
+    const project = createProject()
+    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
+    project.write('flow.json', JSON.stringify({ name: 'x', phases }))
+    project.write('none.json', '{"name": "", "phases": []}')
+    const validated = await project.cli(['workflow', 'validate', 'flow.json'])
+    const faulty = await project.cli(['workflow', 'validate', 'none.json'])
+    const started = await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'])
+    await project.cli(['workflow', 'next', '7'])
+    const finished = await project.cli(['workflow', 'next', '7'])
+    for (const { stdout } of [validated, started]) expect(stdout).toMatch(/: 1 phase, at most 1 prompt\n/)
+    expect(faulty.stdout).toMatch(/name: must be at least 1 character long\n.*phases: must be at least 1 entry\n/)
+    expect(finished.stdout).toBe('finish: stalled (1 attempt came to nothing: a.txt is not there)\n')
+  })
+
   it.each(['missing.yaml', '.'])('%s is no file: one line that says so', async (name) => {
     const run = await createProject().cli(['workflow', 'validate', name])
     expect(run).toMatchObject({ status: 65, stdout: '' })

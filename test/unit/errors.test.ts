@@ -110,6 +110,19 @@ describe('sentences for errors', () => {
     expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
   })
 
+  it('what is too long is told so, and not which characters it must not hold', () => {
+    const long = 'x'.repeat(300)
+    const slug = errorMessage('slug-invalid', { slug: long, longest: 120 })
+    expect(slug).toMatch(/^the slug "x+…" is too long: at most 120 characters\.$/)
+    expect(slug.length).toBeLessThan(120)
+    expect(errorMessage('task-invalid', { task: long, longest: 120 })).toMatch(
+      /^the task "x+…" is too long: a name has at most 120 characters\.$/,
+    )
+    expect(errorMessage('task-invalid', { task: '1000000', largest: 999_999 })).toBe(
+      'the task number 1000000 is too large: the largest is 999999.',
+    )
+  })
+
   it('nothing new is made in specs/ itself, so nobody is sent there by the sentence', () => {
     expect(errorMessage('marker-none', { folder: 'specs/259_a' })).toContain('`postflight create` makes one')
     const global = errorMessage('marker-none', { folder: 'specs' })

@@ -61,6 +61,10 @@ describe('notices to the user', () => {
     expect(unsettledNotice(49_000)).toMatch(/^postflight-guard: 49000 more markers .*`postflight inspect`/)
   })
 
+  it('one marker more is one', () => {
+    expect(unsettledNotice(1)).toMatch(/^postflight-guard: 1 more marker than a stop has time for: it holds nobody/)
+  })
+
   it('a journal of which only the end was read: how much of it', () => {
     expect(journalCut(4 * 1024 * 1024)).toBe('the journal is very long: only its last 4 MiB were read')
   })

@@ -78,6 +78,23 @@ describe('a slug', () => {
   })
 })
 
+describe('what is wrong by its length alone', () => {
+  const thrown = (action: () => unknown): unknown => (thrownBy(action) as { args: unknown }).args
+
+  it('a slug and a name are told how long they may be; one with more wrong is told that', () => {
+    expect(thrown(() => checkSlug('a'.repeat(300)))).toMatchObject({ longest: 120 })
+    expect(thrown(() => parseTaskReference('a'.repeat(121)))).toMatchObject({ longest: 120 })
+    for (const other of ['a/b', '/'.repeat(300)]) {
+      expect(thrown(() => checkSlug(other))).not.toHaveProperty('longest')
+      expect(thrown(() => parseTaskReference(other))).not.toHaveProperty('longest')
+    }
+  })
+
+  it('a number is told the largest', () => {
+    expect(thrown(() => parseTaskReference('1000000'))).toMatchObject({ largest: 999_999 })
+  })
+})
+
 describe("a task folder's name", () => {
   it.each([
     [7, '007_x'],

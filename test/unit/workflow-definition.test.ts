@@ -21,8 +21,8 @@ const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 describe('the shape of a definition', () => {
   it.each([
     [{ name: 'x' }, 'phases', 'must be an array'],
-    [{ name: 'x', phases: [] }, 'phases', 'must be at least 1 entries'],
-    [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 characters long'],
+    [{ name: 'x', phases: [] }, 'phases', 'must be at least 1 entry'],
+    [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
     [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
     [{ name: 'x', phases: [{ ...PHASE, gate: 'loose' }] }, 'phases.0.gate', 'must be one of "strict", "advisory"'],
     [{ name: 'x', phases: [{ ...PHASE, max_attempts: 0 }] }, 'phases.0.max_attempts', 'must be at least 1'],

@@ -12,7 +12,7 @@ import {
 } from '../../src/core/workflow/control.ts'
 import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
-import { PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
+import { definitionSize, PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
 import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
@@ -57,6 +57,18 @@ describe('who drives a run that is taken up again', () => {
 
   it('is still nobody where it had none', () => {
     expect(resume(halt(begin(...ONE), 'why', NOW), NOBODY, seeing())).toMatchObject(NOBODY)
+  })
+})
+
+describe('counts', () => {
+  it('of one and of several are said as people say them', () => {
+    expect(WORKFLOW_TEXT.visitsSpent('a', 1)).toContain('was entered once already')
+    expect(WORKFLOW_TEXT.visitsSpent('a', 2)).toContain('was entered 2 times already')
+    expect(WORKFLOW_TEXT.exhausted(1, 'why')).toBe('1 attempt came to nothing: why')
+    expect(WORKFLOW_TEXT.exhausted(2, 'why')).toBe('2 attempts came to nothing, the last one: why')
+    expect(WORKFLOW_TEXT.stepExhausted(3, 1, 'why')).toBe('step 3 failed once: why')
+    expect(WORKFLOW_TEXT.tooSmall('a', 1, 2)).toBe('a has 1 byte, and must have at least 2')
+    expect(definitionSize(2, 3)).toBe('2 phases, at most 3 prompts')
   })
 })
 
@@ -141,7 +153,7 @@ describe('what ended', () => {
       state,
       seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
     ).state
-    expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed 1 times, the last time: no' })
+    expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed once: no' })
     expect(resume(state, NOBODY, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
   })
 })

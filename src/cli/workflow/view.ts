@@ -4,7 +4,7 @@ import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
 import { isInStep } from '../../core/workflow/machine.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
-import { DRIVER_TEXT } from '../../core/workflow/messages.ts'
+import { counted, DRIVER_TEXT } from '../../core/workflow/messages.ts'
 import { type HistoryEntry, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { type TaskFolder, taskWord } from '../../io/search.ts'
@@ -63,7 +63,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
         ? 'running'
         : 'stopping after this phase'
       : (state.outcome ?? ''),
-    `${state.prompts} ${state.prompts === 1 ? 'prompt' : 'prompts'}, at most ${promptBound(state.definition)}`,
+    `${counted(state.prompts, 'prompt')}, at most ${promptBound(state.definition)}`,
     `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
   ]
   return [

@@ -5,6 +5,18 @@ import { oneLine } from '../text.ts'
  * workflow.
  */
 
+/** So many of something: `1 phase`, `2 phases`. */
+export function counted(count: number | bigint, one: string, several = `${one}s`): string {
+  return `${count} ${Number(count) === 1 ? one : several}`
+}
+
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
+
+/** What follows from a definition's size. */
+export function definitionSize(phases: number, prompts: number): string {
+  return `${counted(phases, 'phase')}, at most ${counted(prompts, 'prompt')}`
+}
+
 const quote = (text: string, limit = 300): string => oneLine(text, limit)
 
 /** Why something is as it is: kept in the state, shown by `status`, told to the next attempt. */
@@ -13,11 +25,11 @@ export const WORKFLOW_TEXT = {
   noStepResult: 'step-result.json is not there',
   stepSaysFailed: 'step-result.json says that it did not succeed',
   stepExhausted: (step: number, attempts: number, why: string): string =>
-    `step ${step} failed ${attempts} times, the last time: ${quote(why)}`,
+    `step ${step} failed ${times(attempts)}${attempts === 1 ? '' : ', the last time'}: ${quote(why)}`,
   exhausted: (attempts: number, why: string): string =>
-    `${attempts} attempts came to nothing, the last one: ${quote(why)}`,
+    `${counted(attempts, 'attempt')} came to nothing${attempts === 1 ? '' : ', the last one'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
-    `phase "${phase}" was entered ${visits} times already, which is its limit (max_visits)`,
+    `phase "${phase}" was entered ${times(visits)} already, which is its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} given up on the way (\`postflight workflow history\` says which)`,
@@ -34,7 +46,7 @@ export const WORKFLOW_TEXT = {
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
   unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,
   tooSmall: (name: string, size: number, least: number): string =>
-    `${quote(name)} has ${size} bytes, and must have at least ${least}`,
+    `${quote(name)} has ${counted(size, 'byte')}, and must have at least ${least}`,
   tooLarge: (name: string, limit: number): string =>
     `${quote(name)} is larger than ${limit} bytes, too large to be checked`,
   notJson: (name: string, detail: string): string => `${quote(name)} is no JSON (${quote(detail, 120)})`,
@@ -82,7 +94,7 @@ export const PROMPT_TEXT = {
   failure: (why: string): string => `What was wrong the last time: ${why}`,
   artifact: (target: string, demands: readonly string[]): string =>
     `Leave the result of this phase as the file ${target}${demands.length === 0 ? '.' : `:\n${demands.map((one) => `- ${one}`).join('\n')}`}`,
-  minBytes: (least: number): string => `it must have at least ${least} ${least === 1 ? 'byte' : 'bytes'}`,
+  minBytes: (least: number): string => `it must have at least ${counted(least, 'byte')}`,
   json: 'it must be JSON',
   schema: (schema: string): string => `it must fit this JSON Schema: ${quote(schema, 4000)}`,
   verdict: (pointer: string): string =>

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { END, MAX_PHASES, MAX_STEPS } from './definition.ts'
 import { SCHEMA_KEYWORDS } from './json-schema.ts'
+import { counted } from './messages.ts'
 
 /**
  * The definition as people write it: what `workflow validate` checks and `schema/workflow.schema.json` is made from.
@@ -125,9 +126,9 @@ function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
     case 'invalid_union':
       return unionFaults(issue, path)
     case 'too_small':
-      return [{ path, detail: `must be at least ${issue.minimum}${sizeOf(issue.origin)}` }]
+      return [{ path, detail: `must be at least ${sizeOf(issue.minimum, issue.origin)}` }]
     case 'too_big':
-      return [{ path, detail: `must be at most ${issue.maximum}${sizeOf(issue.origin)}` }]
+      return [{ path, detail: `must be at most ${sizeOf(issue.maximum, issue.origin)}` }]
     case 'invalid_format':
       return [{ path, detail: 'must be a JSON pointer, such as "/steps" or "/result/passed"' }]
     default:
@@ -155,8 +156,9 @@ function withArticle(kind: string): string {
   )
 }
 
-function sizeOf(origin: string): string {
-  return origin === 'string' ? ' characters long' : origin === 'array' ? ' entries' : ''
+function sizeOf(size: number | bigint, origin: string): string {
+  if (origin === 'string') return `${counted(size, 'character')} long`
+  return origin === 'array' ? counted(size, 'entry', 'entries') : String(size)
 }
 
 /** The JSON Schema of a definition, for editors. */

@@ -4,7 +4,7 @@ import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { type Definition, MAX_STEPS } from '../../../core/workflow/definition.ts'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
-import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
+import { counted, DRIVER_TEXT, definitionSize } from '../../../core/workflow/messages.ts'
 import { kindAt } from '../../../io/file-access/looking.ts'
 import { taskWord } from '../../../io/search.ts'
 import { loadDefinition, type PlacedFinding, requireDefinition } from '../../../io/workflow/load-definition.ts'
@@ -39,8 +39,8 @@ export function validate(context: CommandContext, paint: Painter, file: string):
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined
-        ? `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`
-        : `${paint.green('✓')} ${inLine(definition.name)}: ${definition.phases.length} phases, at most ${promptBound(definition)} prompts${boundNote(definition)}`,
+        ? counted(faults.length, 'fault')
+        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, promptBound(definition))}${boundNote(definition)}`,
     ],
   }
 }
@@ -67,7 +67,7 @@ export function start(
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
     lines: [
-      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${ready.definition.phases.length} phases, at most ${promptBound(ready.definition)} prompts`,
+      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${definitionSize(ready.definition.phases.length, promptBound(ready.definition))}`,
       runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
     ],
   }
