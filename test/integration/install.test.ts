@@ -559,6 +559,20 @@ describe.concurrent('uninstall', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
   })
 
+  it('never gives back a copy that held entries of ours already, of a package that lay elsewhere', async () => {
+    const project = createProject()
+    project.write(SETTINGS, '{"a":1}')
+    await project.cli(['install'])
+    const old = project.read(SETTINGS).replaceAll(PACKAGE, '/old/postflight-guard')
+    expect(old).toContain('/old/postflight-guard/hooks/postflight-hook')
+    project.write(SETTINGS, old)
+    await project.cli(['install'])
+
+    await project.cli(['uninstall'])
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ a: 1 })
+  })
+
   it('never gives back a copy that somebody made to look like ours, unless it leads to the present file', async () => {
     const project = createProject()
     project.write(SETTINGS, '{"a":1}')

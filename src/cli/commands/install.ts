@@ -204,7 +204,9 @@ function formerText(target: Target, file: string, present: string): string | und
   }
   for (const backup of listBackups(file)) {
     const text = readSettingsFile(backup)
-    if (text !== undefined && text !== present && leadsTo(text)) return text
+    if (text === undefined || text === present || !leadsTo(text)) continue
+    // One that held entries of ours already, of a package that lay elsewhere, would bring them back.
+    if (!target.holds(text, file)) return text
   }
   // A link is not ours: without it its target would keep our entries, and with the target gone it would lead nowhere.
   if (leadsTo('') && kindAt(file) !== 'a link') return undefined
