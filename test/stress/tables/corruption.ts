@@ -149,7 +149,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       { when: ['empty', ...UNPARSED], hook: 'c- BBn--', codes: '0 0 0 1 0 1 0 0 0 0 0' },
       { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
       { when: [...NO_FILE, 'unreadable'], hook: '-- nnnnn', codes: '0 0 1 65 65 65 65 65 65 65 0' },
-      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 73 73 73 73 73 73 73 0' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 1 73 73 73 73 73 73 73 0' },
     ],
   },
   // inspect explain create force step bypass clear
@@ -279,7 +279,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       // The one case without a notice: to the launcher's shell such a folder looks empty, and asking for each would
       // cost every stop of every project. With another marker in sight the Node hook starts, and says so.
       { when: ['unreadable'], hook: '-- -----', codes: '0 0 1 73 73 73 73 73 73 73 0' },
-      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 73 73 73 73 73 73 73 0' },
+      { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 1 73 73 73 73 73 73 73 0' },
     ],
     senseless: A_FOLDER,
   },

@@ -74,7 +74,7 @@ export async function clearAsPrinted(pack: PackageCopy, name: string, form: 'pos
       problems,
       words: existsSync(words) ? readFileSync(words, 'utf8') : '',
       // Control characters are never printed.
-      printable: name.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ''),
+      printable: name.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, ''),
     }
   } finally {
     sandbox.remove()
