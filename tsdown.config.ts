@@ -59,7 +59,7 @@ const lazyChildProcess: Rolldown.Plugin = {
 }
 
 const MARKER_COMMANDS =
-  /src\/(?:core\/(?!settings|opencode|errors|messages|text|decision|workflow)|io\/(?!settings|workflow)|cli\/(?:context|identity|marker-view|new-task-folder|option-values|workflow\/load-marker-run)|cli\/commands\/(?!install|doctor|workflow))/
+  /src\/(?:core\/(?!settings|json-text|opencode|errors|messages|text|decision|workflow)|io\/(?!settings|workflow)|cli\/(?:context|identity|marker-view|new-task-folder|option-values|workflow\/load-marker-run)|cli\/commands\/(?!install|doctor|workflow))/
 
 export default defineConfig([
   // Minified, which saves 1 ms of parsing.

@@ -70,6 +70,16 @@ describe.concurrent('the package', () => {
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
   })
 
+  it('starts its commands without the libraries that only some of them need', () => {
+    for (const name of ['cli', 'markers']) {
+      const text = readFileSync(join(PACKAGE, 'dist', 'cli', `${name}.js`), 'utf8')
+      // Words of jsonc-parser, zod and yaml, which settings and definitions are read with.
+      for (const word of ['PropertyNameExpected', 'unrecognized_keys', 'BLOCK_AS_IMPLICIT_KEY']) {
+        expect(text.includes(word), `${word} in ${name}.js`).toBe(false)
+      }
+    }
+  })
+
   it('makes what hosts start executable', () => {
     const project = createProject()
 

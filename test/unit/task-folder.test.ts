@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   beginsWithDigit,
   checkSlug,
+  noTaskName,
   parseTaskReference,
   taskFolderName,
   taskNumberOf,
@@ -88,6 +89,16 @@ describe('what is wrong by its length alone', () => {
       expect(thrown(() => checkSlug(other))).not.toHaveProperty('longest')
       expect(thrown(() => parseTaskReference(other))).not.toHaveProperty('longest')
     }
+  })
+
+  it.each([
+    ['1000000_x', { task: '1000000', largest: 999_999 }],
+    ['999999_x', { task: '999999_x' }],
+    ['x_1000000_y', { task: 'x_1000000_y' }],
+    ['no_number', { task: 'no_number' }],
+  ])('a new folder %s is told what is wrong with its number, where that is it', (name, expected) => {
+    expect(noTaskName(name)).toMatchObject({ code: 'task-invalid' })
+    expect(noTaskName(name).args).toEqual(expected)
   })
 
   it('a number is told the largest', () => {
