@@ -1,8 +1,7 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PLUGIN_FILE } from '../core/opencode-config.ts'
-import { isAbsent } from '../io/file-access/errors.ts'
+import { realPath } from '../io/file-access/looking.ts'
 import type { Scope } from '../io/settings-file.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
@@ -65,13 +64,4 @@ function doubleQuoted(location: string, portable: boolean): string {
         .join('/')
         .replace(/["`$\\]/g, '\\$&')
   return `"${escaped}"`
-}
-
-function realPath(folder: string): string {
-  try {
-    return fs.realpathSync(folder)
-  } catch (error) {
-    if (isAbsent(error)) return folder
-    throw error
-  }
 }

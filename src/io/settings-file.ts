@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
 import { errorCode, isAbsent } from './file-access/errors.ts'
-import { kindAt } from './file-access/looking.ts'
+import { kindAt, realPath } from './file-access/looking.ts'
 import { createFile, createWhole, temporaryBeside, tryRemoveFile } from './file-access/writing.ts'
 
 /** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
@@ -129,18 +129,9 @@ export function listBackups(file: string): string[] {
 export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const backup = previous === undefined ? undefined : keepBackup(file, previous)
-  replaceTarget(realTarget(file), text)
+  // People link their settings from elsewhere, and the link stays.
+  replaceTarget(realPath(file), text)
   return backup
-}
-
-/** Where a link leads: people link their settings from elsewhere, and the link stays. */
-function realTarget(file: string): string {
-  try {
-    return fs.realpathSync(file)
-  } catch (error) {
-    if (isAbsent(error)) return file
-    throw error
-  }
 }
 
 /** Mode and owner stay. Not write-file-atomic, which takes a write that a full disk cut short for a whole one. */

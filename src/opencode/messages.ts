@@ -1,4 +1,5 @@
 import { oneLine } from '../core/text.ts'
+import { isResumableOutcome } from '../core/workflow/state.ts'
 
 /** The plugin's own prose: what the user, the log and the agents of OpenCode are told. */
 
@@ -32,7 +33,7 @@ export const WORKFLOW_TOOL_TEXT = {
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, and end your turn.',
   drivenHere: (task: string): string => `The workflow of task ${quote(task, 80)} is being run already: wait for it.`,
   ended: (task: string, outcome: string, why: string | undefined): string =>
-    `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}${['stopped', 'stalled', 'failed'].includes(outcome) ? '. Call workflow_run again, with an empty definition, to go on with it.' : '.'}`,
+    `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}${isResumableOutcome(outcome) ? '. Call workflow_run again, with an empty definition, to go on with it.' : '.'}`,
   prompts: (count: number): string => `${count} ${count === 1 ? 'prompt was' : 'prompts were'} given out in this call.`,
   substitute: (what: string, name: string): string =>
     `OpenCode knows no ${what} "${quote(name, 80)}": the one of this conversation was used.`,

@@ -3,14 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../src/cli/context.ts'
 import { hookCommand } from '../../src/cli/host-entry.ts'
 import { PostflightError } from '../../src/core/errors.ts'
-import {
-  addEntries,
-  claudeEntries,
-  findCommands,
-  isInstalled,
-  removeEntries,
-  type SettingsEntry,
-} from '../../src/core/settings.ts'
+import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings.ts'
+import { claudeEntries, type SettingsEntry } from '../../src/core/settings-entries.ts'
 import { shellWord } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  addEntries,
-  claudeEntries,
-  findCommands,
-  isInstalled,
-  isOurCommand,
-  removeEntries,
-} from '../../src/core/settings.ts'
+import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings.ts'
+import { claudeEntries, isOurCommand } from '../../src/core/settings-entries.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'

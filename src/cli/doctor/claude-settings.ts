@@ -1,6 +1,8 @@
 import { PostflightError } from '../../core/errors.ts'
+import { splitMark } from '../../core/json-text.ts'
 import { errorFault } from '../../core/messages.ts'
-import { claudeEntries, findCommands, isInstalled } from '../../core/settings.ts'
+import { findCommands, isInstalled } from '../../core/settings.ts'
+import { claudeEntries } from '../../core/settings-entries.ts'
 import { oneLine } from '../../core/text.ts'
 import {
   claudeSettingsPath,
@@ -20,10 +22,11 @@ import { bad, type Finding, good } from './finding.ts'
  */
 export function checkSettings(context: CommandContext, elsewhere: boolean): Finding[] {
   const project = projectFolder(context)
-  const fileOf = (scope: Scope): string => claudeSettingsPath(scope, project, context.findHome(), context.environment)
+  const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
   // A project that is the home folder has the user's settings for its own.
-  const scopes = distinctFiles(SCOPES.map(fileOf)).map((file) => SCOPES.find((one) => fileOf(one) === file) as Scope)
-  const checked = scopes.map((scope) => checkScope(context, scope, project))
+  const checked = distinctFiles(files).map((file) =>
+    checkScope(context, SCOPES[files.indexOf(file)] as Scope, file, project),
+  )
   const findings = [...checked.flatMap(({ finding }) => finding ?? []), ...checkOnce(checked)]
   if (findings.length > 0 || elsewhere) return findings
   return [bad('settings', 'not wired in any settings file of Claude Code', 'postflight install')]
@@ -61,8 +64,7 @@ function checkOnce(checked: readonly ScopeCheck[]): Finding[] {
   ]
 }
 
-function checkScope(context: CommandContext, scope: Scope, project: string): ScopeCheck {
-  const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
+function checkScope(context: CommandContext, scope: Scope, file: string, project: string): ScopeCheck {
   const found = (finding: Finding | undefined, commands: ScopeCheck['commands'] = []): ScopeCheck => {
     return { scope, file, commands, finding }
   }
@@ -95,7 +97,7 @@ function checkScope(context: CommandContext, scope: Scope, project: string): Sco
 
 function disablesHooks(text: string): boolean {
   try {
-    return JSON.parse(text.replace(/^\ufeff/, '')).disableAllHooks === true
+    return JSON.parse(splitMark(text).body).disableAllHooks === true
   } catch {
     return false
   }

@@ -3,7 +3,7 @@ import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/commands.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { unsearchable } from '../../core/messages.ts'
-import { formatAge } from '../../core/time.ts'
+import { formatAge, HOUR_MS } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/search.ts'
 import type { CommandContext } from '../context.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
@@ -12,9 +12,11 @@ import { findUnwritable } from './writable.ts'
 
 /** What can be wrong with markers: one that will never be cleared, and one that never holds anybody. */
 
+/** A promise that is pending for longer than this (ms) was forgotten. */
+const LONG_MS = 24 * HOUR_MS
+
 /** Every marker of a root, except those of workflows, which are looked at with their runs; and what cannot be searched. */
 export function checkMarkers(context: CommandContext, root: string): Finding[] {
-  const day = 24 * 3_600_000
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const unsearched = problems.map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), 'mend its rights, or move it away'),
@@ -23,7 +25,7 @@ export function checkMarkers(context: CommandContext, root: string): Finding[] {
   const found = markers
     .filter((view) => view.run === null)
     .flatMap((view) => {
-      const name = `${view.relative_path}`
+      const name = view.relative_path
       const clear = commandLine(['clear', view.task], undefined)
       const adopt = commandLine(['adopt', view.task], undefined)
       if (view.state === 'unreadable')
@@ -45,7 +47,7 @@ export function checkMarkers(context: CommandContext, root: string): Finding[] {
         return [bad('marker', `${name}: pending, but ${unwritable.what}: it holds nobody`, unwritable.fix)]
       if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
       if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
-      if ((view.age_ms ?? 0) > day)
+      if ((view.age_ms ?? 0) > LONG_MS)
         return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]
       return [good('marker', [`${name}: pending`, ...view.problems].join(', '))]
     })

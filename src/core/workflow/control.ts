@@ -1,11 +1,8 @@
 import { END, type Phase } from './definition.ts'
 import { type ArtifactSeen, currentPhase, isInStep } from './machine.ts'
-import { enter, type Outcome, record, type WorkflowState } from './state.ts'
+import { enter, isResumableOutcome, record, type WorkflowState } from './state.ts'
 
 /** What a person does to a run: ask it to stop, take it up again, end it. Pure. */
-
-/** Outcomes from which a run can be taken up again. */
-const RESUMABLE: readonly (Outcome | undefined)[] = ['stopped', 'stalled', 'failed']
 
 /** Asks a run to stop when the phase that runs is through. A second time changes nothing. */
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
@@ -30,7 +27,7 @@ export function halt(state: WorkflowState, why: string, nowMs: number): Workflow
 
 /** True when `resume` has something to do. */
 export function isResumable(state: WorkflowState): boolean {
-  return state.active || RESUMABLE.includes(state.outcome)
+  return state.active || isResumableOutcome(state.outcome)
 }
 
 /** Who takes a run up; undefined is not known. */

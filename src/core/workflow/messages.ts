@@ -1,4 +1,5 @@
 import { oneLine } from '../text.ts'
+import { isResumableOutcome } from './state.ts'
 
 /**
  * The workflow's prose, apart from `messages.ts` because the hook loads that one at every stop and this only for a
@@ -39,7 +40,7 @@ export const WORKFLOW_TEXT = {
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" runs: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" is over (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.${outcome === 'completed' || outcome === 'aborted' ? '' : ` \`${quote(resume)}\` goes on with it.`}`,
+    `postflight-guard: the workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` goes on with it.` : ''}`,
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not go on (${quote(detail, 600)}), so the stop was allowed.`,
   markerReason: (name: string): string => `The workflow "${quote(name, 100)}" is running here`,

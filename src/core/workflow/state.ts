@@ -10,6 +10,14 @@ export const OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted']
 /** How a run ended. */
 export type Outcome = (typeof OUTCOMES)[number]
 
+/** Outcomes from which a run can be taken up again. */
+const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies Outcome[]
+
+/** True for an outcome from which a run can be taken up again. */
+export function isResumableOutcome(outcome: string | undefined): boolean {
+  return RESUMABLE.includes(outcome)
+}
+
 /** What happened in a transition. */
 export type TransitionEvent =
   | 'start'

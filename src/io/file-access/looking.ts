@@ -38,6 +38,16 @@ export function kindAt(path: string): string | undefined {
   return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
 }
 
+/** Where a path leads, all links followed; the path itself where nothing lies there. @throws where that cannot be told. */
+export function realPath(path: string): string {
+  try {
+    return fs.realpathSync(path)
+  } catch (error) {
+    if (isAbsent(error)) return path
+    throw error
+  }
+}
+
 /**
  * Why nothing can be made in the folder at `path`, as far as that can be told without trying; undefined where it can, or
  * where there is none.

@@ -1,0 +1,63 @@
+import { shellWords } from './text.ts'
+
+/** Our entries in a host's settings: what `install` writes, and by what they are known again. */
+
+/** A hook entry of ours: the event's name and what stands in its list. */
+export interface SettingsEntry {
+  readonly event: string
+  readonly group: HookGroup
+}
+
+interface HookGroup {
+  readonly matcher?: string
+  readonly hooks: readonly HookCommand[]
+}
+
+interface HookCommand {
+  readonly type: 'command'
+  readonly command: string
+  readonly if?: string
+  readonly timeout: number
+}
+
+/** Seconds, Claude Code's unit. The hook answers within 5. */
+const TIMEOUT_SECONDS = 10
+
+/**
+ * What `install` writes for Claude Code. `PostToolUse` is for ownership and starts no process for commands that have
+ * nothing to do with us (`if`, seen to filter compound commands too in 2.1.329).
+ */
+export function claudeEntries(command: string): SettingsEntry[] {
+  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
+  return [
+    { event: 'SubagentStop', group: { hooks: [hook] } },
+    { event: 'Stop', group: { hooks: [hook] } },
+    { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
+    { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
+  ]
+}
+
+/** The last part of a path is this name. */
+const named = (name: string): RegExp => new RegExp(`(?:^|[/\\\\])${name}$`)
+
+const NODE = named('node(?:\\.exe)?')
+const LAUNCHER = named('postflight-hook')
+const CLI = named('postflight(?:\\.js|\\.cmd)?')
+const BUNDLE = named('dist[/\\\\]hook\\.js')
+const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
+
+/**
+ * True for a hook command of ours, wherever this package lay when it was written: the launcher, the hook's bundle, or
+ * `postflight hook`, started through Node or not, with the event's name or without. The command must be that and nothing
+ * else: what only names us, or does more, is somebody's own.
+ */
+export function isOurCommand(command: unknown): command is string {
+  const words = typeof command === 'string' ? shellWords(command) : undefined
+  if (words === undefined) return false
+  const [file = '', ...further] = words.length > 1 && NODE.test(words[0] as string) ? words.slice(1) : words
+  if (further.at(-1) === 'SessionStart') further.pop()
+  // The word that `install` writes on Windows, which tells that a bundle is ours whatever its folder is called.
+  if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
+  if (CLI.test(file) && further.join(' ') === 'hook') return true
+  return further.length === 0 && (LAUNCHER.test(file) || OWN_BUNDLE.test(file))
+}
