@@ -2,12 +2,12 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
+import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { inLine } from '../core/text.ts'
-import { kindAt } from '../io/file-access/looking.ts'
+import { findTaskFolder, refuseUnsearched } from '../io/find-task-folder.ts'
+import { kindAt } from '../io/fs/path-kind.ts'
 import { appendJournal } from '../io/journal.ts'
 import { findRepository, findRoots, startFolders } from '../io/root.ts'
-import type { SearchProblem, TaskFolder } from '../io/search.ts'
-import { findTaskFolder, refuseUnsearched } from '../io/tasks.ts'
 
 /** What every command is given: the world, injected, so that a test can bring its own. */
 export interface CommandContext {
@@ -120,7 +120,7 @@ export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): 
 }
 
 /** Records what was done; a journal that cannot be written is a note, not a failure. */
-export function record(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
+export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   const problem = appendJournal(root, entries, context.nowMs)
   if (problem !== undefined) context.note(inLine(`postflight: not in the journal: ${problem}`))
 }

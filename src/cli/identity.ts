@@ -8,7 +8,7 @@ export interface Identity {
 }
 
 /** Who makes the promise: what was given, else what the host's shell says (DESIGN section 7). */
-export function identityOf(
+export function callerOf(
   context: CommandContext,
   options: { readonly hostSession?: string; readonly agent?: string },
 ): Identity {

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       await followLogs(contextOf(root), { count }, processScreen(standardOutput, process.env.TERM), json === true)
     },
     watch: async (task) => {
-      const { watchStatus } = await import('./commands/workflow/watch.ts')
+      const { watchStatus } = await import('./commands/workflow/status-watch.ts')
       const { json, quiet, root } = program.opts()
       await watchStatus({
         contextNow: () => contextOf(root),

@@ -7,14 +7,14 @@ import {
   noTaskName,
   parseTaskReference,
   SPECS_ITSELF,
+  type TaskFolder,
   type TaskReference,
   taskFolderName,
   taskNumberOf,
 } from '../core/task-folder.ts'
-import { errorCode } from '../io/file-access/errors.ts'
-import { kindAt } from '../io/file-access/looking.ts'
-import type { TaskFolder } from '../io/search.ts'
-import { matchingFolders, taskFolderAt } from '../io/tasks.ts'
+import { matchingFolders, taskFolderAt } from '../io/find-task-folder.ts'
+import { errorCode } from '../io/fs/errors.ts'
+import { kindAt } from '../io/fs/path-kind.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
 /** The task folder of a command that makes it where there is none: which one is meant, and where it would lie. */

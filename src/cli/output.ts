@@ -1,4 +1,4 @@
-import { isTerminal, writeAll } from '../io/output.ts'
+import { isTerminal, writeAll } from '../io/process/output.ts'
 import type { Output } from './report.ts'
 
 /** The process's own stdout and stderr. */

@@ -83,7 +83,9 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
       ),
     )
     .action((task: string, slug: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/create.ts')).create(context, task, slug, options)),
+      ports.run(async (context) =>
+        (await import('./commands/marker-commands.ts')).create(context, task, slug, options),
+      ),
     )
   program
     .command('clear')
@@ -95,7 +97,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--dry-run', 'only say what would be removed', false)
     .addHelpText('after', example('clear 259', 'clear --orphaned --dry-run'))
     .action((task: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/clear.ts')).clear(context, task, options)),
+      ports.run(async (context) => (await import('./commands/marker-commands.ts')).clear(context, task, options)),
     )
   program
     .command('inspect')
@@ -105,7 +107,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
     .action((task: string | undefined, options) =>
       ports.run(async (context, paint) =>
-        (await import('./commands/inspect.ts')).inspect(context, paint, task, options),
+        (await import('./commands/marker-commands.ts')).inspect(context, paint, task, options),
       ),
     )
   program
@@ -116,7 +118,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--undo', 'take the tick away', false)
     .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
     .action((task: string, step: string, options) =>
-      ports.run(async (context) => (await import('./commands/step.ts')).step(context, task, step, options)),
+      ports.run(async (context) => (await import('./commands/marker-commands.ts')).step(context, task, step, options)),
     )
   program
     .command('bypass')
@@ -125,7 +127,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--all', 'every marker', false)
     .addHelpText('after', example('bypass 259', 'bypass --all'))
     .action((task: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/bypass.ts')).bypass(context, task, options)),
+      ports.run(async (context) => (await import('./commands/marker-commands.ts')).bypass(context, task, options)),
     )
   program
     .command('adopt')
@@ -135,7 +137,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--agent <id>', '"main" or the id of the sub-agent')
     .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…'))
     .action((task: string, options) =>
-      ports.run(async (context) => (await import('./commands/adopt.ts')).adopt(context, task, options)),
+      ports.run(async (context) => (await import('./commands/marker-commands.ts')).adopt(context, task, options)),
     )
 }
 
@@ -152,7 +154,9 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
       ),
     )
     .action((options) =>
-      ports.run(async (context, paint) => (await import('./commands/explain.ts')).explain(context, paint, options)),
+      ports.run(async (context, paint) =>
+        (await import('./commands/marker-commands.ts')).explain(context, paint, options),
+      ),
     )
   program
     .command('hook')
@@ -178,7 +182,7 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
         })
       }
       if (options.follow) await ports.follow(count)
-      else await ports.run(async (context) => (await import('./commands/logs.ts')).logs(context, { count }))
+      else await ports.run(async (context) => (await import('./commands/marker-commands.ts')).logs(context, { count }))
     })
 }
 

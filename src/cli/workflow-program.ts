@@ -29,7 +29,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate flow.json --json'))
     .action((file: string) =>
       ports.run(async (context, paint) =>
-        (await import('./commands/workflow/begin.ts')).validate(context, paint, file),
+        (await import('./commands/workflow/definition-commands.ts')).validate(context, paint, file),
       ),
     )
   workflow
@@ -50,7 +50,9 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
       ),
     )
     .action((name: string, slug: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/workflow/begin.ts')).start(context, name, slug, options)),
+      ports.run(async (context) =>
+        (await import('./commands/workflow/definition-commands.ts')).start(context, name, slug, options),
+      ),
     )
   workflow
     .command('status')
@@ -69,7 +71,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
       if (options.watch) await ports.watch(name)
       else {
         await ports.run(async (context, paint) =>
-          (await import('./commands/workflow/look.ts')).status(context, paint, name),
+          (await import('./commands/workflow/run-commands.ts')).status(context, paint, name),
         )
       }
     })
@@ -79,7 +81,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument(...task)
     .addHelpText('after', example('workflow next 259', 'workflow next 259 --json'))
     .action((name: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/drive.ts')).next(context, name)),
+      ports.run(async (context) => (await import('./commands/workflow/run-commands.ts')).next(context, name)),
     )
   workflow
     .command('stop')
@@ -87,7 +89,9 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument(...task)
     .addHelpText('after', example('workflow stop 259'))
     .action((name: string) =>
-      ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).stop(context, paint, name)),
+      ports.run(async (context, paint) =>
+        (await import('./commands/workflow/run-commands.ts')).stop(context, paint, name),
+      ),
     )
   workflow
     .command('resume')
@@ -98,7 +102,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --host-session 5f0c1f2e-…'))
     .action((name: string, options) =>
       ports.run(async (context, paint) =>
-        (await import('./commands/workflow/drive.ts')).resume(context, paint, name, options),
+        (await import('./commands/workflow/run-commands.ts')).resume(context, paint, name, options),
       ),
     )
   workflow
@@ -107,7 +111,9 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument(...task)
     .addHelpText('after', example('workflow abort 259'))
     .action((name: string) =>
-      ports.run(async (context, paint) => (await import('./commands/workflow/drive.ts')).abort(context, paint, name)),
+      ports.run(async (context, paint) =>
+        (await import('./commands/workflow/run-commands.ts')).abort(context, paint, name),
+      ),
     )
   workflow
     .command('history')
@@ -115,7 +121,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument(...task)
     .addHelpText('after', example('workflow history 259', 'workflow history 259 --json'))
     .action((name: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/look.ts')).history(context, name)),
+      ports.run(async (context) => (await import('./commands/workflow/run-commands.ts')).history(context, name)),
     )
   workflow
     .command('graph')
@@ -123,6 +129,6 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/begin.ts')).graph(context, target)),
+      ports.run(async (context) => (await import('./commands/workflow/definition-commands.ts')).graph(context, target)),
     )
 }

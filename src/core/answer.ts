@@ -6,19 +6,19 @@ import { cut, stripControl } from './text.ts'
 export const REASON_LIMIT = 4000
 
 /** What the hook decided, before it is printed. */
-export type Answer =
+export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | { readonly kind: 'block'; readonly reason: string }
   | { readonly kind: 'context'; readonly event: string; readonly context: string }
 
 /** The clean allow. */
-export const ALLOW: Answer = { kind: 'allow' }
+export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
  * The line for stdout. Block is exactly `decision` and `reason`: Codex 0.169.0 voids an answer with any further key.
  * A notice is shown only where the host shows it; elsewhere the allow is `{}`.
  */
-export function formatAnswer(answer: Answer, noticeShown: boolean): string {
+export function formatAnswer(answer: HookAnswer, noticeShown: boolean): string {
   switch (answer.kind) {
     case 'block':
       return line({ decision: 'block', reason: clean(answer.reason) })

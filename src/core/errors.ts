@@ -29,7 +29,7 @@ const EXIT_CODES = {
   'marker-unparsed': EXIT.data,
   'marker-vanished': EXIT.no,
   'marker-too-large': EXIT.data,
-  'marker-locked': EXIT.write,
+  locked: EXIT.write,
   'step-unknown': EXIT.usage,
   'steps-none': EXIT.no,
   'session-unknown': EXIT.usage,

@@ -19,11 +19,11 @@ export type JournalEvent =
   | 'error'
 
 /** How a marker ended; `event` says how it got there. */
-export type Outcome = 'cleared' | 'capped' | 'bypassed' | 'expired'
+export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired'
 
 export interface JournalEntry {
   readonly event: JournalEvent
-  readonly outcome?: Outcome | undefined
+  readonly outcome?: MarkerOutcome | undefined
   readonly markerId?: string | undefined
   /** The task folder, relative to `specs/`. */
   readonly task?: string | undefined

@@ -16,7 +16,7 @@ export const DEFAULT_REASON = 'Postflight operations pending'
 export const MARKER_MAX_BYTES = 65_536
 
 /** More checklist steps than this are not read. */
-export const MAX_STEPS = 100
+export const MAX_CHECKLIST_STEPS = 100
 
 /** One line of the checklist. */
 export interface MarkerStep {
@@ -146,7 +146,7 @@ function readSteps(value: unknown, wrong: (field: string, expected: string) => u
     return []
   }
   const steps: MarkerStep[] = []
-  for (const item of value.slice(0, MAX_STEPS)) {
+  for (const item of value.slice(0, MAX_CHECKLIST_STEPS)) {
     const name: unknown = typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name
     if (typeof name === 'string') steps.push({ name, done: (item as { done?: unknown }).done === true })
     else wrong('steps', 'a list of { "name", "done" }')

@@ -1,4 +1,4 @@
-import { commandLine } from './commands.ts'
+import { commandLine } from './command-line.ts'
 import { CONTINUATION_LIMIT, type Rule } from './decision.ts'
 import type { ErrorArguments, ErrorCode } from './errors.ts'
 import { SPECS_FOLDER } from './files.ts'
@@ -74,8 +74,7 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'marker-vanished': (a) => `${a.path} went away meanwhile: nothing was changed.`,
   'marker-too-large': (a) =>
     `the marker would be larger than ${a.limit} bytes, which nobody reads: shorten its reason or its steps.`,
-  'marker-locked': (a) =>
-    `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
+  locked: (a) => `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
   'steps-none': (a) => `${a.path} has no checklist: \`create --step NAME\` gives it one.`,
   'session-unknown': () =>

@@ -1,4 +1,5 @@
 import { PostflightError } from './errors.ts'
+import { isJsonObject } from './json-object.ts'
 import { MAIN_AGENT } from './marker.ts'
 
 /**
@@ -47,7 +48,7 @@ export function parsePayload(text: string): Payload {
   } catch (error) {
     throw new PostflightError('payload-not-json', { detail: (error as Error).message })
   }
-  if (!isRecord(value)) throw new PostflightError('payload-not-object')
+  if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
   return fromFields(value)
 }
 
@@ -61,7 +62,7 @@ function fromFields(fields: Fields): Payload {
   const parentAgent = identifier(fields, 'parent_agent_id')
   const cwd = text(fields, 'cwd')
   const toolInput = own(fields, 'tool_input')
-  const command = isRecord(toolInput) ? text(toolInput, 'command') : undefined
+  const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   return {
     event,
     runningSubagents: countRunningSubagents(own(fields, 'background_tasks')),
@@ -91,7 +92,7 @@ function agentOf(event: string, session: string | undefined, agentId: string | u
 function countRunningSubagents(tasks: unknown): number {
   if (!Array.isArray(tasks)) return 0
   return tasks.filter((task) => {
-    if (!isRecord(task)) return false
+    if (!isJsonObject(task)) return false
     const status = text(task, 'status')
     const kind = text(task, 'type')
     return (status === 'running' || status === 'pending') && (kind === undefined || /agent/i.test(kind))
@@ -101,14 +102,10 @@ function countRunningSubagents(tasks: unknown): number {
 /** Everything textual in a tool's response, in any host's shape: `{ stdout, stderr }`, a string, a list of parts. */
 function outputText(response: unknown): string {
   if (typeof response === 'string') return response
-  const parts = Array.isArray(response) ? response : isRecord(response) ? Object.values(response) : []
+  const parts = Array.isArray(response) ? response : isJsonObject(response) ? Object.values(response) : []
   return parts
-    .map((part) => (typeof part === 'string' ? part : isRecord(part) ? (text(part, 'text') ?? '') : ''))
+    .map((part) => (typeof part === 'string' ? part : isJsonObject(part) ? (text(part, 'text') ?? '') : ''))
     .join('\n')
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function own(fields: Fields, name: string): unknown {

@@ -1,5 +1,5 @@
 import { REASON_LIMIT } from './answer.ts'
-import { type CommandForm, commandLine, fallbackLine } from './commands.ts'
+import { type CommandForm, commandLine, fallbackLine } from './command-line.ts'
 import { DEFAULT_REASON, type Marker, remainingSteps } from './marker.ts'
 import { markerProblem, REASON_TEXT } from './messages.ts'
 import { SPECS_ITSELF } from './task-folder.ts'

@@ -1,4 +1,4 @@
-import { commandLine } from './commands.ts'
+import { commandLine } from './command-line.ts'
 import { isUnowned } from './decision.ts'
 import type { Marker } from './marker.ts'
 import { RECOVERY_TEXT } from './messages.ts'

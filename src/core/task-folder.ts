@@ -1,4 +1,5 @@
 import { PostflightError } from './errors.ts'
+import { SPECS_FOLDER } from './files.ts'
 
 /** Task folders, `specs/{NNN}_{slug}` (DESIGN section 2): how they are named, and how a person names one. */
 
@@ -81,4 +82,32 @@ export function taskNumberOf(folderName: string): number | undefined {
 /** True for a folder whose name begins with a digit: the search does not look below it (DESIGN section 2). */
 export function beginsWithDigit(folderName: string): boolean {
   return /^[0-9]/.test(folderName)
+}
+
+/** A folder that may hold a marker. */
+export interface TaskFolder {
+  readonly root: string
+  /** The folder's own path. */
+  readonly path: string
+  /** Its name, or `.` for `specs/` itself. */
+  readonly task: string
+  /** For people: relative to the root, with `/`. */
+  readonly relative: string
+}
+
+/**
+ * What a person, and every command, can call a folder by: its name, or its path below `specs/` where it lies deeper. A
+ * name that no command takes (it holds a line's end, say, and would stand in a reason as a line of its own) is called by
+ * its number.
+ */
+export function taskWord({ task, relative }: TaskFolder): string {
+  const below = relative.slice(SPECS_FOLDER.length + 1)
+  if (below.includes('/')) return below
+  return isSafeName(task) || task === SPECS_ITSELF ? task : String(taskNumberOf(task) ?? task)
+}
+
+/** A folder that could not be looked into. */
+export interface SearchProblem {
+  readonly path: string
+  readonly detail: string
 }

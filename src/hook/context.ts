@@ -1,5 +1,5 @@
-import type { Answer } from '../core/answer.ts'
-import type { CommandForm } from '../core/commands.ts'
+import type { HookAnswer } from '../core/answer.ts'
+import type { CommandForm } from '../core/command-line.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { Payload } from '../core/payload.ts'
 import type { Recorded } from '../io/journal.ts'
@@ -22,7 +22,7 @@ export interface HookContext {
 
 /** What came of it. */
 export interface HookResult {
-  readonly answer: Answer
+  readonly answer: HookAnswer
   readonly recorded: readonly Recorded[]
   /** For stderr. */
   readonly complaints: readonly string[]

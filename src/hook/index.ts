@@ -1,4 +1,4 @@
-import { writeAll } from '../io/output.ts'
+import { writeAll } from '../io/process/output.ts'
 import { runHook } from './run.ts'
 
 /** The hook's entry: `node dist/hook.js`, the launcher, and `postflight hook` start this file. */

@@ -1,16 +1,16 @@
 import path from 'node:path'
-import { ALLOW, type Answer, formatAnswer } from '../core/answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
 import { errorMessage, unreadableNotice } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
+import type { SearchProblem } from '../core/task-folder.ts'
 import { stripControl } from '../core/text.ts'
-import { findCommandForm } from '../io/command-form.ts'
 import { appendRecorded } from '../io/journal.ts'
-import { writeAll } from '../io/output.ts'
+import { findCommandForm } from '../io/process/command-form.ts'
+import { writeAll } from '../io/process/output.ts'
+import { readStdin } from '../io/process/stdin.ts'
 import { findAgentRoot, findRoots, startFolders } from '../io/root.ts'
-import type { SearchProblem } from '../io/search.ts'
-import { readStdin } from '../io/stdin.ts'
 import type { HookContext, HookResult } from './context.ts'
 import { answerToolUse } from './ownership.ts'
 import { answerSessionStart } from './session-start.ts'
@@ -29,7 +29,7 @@ const SETTLED_BY_MS = 3_500
 /** The hook from start to end. Never rejects. */
 export async function runHook(): Promise<void> {
   let payload: Payload | undefined
-  let answer: Answer = ALLOW
+  let answer: HookAnswer = ALLOW
   try {
     if (process.env.POSTFLIGHT_DISABLE !== '1') {
       payload = await readPayload()
@@ -49,7 +49,7 @@ async function readPayload(): Promise<Payload | undefined> {
   return undefined
 }
 
-function answerPayload(payload: Payload): Answer {
+function answerPayload(payload: Payload): HookAnswer {
   const problems: SearchProblem[] = []
   const { answer, recorded, complaints } = resultFor(payload, problems)
   for (const { path: folder, detail } of problems) complain(unreadableNotice(folder, detail))

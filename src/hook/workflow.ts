@@ -1,16 +1,16 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
-import { commandLine } from '../core/commands.ts'
+import { commandLine } from '../core/command-line.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
 import { unsettledNotice } from '../core/messages.ts'
+import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/workflow/messages.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
-import { errorText } from '../io/file-access/errors.ts'
-import { replaceFile } from '../io/file-access/writing.ts'
-import { isPast } from '../io/process-age.ts'
-import { type TaskFolder, taskWord } from '../io/search.ts'
+import { errorText } from '../io/fs/errors.ts'
+import { replaceFile } from '../io/fs/write.ts'
+import { isPast } from '../io/process/age.ts'
 import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.ts'
-import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/store.ts'
+import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
 
 /**
  * The driver for hosts with stop hooks: a bundle of its own, loaded only when a marker of a running workflow was found.

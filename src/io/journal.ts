@@ -2,10 +2,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
-import { APPENDING, closeQuietly, writeWhole } from './file-access/descriptors.ts'
-import { errorText } from './file-access/errors.ts'
-import { hideFromGit, makeOwnFolder } from './file-access/own-folder.ts'
-import { withLock } from './lock.ts'
+import { APPENDING, closeQuietly, writeWhole } from './fs/descriptors.ts'
+import { errorText } from './fs/errors.ts'
+import { withLock } from './fs/lock.ts'
+import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
 
 /** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
 

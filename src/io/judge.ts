@@ -2,10 +2,11 @@ import path from 'node:path'
 import { isUnowned, judgeCount, judgeOwnership, type Ownership, type Rule } from '../core/decision.ts'
 import { MARKER_FILE } from '../core/files.ts'
 import type { Payload } from '../core/payload.ts'
+import type { SearchProblem } from '../core/task-folder.ts'
 import { readSpent } from './continuations/count.ts'
-import { errorText } from './file-access/errors.ts'
+import { errorText } from './fs/errors.ts'
 import { readMarker, type StoredMarker, type UnreadableMarker } from './marker-file.ts'
-import { foldersHolding, listTaskFolders, type SearchProblem } from './search.ts'
+import { foldersHolding, listTaskFolders } from './task-folders.ts'
 import { isTrackedContent } from './tracked.ts'
 
 /** Markers as they lie under some roots, each judged by the table of DESIGN section 5. Reads only. */

@@ -3,9 +3,9 @@ import { PostflightError } from '../core/errors.ts'
 import { MARKER_FILE } from '../core/files.ts'
 import type { MarkerIdentity } from '../core/loop-guard.ts'
 import { MARKER_MAX_BYTES, type Marker, parseMarker, unparsed } from '../core/marker.ts'
+import type { TaskFolder } from '../core/task-folder.ts'
 import { inLine } from '../core/text.ts'
-import { readSmallFile } from './file-access/reading.ts'
-import type { TaskFolder } from './search.ts'
+import { readSmallFile } from './fs/read.ts'
 
 /** A marker's file as it is read, and named to people. Readers need no lock. */
 

@@ -4,22 +4,16 @@ import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE } from '../core/files.ts'
 import { formatMarker, type Marker, parseMarker, withFields } from '../core/marker.ts'
 import { markerProblem } from '../core/messages.ts'
-import { carryCount, endContinuations } from './continuations/carry-or-end.ts'
+import type { TaskFolder } from '../core/task-folder.ts'
 import { hasClaimsUnderway } from './continuations/claim-files.ts'
 import { readSpent } from './continuations/count.ts'
-import { keepEarlierAbandoned, keepText, keepUnparsed } from './evidence.ts'
-import { fileIdentity, kindAt } from './file-access/looking.ts'
-import {
-  createFile,
-  createWhole,
-  removeFile,
-  replaceFile,
-  temporaryBeside,
-  tryRemoveFile,
-} from './file-access/writing.ts'
-import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './lock.ts'
+import { carryCount, endContinuations } from './continuations/lifecycle.ts'
+import { fileIdentity } from './fs/file-identity.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './fs/lock.ts'
+import { kindAt } from './fs/path-kind.ts'
+import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './fs/write.ts'
 import { markerDisplayPath, readMarker, requireReadable, type StoredMarker } from './marker-file.ts'
-import type { TaskFolder } from './search.ts'
+import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
 
 /**
  * The one marker store: changes or removes markers without ever losing what it could not understand, always under the
@@ -79,7 +73,7 @@ function rewriteMarker(present: StoredMarker, text: string): void {
 /**
  * Changes fields of a marker; `change` sees the marker as it is under the lock and gives the fields to lay over it, or
  * undefined to leave it alone. Unknown fields stay, and so does the count.
- * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `marker-locked`.
+ * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `locked`.
  */
 export function changeMarker(
   folder: TaskFolder,

@@ -2,10 +2,11 @@ import path from 'node:path'
 import { promisedAtMs } from '../core/decision.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { composeRecovery, type Unfinished } from '../core/recovery.ts'
+import { taskWord } from '../core/task-folder.ts'
 import { inLine } from '../core/text.ts'
 import { markerDisplayPath, readMarker } from './marker-file.ts'
-import { isPast } from './process-age.ts'
-import { foldersHolding, listTaskFolders, taskWord } from './search.ts'
+import { isPast } from './process/age.ts'
+import { foldersHolding, listTaskFolders } from './task-folders.ts'
 import { isTrackedContent } from './tracked.ts'
 
 /** Recovery (DESIGN section 5): what a session that starts is told of the postflights that nobody finished. Reads only. */

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
 import { PROJECT_VARIABLES } from '../core/hosts/index.ts'
-import { errorCode, isAbsent } from './file-access/errors.ts'
-import type { SearchProblem } from './search.ts'
+import type { SearchProblem } from '../core/task-folder.ts'
+import { errorCode, isAbsent } from './fs/errors.ts'
 
 /** The one root resolver (DESIGN section 4). `hooks/postflight-hook` walks the same way; a test compares them. */
 

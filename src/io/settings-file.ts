@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
-import { errorCode, isAbsent } from './file-access/errors.ts'
-import { kindAt, realPath } from './file-access/looking.ts'
-import { createFile, createWhole, temporaryBeside, tryRemoveFile } from './file-access/writing.ts'
+import { errorCode, isAbsent } from './fs/errors.ts'
+import { kindAt, realPath } from './fs/path-kind.ts'
+import { createFile, createWhole, temporaryBeside, tryRemoveFile } from './fs/write.ts'
 
 /** Settings files: whose they are, read and replaced whole, with a copy of what was there. */
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { findIndexEntries, type HashBytes, type IndexEntry } from '../core/git-index.ts'
 import { MARKER_MAX_BYTES } from '../core/marker.ts'
-import { readSmallBytes, readSmallFile } from './file-access/reading.ts'
+import { readSmallBytes, readSmallFile } from './fs/read.ts'
 import { findRepository } from './root.ts'
 
 /**

@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { findCommandForm } from '../io/command-form.ts'
-import { actingIn, isActing, leave, takeOver } from './acting.ts'
+import { findCommandForm } from '../io/process/command-form.ts'
+import { actingIn, isActing, leave, takeOver } from './active-instance.ts'
 import { Guard } from './guard/guard.ts'
 import { IdleGuard } from './guard/idle.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
@@ -8,10 +8,10 @@ import { SubAgentGuard } from './guard/sub-agent.ts'
 import type { Hooks, PluginInput, StoppingOutput } from './host/api.ts'
 import { isOneShot } from './host/one-shot.ts'
 import { Turns } from './host/turns.ts'
-import { Plugin } from './plugin.ts'
+import { createReporter, safeHook } from './safe-hook.ts'
 import { Sessions } from './sessions.ts'
 import { tellShell } from './shell-environment.ts'
-import { createReporter, shield } from './shield.ts'
+import { StopRouter } from './stop-router.ts'
 import { WorkflowDriver } from './workflow/driver.ts'
 import {
   addWorkflowCommand,
@@ -44,7 +44,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
-  const plugin = new Plugin({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
+  const plugin = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
   const findRoot = (): string | undefined => guard.rootsFor(undefined)[0]
   const ports = { client, sessions, turns, subAgents, reporter, folder: directory, findRoot, driven }
   const driver = new WorkflowDriver(ports)
@@ -52,7 +52,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const instance = { driver }
   takeOver(directory, instance)
   const safely = <A extends unknown[]>(where: string, hook: (...words: A) => Promise<void> | void) =>
-    shield(where, reporter, () => isActing(directory, instance), hook)
+    safeHook(where, reporter, () => isActing(directory, instance), hook)
 
   const answerEvent = safely('event', plugin.onEvent.bind(plugin))
   /** Events that are being answered: OpenCode waits for none, but before it ends it waits for `dispose`. */

@@ -17,7 +17,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ABANDONED_FILE, MARKER_FILE } from '../../src/core/files.ts'
 import { PROJECT_VARIABLES } from '../../src/core/hosts/index.ts'
 import { findRoots, startFolders } from '../../src/io/root.ts'
-import { foldersHolding, listTaskFolders } from '../../src/io/search.ts'
+import { foldersHolding, listTaskFolders } from '../../src/io/task-folders.ts'
 import { LAUNCHER } from '../support/process.ts'
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
-import { commandLine } from '../../src/core/commands.ts'
+import { commandLine } from '../../src/core/command-line.ts'
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
 import { type BlockedMarker, composeReason } from '../../src/core/reason.ts'
 import { composeRecovery } from '../../src/core/recovery.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../src/core/commands.ts'
+import { commandLine } from '../../src/core/command-line.ts'
 import { shellWord, shellWords } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 

@@ -1,6 +1,6 @@
 /** A world in memory for the machine: a disk that can fail at any write, and an agent whose work is a function of the attempt. */
 
-import { promptAgain, resume } from '../../src/core/workflow/control.ts'
+import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
 import {
   currentPhase,
@@ -139,7 +139,7 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
     try {
       if (!world.state.active) return
       write(
-        resume(
+        resumeState(
           world.state,
           { parentSession: undefined, hostSession: 'another' },
           { nowMs: NOW, artifact: { kind: 'absent' } },

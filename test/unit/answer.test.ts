@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALLOW, type Answer, formatAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
 
 const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \ud83d \u2028'
 const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'
@@ -37,7 +37,7 @@ describe('an allow', () => {
 
 describe('what a session is told when it starts', () => {
   it.each([true, false])('is additionalContext of its event (notices shown: %s)', (shown) => {
-    const answer: Answer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
+    const answer: HookAnswer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
     expect(JSON.parse(formatAnswer(answer, shown))).toEqual({
       hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: CLEAN },
     })
@@ -46,7 +46,7 @@ describe('what a session is told when it starts', () => {
 
 describe('every text is cut at 4,000 characters', () => {
   const long = `\u0000${'x'.repeat(4000)}y`
-  it.each<[Answer, (value: never) => string]>([
+  it.each<[HookAnswer, (value: never) => string]>([
     [{ kind: 'block', reason: long }, (value: { reason: string }) => value.reason],
     [{ kind: 'allow', notice: long }, (value: { systemMessage: string }) => value.systemMessage],
     [

@@ -24,7 +24,7 @@ const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments
   'marker-unparsed': [65, { path: 'specs/259_a', task: '259_a', detail: 'not-json' }],
   'marker-vanished': [1, { path: 'specs/259_a' }],
   'marker-too-large': [65, { limit: 65536 }],
-  'marker-locked': [73, { path: 'specs/259_a', lock: 'specs/259_a/.postflight-lock' }],
+  locked: [73, { path: 'specs/259_a', lock: 'specs/259_a/.postflight-lock' }],
   'step-unknown': [64, { step: 'x', path: 'specs/259_a', steps: '1 "git commit"' }],
   'steps-none': [1, { path: 'specs/259_a' }],
   'session-unknown': [64, {}],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { actingIn, isActing, leave, takeOver } from '../../src/opencode/acting.ts'
+import { actingIn, isActing, leave, takeOver } from '../../src/opencode/active-instance.ts'
 import { joinReports } from '../../src/opencode/guard/sub-agent.ts'
 import type { HostConfig } from '../../src/opencode/host/api.ts'
 import { mannerOf } from '../../src/opencode/host/conversation.ts'

@@ -5,13 +5,13 @@ import {
   isArtifactPath,
   isInsidePath,
   isPhaseId,
+  MAX_PHASE_STEPS,
   MAX_PHASES,
-  MAX_STEPS,
   readDefinition,
 } from '../../src/core/workflow/definition.ts'
+import { checkShape } from '../../src/core/workflow/definition-schema.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
 import { checkRules } from '../../src/core/workflow/rules.ts'
-import { checkShape } from '../../src/core/workflow/schema.ts'
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
@@ -468,7 +468,7 @@ describe('the most that a run can cost', () => {
     [
       'as many steps as there can be, while they are not known',
       [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
-      3 + MAX_STEPS * 2,
+      3 + MAX_PHASE_STEPS * 2,
     ],
   ])('counts %s', (_what, phases, bound) => {
     expect(boundOf(...phases)).toBe(bound)

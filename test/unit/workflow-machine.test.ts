@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import {
-  abort,
+  abortState,
   hadAskedBefore,
-  halt,
+  haltState,
   isResumable,
   MAX_REPEATS,
   promptAgain,
   repeatPrompt,
   requestStop,
-  resume,
+  resumeState,
 } from '../../src/core/workflow/control.ts'
 import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
@@ -37,14 +37,14 @@ describe('a stop request', () => {
     const { state, command } = advance(running, seeing({ artifact: { kind: 'valid' } }))
     expect(command.kind).toBe('finish')
     expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'a', stopRequestedMs: undefined })
-    const resumed = resume(state, NOBODY, seeing())
+    const resumed = resumeState(state, NOBODY, seeing())
     expect(advance(resumed, seeing({ artifact: { kind: 'valid' } })).state).toMatchObject({ active: true, phase: 'b' })
   })
 })
 
 describe('who drives a run that is taken up again', () => {
   const HAD = { parentSession: 'parent', hostSession: 'host' }
-  const halted = { ...halt(begin(...ONE), 'why', NOW), ...HAD }
+  const halted = { ...haltState(begin(...ONE), 'why', NOW), ...HAD }
 
   it.each([
     ['nobody who is known: those it had', NOBODY, HAD],
@@ -52,11 +52,11 @@ describe('who drives a run that is taken up again', () => {
     ['another session', { parentSession: 'p2', hostSession: 'h2' }, { parentSession: 'p2', hostSession: 'h2' }],
     ['another without a parent', { ...NOBODY, hostSession: 'h2' }, { ...NOBODY, hostSession: 'h2' }],
   ])('%s', (_who, who, expected) => {
-    expect(resume(halted, who, seeing())).toMatchObject(expected)
+    expect(resumeState(halted, who, seeing())).toMatchObject(expected)
   })
 
   it('is still nobody where it had none', () => {
-    expect(resume(halt(begin(...ONE), 'why', NOW), NOBODY, seeing())).toMatchObject(NOBODY)
+    expect(resumeState(haltState(begin(...ONE), 'why', NOW), NOBODY, seeing())).toMatchObject(NOBODY)
   })
 })
 
@@ -80,7 +80,7 @@ describe('somebody who asks', () => {
     expect(hadAskedBefore(out, NOW)).toBe(false)
     expect(hadAskedBefore(promptAgain(out), NOW - 1)).toBe(false)
     expect(hadAskedBefore(begin(...ONE), NOW - 1)).toBe(false)
-    expect(hadAskedBefore(abort(out, NOW), NOW - 1)).toBe(false)
+    expect(hadAskedBefore(abortState(out, NOW), NOW - 1)).toBe(false)
   })
 
   it('too often has: a clock that was set back must not keep an agent for ever', () => {
@@ -95,9 +95,9 @@ describe('somebody who asks', () => {
 
 describe('what ended', () => {
   it('is finished however often it is asked, and cannot be stopped, aborted or halted again', () => {
-    const ended = abort(begin(...ONE), NOW)
+    const ended = abortState(begin(...ONE), NOW)
     expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
-    expect([requestStop(ended, NOW), abort(ended, NOW), halt(ended, 'x', NOW)]).toEqual([ended, ended, ended])
+    expect([requestStop(ended, NOW), abortState(ended, NOW), haltState(ended, 'x', NOW)]).toEqual([ended, ended, ended])
     expect(isResumable(ended)).toBe(false)
     for (const outcome of ['stopped', 'stalled', 'failed'] as const) {
       expect(isResumable({ ...ended, outcome })).toBe(true)
@@ -106,7 +106,7 @@ describe('what ended', () => {
   })
 
   it('but could be taken up again can be aborted: then it cannot', () => {
-    const aborted = abort(halt(begin(...ONE), 'why', NOW), NOW)
+    const aborted = abortState(haltState(begin(...ONE), 'why', NOW), NOW)
     expect(aborted).toMatchObject({ active: false, outcome: 'aborted', why: undefined })
     expect(isResumable(aborted)).toBe(false)
   })
@@ -115,12 +115,12 @@ describe('what ended', () => {
     const asked = advance(begin(...ONE), seeing()).state
     const { state: stalled } = advance(asked, seeing())
     expect(stalled).toMatchObject({ outcome: 'stalled', phaseAttempts: 1 })
-    const resumed = resume(stalled, NOBODY, seeing())
+    const resumed = resumeState(stalled, NOBODY, seeing())
     expect(resumed).toMatchObject({ active: true, phaseAttempts: 1, maxPhaseAttempts: 2 })
     const loop = [{ ...ONE[0], next: 'a', max_visits: 1 }]
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
     expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
-    const again = advance(resume(failed, NOBODY, seeing()), seeing({ artifact: { kind: 'valid' } }))
+    const again = advance(resumeState(failed, NOBODY, seeing()), seeing({ artifact: { kind: 'valid' } }))
     expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
   })
 
@@ -129,9 +129,9 @@ describe('what ended', () => {
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
     const { state: failed } = advance(advance(begin(...judged), seeing()).state, failing)
     expect(failed).toMatchObject({ active: false, outcome: 'failed', why: expect.stringContaining('"fail"') })
-    expect(resume(failed, NOBODY, failing)).toMatchObject({ clearing: true, prompted: false, visits: { a: 2 } })
+    expect(resumeState(failed, NOBODY, failing)).toMatchObject({ clearing: true, prompted: false, visits: { a: 2 } })
     const passing = seeing({ artifact: { kind: 'valid', verdict: 'pass' } })
-    expect(advance(resume(failed, NOBODY, passing), passing).state.outcome).toBe('completed')
+    expect(advance(resumeState(failed, NOBODY, passing), passing).state.outcome).toBe('completed')
   })
 
   it('for want of visits of where its verdict leads is not judged anew', () => {
@@ -139,13 +139,13 @@ describe('what ended', () => {
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, failing)
     expect(failed.why).toContain('max_visits')
-    const resumed = resume(failed, NOBODY, failing)
+    const resumed = resumeState(failed, NOBODY, failing)
     expect(resumed).toMatchObject({ clearing: false, visits: { a: 1 }, visitsGranted: 1 })
     expect(advance(resumed, failing).state.visits).toEqual({ a: 2 })
   })
 
   it('by halt can be resumed; a step that stops the run too', () => {
-    expect(isResumable(halt(begin(...ONE), 'why', NOW))).toBe(true)
+    expect(isResumable(haltState(begin(...ONE), 'why', NOW))).toBe(true)
     const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
     let state = advance(advance(begin(...steps), seeing()).state, seeing()).state
     expect(state.prompted).toBe(true)
@@ -154,7 +154,7 @@ describe('what ended', () => {
       seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
     ).state
     expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed once: no' })
-    expect(resume(state, NOBODY, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
+    expect(resumeState(state, NOBODY, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
   })
 })
 
@@ -268,8 +268,8 @@ describe('how phases stand', () => {
     expect(phaseStandings(running)).toEqual(['running', 'waiting'])
     const entered = advance(running, seeing({ artifact: { kind: 'valid' } })).state
     expect(phaseStandings(entered)).toEqual(['done', 'running'])
-    expect(phaseStandings(abort(entered, NOW))).toEqual(['done', 'failed'])
-    expect(phaseStandings(halt(entered, 'x', NOW))).toEqual(['done', 'waiting'])
+    expect(phaseStandings(abortState(entered, NOW))).toEqual(['done', 'failed'])
+    expect(phaseStandings(haltState(entered, 'x', NOW))).toEqual(['done', 'waiting'])
     const done = advance(entered, seeing({ artifact: { kind: 'valid' } })).state
     expect(phaseStandings(done)).toEqual(['done', 'done'])
     expect(mermaidLines(running.definition, entered)).toEqual([

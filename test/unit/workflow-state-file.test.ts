@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { requestStop } from '../../src/core/workflow/control.ts'
-import { MAX_STEPS } from '../../src/core/workflow/definition.ts'
+import { MAX_PHASE_STEPS } from '../../src/core/workflow/definition.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
@@ -34,7 +34,7 @@ describe('a state file', () => {
       stopRequestedMs: undefined,
     }
     expect(parseState(formatState(ended))).toEqual(ended)
-    const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_STEPS }
+    const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
     expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
   })

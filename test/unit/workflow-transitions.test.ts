@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { abort, halt, promptAgain, requestStop, resume } from '../../src/core/workflow/control.ts'
+import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import {
   type ArtifactSeen,
   advance,
@@ -8,7 +8,7 @@ import {
   type StepResultSeen,
   stepText,
 } from '../../src/core/workflow/machine.ts'
-import { HISTORY_KEPT, type HistoryEntry, record, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { HISTORY_KEPT, type HistoryEntry, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
 
 /** Every transition, as a transcript: the command, then the lines of the history, then the effects. */
@@ -55,7 +55,7 @@ describe('a run that begins', () => {
   it('remembers its last transitions, no more, and numbers all of them', () => {
     let state = begin(A)
     for (let count = 0; count < HISTORY_KEPT; count++)
-      state = record(state, { event: 'retry', phase: 'a' }, NOW + count)
+      state = withTransition(state, { event: 'retry', phase: 'a' }, NOW + count)
     expect(state.history).toHaveLength(HISTORY_KEPT)
     expect(state.history.map(({ n }) => n)).toEqual(Array.from({ length: HISTORY_KEPT }, (_, index) => index + 3))
     expect(state).toMatchObject({ sequence: HISTORY_KEPT + 2, updatedMs: NOW + HISTORY_KEPT - 1 })
@@ -281,9 +281,9 @@ describe('what a person does to a run', () => {
     const asked = play(begin(A), {}).state
     const lastLine = (state: WorkflowState): string => state.history.map(historyLine).at(-1) ?? ''
     expect(lastLine(requestStop(asked, NOW))).toBe('stop-request a')
-    expect(lastLine(abort(asked, NOW))).toBe('end a aborted')
-    expect(lastLine(halt(asked, 'its marker was cleared', NOW))).toBe('end a stopped its marker was cleared')
-    expect(lastLine(resume(halt(asked, 'x', NOW), NOBODY, seeing()))).toBe('resume a')
+    expect(lastLine(abortState(asked, NOW))).toBe('end a aborted')
+    expect(lastLine(haltState(asked, 'its marker was cleared', NOW))).toBe('end a stopped its marker was cleared')
+    expect(lastLine(resumeState(haltState(asked, 'x', NOW), NOBODY, seeing()))).toBe('resume a')
   })
 
   it('stops it between two phases, without a word in between', () => {
@@ -293,21 +293,21 @@ describe('what a person does to a run', () => {
 
   it('takes up what failed with attempts and one more visit, what stalled with attempts alone', () => {
     const spent = play(begin({ ...A, max_attempts: 1 }), {}, {}).state
-    expect(resume(spent, NOBODY, seeing())).toMatchObject({
+    expect(resumeState(spent, NOBODY, seeing())).toMatchObject({
       visitsGranted: 0,
       maxPhaseAttempts: 2,
       clearing: false,
     })
-    const stopped = halt(play(begin(A), {}).state, 'x', NOW)
-    expect(resume(stopped, NOBODY, seeing())).toMatchObject({ visitsGranted: 0, maxPhaseAttempts: 3 })
+    const stopped = haltState(play(begin(A), {}).state, 'x', NOW)
+    expect(resumeState(stopped, NOBODY, seeing())).toMatchObject({ visitsGranted: 0, maxPhaseAttempts: 3 })
   })
 
   it('asks a phase anew only where its verdict ended the run', () => {
     const judged = { ...A, next: { pass: 'end', fail: 'end', verdict: '/ok' } }
-    const stopped = halt(play(begin(judged), {}).state, 'x', NOW)
-    expect(resume(stopped, NOBODY, seeing(FAILING)).visits).toEqual({ a: 1 })
+    const stopped = haltState(play(begin(judged), {}).state, 'x', NOW)
+    expect(resumeState(stopped, NOBODY, seeing(FAILING)).visits).toEqual({ a: 1 })
     const failed = play(begin(judged), FAILING).state
-    expect(resume(failed, NOBODY, seeing(FAILING)).visits).toEqual({ a: 2 })
-    expect(resume(failed, NOBODY, seeing(VALID)).visits).toEqual({ a: 1 })
+    expect(resumeState(failed, NOBODY, seeing(FAILING)).visits).toEqual({ a: 2 })
+    expect(resumeState(failed, NOBODY, seeing(VALID)).visits).toEqual({ a: 1 })
   })
 })

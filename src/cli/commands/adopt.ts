@@ -2,20 +2,20 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId, type Marker } from '../../core/marker.ts'
+import { taskWord } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
 import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
 import { changeMarker, reviveAbandoned } from '../../io/marker-store.ts'
-import { taskWord } from '../../io/search.ts'
 import {
   type CommandContext,
   type CommandResult,
   displayPath,
-  record,
+  recordInJournal,
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
-import { identityOf } from '../identity.ts'
+import { callerOf } from '../identity.ts'
 import { checkIds } from '../option-values.ts'
 
 /** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
@@ -32,7 +32,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   ])
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
-  const { session, agent } = identityOf(context, options)
+  const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
   let id = ''
   const owner = (marker: Marker, fresh: boolean): Record<string, unknown> => {
@@ -54,7 +54,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     changeMarker(folder, (marker) => owner(marker, false), { replaceUnparsed: true })
   }
   const target = path.join(folder.path, MARKER_FILE)
-  record(context, root, [
+  recordInJournal(context, root, [
     {
       event: 'adopt',
       markerId: id,

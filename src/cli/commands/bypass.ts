@@ -1,15 +1,16 @@
-import { commandLine } from '../../core/commands.ts'
+import { commandLine } from '../../core/command-line.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { refuseUnsearched } from '../../io/find-task-folder.ts'
 import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
-import { foldersHolding, listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
-import { refuseUnsearched } from '../../io/tasks.ts'
+import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import {
   type CommandContext,
   type CommandResult,
   forEveryOne,
-  record,
+  recordInJournal,
   requireOneTarget,
   requireRoot,
   requireTaskFolder,
@@ -31,7 +32,7 @@ export function bypass(context: CommandContext, task: string | undefined, option
   const done = forEveryOne(folders, (folder) => {
     const about = { task: folder.task, path: markerDisplayPath(folder) }
     if (isOfWorkflow(folder) && loadMarkerRun().stopRunOfMarker(folder, 'bypassed', context.nowMs)) {
-      record(context, root, [{ event: 'bypass-request', task: folder.task, detail: 'workflow stopped' }])
+      recordInJournal(context, root, [{ event: 'bypass-request', task: folder.task, detail: 'workflow stopped' }])
       const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
       return {
         ...about,
@@ -46,7 +47,7 @@ export function bypass(context: CommandContext, task: string | undefined, option
         present.fields === undefined ? { reason: DEFAULT_REASON, stop_hook_active: true } : { stop_hook_active: true },
       { replaceUnparsed: true },
     )
-    record(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
+    recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
     return {
       ...about,
       marker_id: marker?.id ?? null,

@@ -1,21 +1,21 @@
-import { commandLine } from '../../core/commands.ts'
+import { commandLine } from '../../core/command-line.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
-import { parseTaskReference } from '../../core/task-folder.ts'
+import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
+import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
 import { clearableFiles, clearFolder } from '../../io/marker-store.ts'
-import { listTaskFolders, type SearchProblem, type TaskFolder, taskWord } from '../../io/search.ts'
-import { findTaskFolder, refuseUnsearched } from '../../io/tasks.ts'
+import { listTaskFolders } from '../../io/task-folders.ts'
 import {
   type CommandContext,
   type CommandResult,
   displayPath,
   findCommandRoot,
   forEveryOne,
-  record,
+  recordInJournal,
   requireOneTarget,
 } from '../context.ts'
 
@@ -53,7 +53,7 @@ export function clear(context: CommandContext, task: string | undefined, options
       const isCleared = result.marker !== undefined || isRunning
       const detail = isRunning ? 'workflow stopped' : isCleared ? undefined : 'no marker was pending'
       const outcome = isCleared ? 'cleared' : undefined
-      record(context, root, [
+      recordInJournal(context, root, [
         {
           event: 'clear',
           outcome,

@@ -6,20 +6,19 @@ import {
   DEFAULT_REASON,
   isMarkerId,
   MAIN_AGENT,
-  MAX_STEPS,
+  MAX_CHECKLIST_STEPS,
   type Marker,
   type MarkerStep,
   newMarkerFields,
   withFields,
 } from '../../core/marker.ts'
 import { CREATE_NOTES } from '../../core/messages.ts'
-import { taskNumberOf } from '../../core/task-folder.ts'
+import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'
 import { markerDisplayPath, type StoredMarker } from '../../io/marker-file.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
-import { type TaskFolder, taskWord } from '../../io/search.ts'
-import { type CommandContext, type CommandResult, displayPath, record } from '../context.ts'
-import { type Identity, identityOf } from '../identity.ts'
+import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
+import { callerOf, type Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
@@ -62,7 +61,7 @@ export function create(
     }
   })
   const id = String(fields.id)
-  record(context, root, [
+  recordInJournal(context, root, [
     {
       event: 'create',
       markerId: id,
@@ -97,7 +96,7 @@ export function create(
 
 /** A type names a sub-agent, so it is not the main conversation's promise, whoever runs the shell that makes it. */
 function promiserOf(context: CommandContext, options: CreateOptions): Identity {
-  const identity = identityOf(context, options)
+  const identity = callerOf(context, options)
   const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
   return isForSubagent ? { ...identity, agent: undefined } : identity
 }
@@ -126,8 +125,8 @@ function checkValues(options: CreateOptions): void {
     ['--agent', options.agent],
     ['--agent-type', options.agentType],
   ])
-  if (options.step.length > MAX_STEPS) {
-    const expected = `can be given ${MAX_STEPS} times: no reader of a marker takes more`
+  if (options.step.length > MAX_CHECKLIST_STEPS) {
+    const expected = `can be given ${MAX_CHECKLIST_STEPS} times: no reader of a marker takes more`
     throw new PostflightError('value-invalid', { option: '--step', value: `${options.step.length} times`, expected })
   }
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ALLOW, type Answer, formatAnswer } from '../../core/answer.ts'
-import { commandLine } from '../../core/commands.ts'
+import { ALLOW, formatAnswer, type HookAnswer } from '../../core/answer.ts'
+import { commandLine } from '../../core/command-line.ts'
 import { RULES } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { ABANDONED_FILE } from '../../core/files.ts'
@@ -9,14 +9,14 @@ import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
 import { cappedNotice, RULE_SENTENCES, unreadableNotice, unsearchable, WORKFLOW_RULES } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
 import { composeReason } from '../../core/reason.ts'
+import { taskWord } from '../../core/task-folder.ts'
 import { inLine, stripControl } from '../../core/text.ts'
-import { findCommandForm } from '../../io/command-form.ts'
-import { errorCode } from '../../io/file-access/errors.ts'
+import { errorCode } from '../../io/fs/errors.ts'
 import { findMarkers, judgeStored } from '../../io/judge.ts'
 import { markerDisplayPath, type StoredMarker } from '../../io/marker-file.ts'
+import { findCommandForm } from '../../io/process/command-form.ts'
 import { findRecovery } from '../../io/recovery.ts'
 import { findAgentRoot, findRoots, startFolders } from '../../io/root.ts'
-import { taskWord } from '../../io/search.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { Painter } from '../report.ts'
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
@@ -47,7 +47,7 @@ export function explain(context: CommandContext, paint: Painter, options: Explai
     ...judged.flatMap((one) => one.notice ?? []),
   ]
   const recovery = payload.event === 'SessionStart' && !isOff ? recoveryText(context, payload, roots) : undefined
-  const answerNow = (): Answer => {
+  const answerNow = (): HookAnswer => {
     if (recovery !== undefined) return { kind: 'context', event: payload.event, context: recovery }
     if (blocked.length === 0) return notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
     return { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }

@@ -2,7 +2,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/opencode-config.ts'
 import { addEntries, findCommands, removeEntries } from '../../core/settings.ts'
 import { claudeEntries } from '../../core/settings-entries.ts'
-import { kindAt } from '../../io/file-access/looking.ts'
+import { kindAt } from '../../io/fs/path-kind.ts'
 import {
   claudeSettingsPath,
   listBackups,

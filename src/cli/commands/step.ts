@@ -1,10 +1,10 @@
 import { PostflightError } from '../../core/errors.ts'
 import type { Marker } from '../../core/marker.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import { markerDisplayPath } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
-import type { TaskFolder } from '../../io/search.ts'
-import { type CommandContext, type CommandResult, record, requireRoot, requireTaskFolder } from '../context.ts'
+import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
 
 /** `postflight step`: tick the checklist. */
 
@@ -26,7 +26,7 @@ export function step(context: CommandContext, task: string, wanted: string, opti
   const steps = changed?.steps ?? []
   const name = oneLine(steps[index]?.name ?? '', 200)
   const remaining = steps.filter((one) => !one.done).length
-  record(context, root, [
+  recordInJournal(context, root, [
     {
       event: 'step',
       markerId: changed?.id,

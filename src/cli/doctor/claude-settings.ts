@@ -14,13 +14,13 @@ import {
 } from '../../io/settings-file.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand, projectFolder } from '../host-entry.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 
 /**
  * Is the hook wired in Claude Code's settings, once and as `install` would write it? `elsewhere`: another host is wired,
  * so that Claude Code need not be.
  */
-export function checkSettings(context: CommandContext, elsewhere: boolean): Finding[] {
+export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
   const project = projectFolder(context)
   const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
   // A project that is the home folder has the user's settings for its own.
@@ -38,14 +38,14 @@ interface ScopeCheck {
   readonly file: string
   /** Our commands in it that a host would run. */
   readonly commands: readonly { event: string; command: string }[]
-  readonly finding: Finding | undefined
+  readonly finding: DoctorFinding | undefined
 }
 
 /** Which of several wirings stays: first the one that all projects rest on, last the one that nobody shares. */
 const KEPT_FIRST: readonly Scope[] = ['user', 'project', 'local']
 
 /** Is the hook wired in one of the files only? Claude Code 2.1.329 runs the same command once, wherever it is listed. */
-function checkOnce(checked: readonly ScopeCheck[]): Finding[] {
+function checkOnce(checked: readonly ScopeCheck[]): DoctorFinding[] {
   const wired = KEPT_FIRST.flatMap((scope) => checked.filter((one) => one.scope === scope && one.commands.length > 0))
   if (wired.length < 2) return []
   const kept = wired.find(({ finding }) => finding?.ok) ?? wired[0]
@@ -65,7 +65,7 @@ function checkOnce(checked: readonly ScopeCheck[]): Finding[] {
 }
 
 function checkScope(context: CommandContext, scope: Scope, file: string, project: string): ScopeCheck {
-  const found = (finding: Finding | undefined, commands: ScopeCheck['commands'] = []): ScopeCheck => {
+  const found = (finding: DoctorFinding | undefined, commands: ScopeCheck['commands'] = []): ScopeCheck => {
     return { scope, file, commands, finding }
   }
   try {

@@ -1,7 +1,7 @@
 /** What `doctor` reports. */
 
 /** One finding; `ok` findings say what was looked at. `fix`: a command, or what to do by hand. */
-export interface Finding {
+export interface DoctorFinding {
   readonly check: 'settings' | 'hook' | 'plugin' | 'root' | 'marker' | 'workflow'
   readonly ok: boolean
   readonly what: string
@@ -9,11 +9,11 @@ export interface Finding {
 }
 
 /** A finding that all is well. */
-export function good(check: Finding['check'], what: string): Finding {
+export function good(check: DoctorFinding['check'], what: string): DoctorFinding {
   return { check, ok: true, what, fix: null }
 }
 
 /** A finding with its fix. */
-export function bad(check: Finding['check'], what: string, fix: string): Finding {
+export function bad(check: DoctorFinding['check'], what: string, fix: string): DoctorFinding {
   return { check, ok: false, what, fix }
 }

@@ -3,15 +3,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { shellWord } from '../../core/text.ts'
 import type { CommandContext } from '../context.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 
 /** Is the hook built and executable, and does it answer? Starts it, with an event of nobody's. */
-export function checkHook({ packageFolder, platform }: CommandContext): Finding[] {
+export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
   if (!fs.existsSync(bundle))
     return [bad('hook', `${bundle} is missing`, 'npm run build, or install the package again')]
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   if (platform !== 'win32') {
     try {
       fs.accessSync(launcher, fs.constants.X_OK)

@@ -1,13 +1,13 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
-import { commandLine } from '../../core/commands.ts'
+import { commandLine } from '../../core/command-line.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { unsearchable } from '../../core/messages.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
-import { listTaskFolders } from '../../io/search.ts'
+import { listTaskFolders } from '../../io/task-folders.ts'
 import type { CommandContext } from '../context.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
 /** What can be wrong with markers: one that will never be cleared, and one that never holds anybody. */
@@ -16,7 +16,7 @@ import { findUnwritable } from './writable.ts'
 const LONG_MS = 24 * HOUR_MS
 
 /** Every marker of a root, except those of workflows, which are looked at with their runs; and what cannot be searched. */
-export function checkMarkers(context: CommandContext, root: string): Finding[] {
+export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const unsearched = problems.map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), 'mend its rights, or move it away'),
@@ -64,7 +64,7 @@ function unwritableFor(view: MarkerView): ReturnType<typeof findUnwritable> {
 const MAX_STRAYS = 20
 
 /** Markers where the hook does not look: nobody would ever be held by them. */
-export async function checkStrays(root: string): Promise<Finding[]> {
+export async function checkStrays(root: string): Promise<DoctorFinding[]> {
   const searched = new Set(listTaskFolders(root).folders.map((folder) => path.join(folder.path, MARKER_FILE)))
   const found = await fastGlob(`**/${MARKER_FILE}`, {
     cwd: root,

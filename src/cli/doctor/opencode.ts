@@ -8,18 +8,18 @@ import { oneLine } from '../../core/text.ts'
 import { openCodeConfigPaths, readSettingsFile, requireInside } from '../../io/settings-file.ts'
 import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../host-entry.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 
 /**
  * Is the plugin in OpenCode's configuration, and does it load? Nothing where it is in none: not everybody uses OpenCode.
  */
-export function checkOpenCode(context: CommandContext): Finding[] {
+export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
   return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
 }
 
-function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): Finding[] {
+function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): DoctorFinding[] {
   const fix = `postflight install --host opencode --scope ${scope}`
   const { plugin: expected } = openCodePlugin(context, scope, project)
   try {
@@ -52,7 +52,7 @@ function pluginsIn(file: string, scope: 'project' | 'user', project: string): st
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */
-function checkPlugin({ packageFolder }: CommandContext): Finding {
+function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
   const file = path.join(packageFolder, PLUGIN_FILE)
   const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
   const run = spawnSync(process.execPath, ['--input-type=module', '--eval', load], {

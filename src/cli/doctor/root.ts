@@ -2,13 +2,13 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { SPECS_FOLDER } from '../../core/files.ts'
 import { inPlaceOfFolder } from '../../core/messages.ts'
-import { kindAt } from '../../io/file-access/looking.ts'
+import { kindAt } from '../../io/fs/path-kind.ts'
 import { type CommandContext, startOf } from '../context.ts'
 import { placeOfNewRoot } from '../new-task-folder.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 
 /** Is there a root, or can `create` make one? */
-export function checkRoot(context: CommandContext, root: string | undefined): Finding {
+export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', `root ${root}`)
   const none = `no ${SPECS_FOLDER}/ at or above ${startOf(context).path}`
   let place: string

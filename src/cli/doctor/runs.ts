@@ -1,11 +1,12 @@
-import { commandLine } from '../../core/commands.ts'
+import { commandLine } from '../../core/command-line.ts'
 import { MARKER_FILE } from '../../core/files.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
 import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
-import { listTaskFolders, type TaskFolder, taskWord } from '../../io/search.ts'
-import { WORKFLOW_FOLDER } from '../../io/workflow/store.ts'
+import { listTaskFolders } from '../../io/task-folders.ts'
+import { WORKFLOW_FOLDER } from '../../io/workflow/state-store.ts'
 import { runOfMarker } from '../workflow/marker-run.ts'
-import { bad, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
 /** What can be wrong with workflows: a marker without its run, a run without its marker, a run that does not move. */
@@ -14,17 +15,17 @@ import { findUnwritable } from './writable.ts'
 const PATIENCE_MS = 24 * HOUR_MS
 
 /** Every workflow of a root. */
-export function checkRuns(root: string, nowMs: number): Finding[] {
+export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
 }
 
-function findingFor(folder: TaskFolder, nowMs: number): Finding | undefined {
+function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
   const read = readMarker(folder)
   const marker = read?.kind === 'marker' && read.marker.workflow ? read.marker : undefined
   const { standing, note, state } = runOfMarker(folder)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
-  const wrong = (what: string, fix: string): Finding => bad('workflow', `${folder.relative}: ${what}`, fix)
+  const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
   if (standing === 'unusable') return wrong(note, 'mend that file by hand, or move it away')
   if (marker === undefined) {
     if (standing !== 'running') return undefined

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { unwritable } from '../../core/messages.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { shellWord } from '../../core/text.ts'
-import { unwritableBecause } from '../../io/file-access/looking.ts'
-import type { TaskFolder } from '../../io/search.ts'
+import { unwritableBecause } from '../../io/fs/path-kind.ts'
 
 /** Can the hook write where it must, so that it does not have to let a stop go? Looks at the rights, and writes nothing. */
 

@@ -1,10 +1,10 @@
 import { errorMessage } from '../../core/messages.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import type { TaskFolder } from '../../io/search.ts'
 import { haltRun } from '../../io/workflow/run.ts'
-import { readState } from '../../io/workflow/store.ts'
+import { readState } from '../../io/workflow/state-store.ts'
 import { asPostflightError } from '../report.ts'
 import { placeText } from './view.ts'
 
@@ -36,7 +36,7 @@ export function runOfMarker(folder: TaskFolder): MarkerRun {
 
 /**
  * Stops a run at once, so that it can be taken up again; its marker goes. False where there is none that runs.
- * @throws {PostflightError} `marker-locked`; file-system errors.
+ * @throws {PostflightError} `locked`; file-system errors.
  */
 export function stopRunOfMarker(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: number): boolean {
   if (runOfMarker(folder).standing !== 'running') return false

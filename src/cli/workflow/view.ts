@@ -1,4 +1,5 @@
-import { commandLine } from '../../core/commands.ts'
+import { commandLine } from '../../core/command-line.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
@@ -7,7 +8,6 @@ import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.
 import { counted, DRIVER_TEXT } from '../../core/workflow/messages.ts'
 import { type HistoryEntry, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { readMarker } from '../../io/marker-file.ts'
-import { type TaskFolder, taskWord } from '../../io/search.ts'
 import type { Painter } from '../report.ts'
 
 /** A run as `status` and `history` show it. */

@@ -1,10 +1,10 @@
-import { type Definition, MAX_STEPS, type Phase } from './definition.ts'
+import { type Definition, MAX_PHASE_STEPS, type Phase } from './definition.ts'
 
 /** How many prompts a run can cost at most: every prompt is one attempt of one step (or the phase) in one visit. */
 
 /** Prompts that one visit of a phase can cost at most. Steps that are not known yet count as the most there can be. */
 export function visitBound(phase: Phase): number {
-  const steps = phase.steps === undefined ? 0 : phase.steps.kind === 'list' ? phase.steps.steps.length : MAX_STEPS
+  const steps = phase.steps === undefined ? 0 : phase.steps.kind === 'list' ? phase.steps.steps.length : MAX_PHASE_STEPS
   const own = phase.artifact === undefined ? 0 : phase.maxAttempts
   return steps * phase.maxStepAttempts + own
 }

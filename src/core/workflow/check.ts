@@ -1,14 +1,14 @@
-import { isRecord } from './record.ts'
-import { checkRules, type Finding } from './rules.ts'
+import { isJsonObject } from '../json-object.ts'
+import { checkShape, type DefinitionFile, type FaultPath } from './definition-schema.ts'
+import { checkRules, type DefinitionFinding } from './rules.ts'
 import { salvage } from './salvage.ts'
-import { checkShape, type DefinitionFile, type FaultPath } from './schema.ts'
 
 /** A definition as it was read: every fault at once, those of its shape and those of its sense. */
 
 /** What a check came to. */
 export interface Checked {
-  readonly faults: readonly Finding[]
-  readonly warnings: readonly Finding[]
+  readonly faults: readonly DefinitionFinding[]
+  readonly warnings: readonly DefinitionFinding[]
   /** The definition, or what is left of it without the faults of its shape; undefined when that is nothing. */
   readonly file: DefinitionFile | undefined
 }
@@ -21,7 +21,7 @@ export function checkDefinition(value: unknown): Checked {
   if (file === undefined) return { faults: shape.faults, warnings: [], file }
   const areWaysKnown = !shape.faults.some(({ path }) => hidesWays(path))
   const { faults, warnings } = checkRules(file, rawPhases(value), areWaysKnown)
-  const isNew = ({ path }: Finding): boolean => !shape.faults.some((fault) => touches(fault.path, path))
+  const isNew = ({ path }: DefinitionFinding): boolean => !shape.faults.some((fault) => touches(fault.path, path))
   return {
     faults: [...shape.faults, ...faults.filter(isNew)],
     warnings: warnings.filter(isNew),
@@ -32,7 +32,7 @@ export function checkDefinition(value: unknown): Checked {
 /** The phases as they were written, whatever they are: of a value that something could be salvaged of. */
 function rawPhases(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   const { phases } = value as { readonly phases: readonly unknown[] }
-  return phases.map((phase) => (isRecord(phase) ? phase : {}))
+  return phases.map((phase) => (isJsonObject(phase) ? phase : {}))
 }
 
 /** True when one of two places lies in the other: what is wrong there was told. */

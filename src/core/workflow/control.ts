@@ -1,27 +1,27 @@
 import { END, type Phase } from './definition.ts'
 import { type ArtifactSeen, currentPhase, isInStep } from './machine.ts'
-import { enter, isResumableOutcome, record, type WorkflowState } from './state.ts'
+import { enter, isResumableOutcome, type WorkflowState, withTransition } from './state.ts'
 
 /** What a person does to a run: ask it to stop, take it up again, end it. Pure. */
 
 /** Asks a run to stop when the phase that runs is through. A second time changes nothing. */
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
-  const asked = record(state, { event: 'stop-request', phase: state.phase }, nowMs)
+  const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)
   return { ...asked, stopRequestedMs: nowMs }
 }
 
 /** Ends a run at once and for good, also one that stopped and could be taken up again. */
-export function abort(state: WorkflowState, nowMs: number): WorkflowState {
+export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
   if (!isResumable(state)) return state
-  const ended = record(state, { event: 'end', phase: state.phase, outcome: 'aborted' }, nowMs)
+  const ended = withTransition(state, { event: 'end', phase: state.phase, outcome: 'aborted' }, nowMs)
   return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
 }
 
 /** Ends a run at once, so that it can be taken up again. */
-export function halt(state: WorkflowState, why: string, nowMs: number): WorkflowState {
+export function haltState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
   if (!state.active) return state
-  const ended = record(state, { event: 'end', phase: state.phase, outcome: 'stopped', detail: why }, nowMs)
+  const ended = withTransition(state, { event: 'end', phase: state.phase, outcome: 'stopped', detail: why }, nowMs)
   return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
 }
 
@@ -41,14 +41,14 @@ interface Resumer {
  * that were spent are not given back: the limit grows by what the definition allows, so that no archived attempt is
  * ever written over.
  */
-export function resume(
+export function resumeState(
   state: WorkflowState,
   who: Resumer,
   seen: { readonly nowMs: number; readonly artifact: ArtifactSeen },
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    ...record(state, { event: 'resume', phase: state.phase }, seen.nowMs),
+    ...withTransition(state, { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,
     outcome: undefined,

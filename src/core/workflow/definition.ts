@@ -1,5 +1,5 @@
-import { schemaFaults } from './json-schema.ts'
-import { isRecord } from './record.ts'
+import { isJsonObject } from '../json-object.ts'
+import { schemaFaults } from './artifact-schema.ts'
 
 /**
  * A workflow's definition as the machine sees it (DESIGN section 8): every default filled in, every prompt as text.
@@ -14,13 +14,13 @@ export const END = 'end'
 export const MAX_PHASES = 2000
 
 /** More steps than this in one phase are refused. */
-export const MAX_STEPS = 1000
+export const MAX_PHASE_STEPS = 1000
 
 /** What makes an artifact valid, besides being a file. */
 export interface Check {
   readonly minBytes?: number
   readonly json?: boolean
-  /** A JSON Schema; `json-schema.ts` says which keywords. */
+  /** A JSON Schema; `artifact-schema.ts` says which keywords. */
   readonly jsonSchema?: unknown
 }
 
@@ -69,11 +69,11 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
 
 /** Reads a snapshot; undefined when it has not the shape that `start` wrote. */
 export function readDefinition(value: unknown): Definition | undefined {
-  if (!isRecord(value) || typeof value.name !== 'string' || !Array.isArray(value.phases)) return undefined
+  if (!isJsonObject(value) || typeof value.name !== 'string' || !Array.isArray(value.phases)) return undefined
   if (value.phases.length > MAX_PHASES) return undefined
   const phases: Phase[] = []
   for (const one of value.phases) {
-    const phase = isRecord(one) ? readPhase(one) : undefined
+    const phase = isJsonObject(one) ? readPhase(one) : undefined
     if (phase === undefined) return undefined
     phases.push(phase)
   }
@@ -87,7 +87,7 @@ export function readDefinition(value: unknown): Definition | undefined {
 
 function readPhase(fields: Record<string, unknown>): Phase | undefined {
   const { id, gate, next, on_exhausted: onExhausted } = fields
-  if (!isPhaseId(id) || !isRecord(next)) return undefined
+  if (!isPhaseId(id) || !isJsonObject(next)) return undefined
   if (gate !== 'strict' && gate !== 'advisory') return undefined
   if (onExhausted !== 'skip' && onExhausted !== 'stop') return undefined
   const steps = readSteps(fields.steps)
@@ -125,15 +125,15 @@ function readPhase(fields: Record<string, unknown>): Phase | undefined {
 function readSteps(value: unknown): StepSource | undefined | 'wrong' {
   if (value === undefined) return undefined
   if (Array.isArray(value)) {
-    if (value.length > MAX_STEPS || !value.every((step) => typeof step === 'string')) return 'wrong'
+    if (value.length > MAX_PHASE_STEPS || !value.every((step) => typeof step === 'string')) return 'wrong'
     return { kind: 'list', steps: value }
   }
-  if (!isRecord(value) || typeof value.from !== 'string' || typeof value.pointer !== 'string') return 'wrong'
+  if (!isJsonObject(value) || typeof value.from !== 'string' || typeof value.pointer !== 'string') return 'wrong'
   return isArtifactPath(value.from) ? { kind: 'from', artifact: value.from, pointer: value.pointer } : 'wrong'
 }
 
 function readCheck(value: unknown): Check {
-  if (!isRecord(value)) return {}
+  if (!isJsonObject(value)) return {}
   return {
     ...(typeof value.min_bytes === 'number' && { minBytes: value.min_bytes }),
     ...(value.json === true && { json: true }),

@@ -1,5 +1,5 @@
 import { END } from './definition.ts'
-import type { DefinitionFile, PhaseFile } from './schema.ts'
+import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
 
 /** The phases as a graph, by their index; the end is left out. */
 

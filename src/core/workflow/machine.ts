@@ -1,6 +1,6 @@
 import { END, findPhase, type Phase } from './definition.ts'
 import { WORKFLOW_TEXT } from './messages.ts'
-import { enter, type Outcome, record, type Transition, visitsOf, type WorkflowState } from './state.ts'
+import { enter, type RunOutcome, type Transition, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /**
  * The machine: `(state, observation) → (state, command, effects)`, pure. What lies on disk comes in as data; what has
@@ -135,7 +135,7 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
   if (!stepResult.success) {
     return stepFailed(state, phase, stepResult.summary ?? WORKFLOW_TEXT.stepSaysFailed, seen, effects)
   }
-  const done = record(state, { event: 'step-done', ...where(state) }, seen.nowMs)
+  const done = withTransition(state, { event: 'step-done', ...where(state) }, seen.nowMs)
   return { state: nextStep(done, undefined), command: { kind: 'observe' }, effects }
 }
 
@@ -156,7 +156,7 @@ function stepFailed(
   seen: Observation,
   effects: readonly Effect[],
 ): Advance {
-  const failed = record(state, { event: 'step-failed', ...where(state), detail: why }, seen.nowMs)
+  const failed = withTransition(state, { event: 'step-failed', ...where(state), detail: why }, seen.nowMs)
   const attempts = state.stepAttempts + 1
   if (attempts < state.maxStepAttempts) {
     const again = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
@@ -167,7 +167,7 @@ function stepFailed(
     const spent = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
     return { state: end(spent, 'failed', seen.nowMs, text), command: { kind: 'finish' }, effects }
   }
-  const skipped = record(failed, { event: 'step-skipped', ...where(state), detail: why }, seen.nowMs)
+  const skipped = withTransition(failed, { event: 'step-skipped', ...where(state), detail: why }, seen.nowMs)
   return { state: { ...nextStep(skipped, why), skips: state.skips + 1 }, command: { kind: 'observe' }, effects }
 }
 
@@ -195,14 +195,14 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   }
   if (!seen.returned) return only(state, 'wait')
   const attempts = state.phaseAttempts + 1
-  const failed = record(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
+  const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
   const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }
   if (attempts < state.maxPhaseAttempts) return only(counted, 'observe')
   if (phase.gate === 'strict') {
     return only(end(counted, 'stalled', seen.nowMs, WORKFLOW_TEXT.exhausted(attempts, why)), 'finish')
   }
   const goingOn = { ...counted, skips: state.skips + 1 }
-  const warned = record(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
+  const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
   // Without an artifact there is no verdict, and nothing that passed.
   return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
 }
@@ -215,7 +215,7 @@ function prompt(
   lastFailure = state.lastFailure,
 ): Advance {
   if (!seen.mayPrompt) return only(state, 'wait')
-  const asked = record({ ...state, lastFailure }, { event: 'prompt', ...where(state) }, seen.nowMs)
+  const asked = withTransition({ ...state, lastFailure }, { event: 'prompt', ...where(state) }, seen.nowMs)
   return {
     state: { ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
     command: { kind: 'prompt' },
@@ -228,7 +228,7 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
   const target = failed ? phase.next.fail : phase.next.pass
   if (target === END) {
     const outcome = failed ? 'failed' : 'completed'
-    const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
+    const passed = withTransition(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
     const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
     return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
   }
@@ -239,13 +239,13 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
     const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
     return only(end(state, 'failed', nowMs, why), 'finish')
   }
-  const passed = record(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
+  const passed = withTransition(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
   return only(enter(passed, next, nowMs), 'observe')
 }
 
-function end(state: WorkflowState, outcome: Outcome, nowMs: number, why?: string): WorkflowState {
+function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
   const detail = why === undefined ? {} : { detail: why }
-  const ended = record(state, { event: 'end', phase: state.phase, outcome, ...detail }, nowMs)
+  const ended = withTransition(state, { event: 'end', phase: state.phase, outcome, ...detail }, nowMs)
   return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 

@@ -1,14 +1,14 @@
+import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition.ts'
+import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
-import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './json-schema.ts'
 import { RULE_TEXT } from './messages.ts'
 import { unknownPlaceholders } from './prompt.ts'
-import type { DefinitionFile, FaultPath, PhaseFile } from './schema.ts'
 
 /** What a definition of the right shape must also keep to, and what in it is suspicious. */
 
 /** A fault, or a warning, with its place. */
-export interface Finding {
+export interface DefinitionFinding {
   readonly path: FaultPath
   readonly detail: string
 }
@@ -24,7 +24,7 @@ export function checkRules(
   file: DefinitionFile,
   written: readonly Written[] = file.phases,
   areWaysKnown = true,
-): { faults: Finding[]; warnings: Finding[] } {
+): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...written.map(({ id }) => String(id))])
   const faults = [
     ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, { ...phase, ...written[index] })),
@@ -36,8 +36,8 @@ export function checkRules(
   return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, written: Written): Finding[] {
-  const found: Finding[] = []
+function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, written: Written): DefinitionFinding[] {
+  const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
@@ -94,9 +94,9 @@ function schemaFaultText({ reason, keyword, expected }: SchemaFault): string {
 }
 
 /** Names that some file system cannot tell apart are one name. */
-function twins(file: DefinitionFile): Finding[] {
+function twins(file: DefinitionFile): DefinitionFinding[] {
   const seen = new Set<string>()
-  const found: Finding[] = []
+  const found: DefinitionFinding[] = []
   for (const [index, phase] of file.phases.entries()) {
     for (const name of ['id', 'artifact'] as const) {
       const value = phase[name]
@@ -111,7 +111,7 @@ function twins(file: DefinitionFile): Finding[] {
 }
 
 /** Where one artifact lies there is no room for another below it: a file is no folder. */
-function artifactsBelowArtifacts(file: DefinitionFile): Finding[] {
+function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
   return file.phases.flatMap(({ artifact = '' }, index) => {
     const parts = artifact.split('/')
@@ -124,12 +124,12 @@ function artifactsBelowArtifacts(file: DefinitionFile): Finding[] {
 }
 
 /** `isGraph`: the phases' ways can be told. */
-function warningsOf(file: DefinitionFile, isGraph: boolean): Finding[] {
+function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
   const edges = followers(file)
   const reached = reachable(edges)
   const looping = phasesOnLoops(edges)
   return file.phases.flatMap((phase, index) => {
-    const found: Finding[] = []
+    const found: DefinitionFinding[] = []
     const warn = (path: FaultPath, detail: string): void => {
       found.push({ path: ['phases', index, ...path], detail })
     }

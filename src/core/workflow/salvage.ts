@@ -1,6 +1,6 @@
+import { isJsonObject } from '../json-object.ts'
 import { END } from './definition.ts'
-import { isRecord } from './record.ts'
-import { checkShape, type DefinitionFile, type FaultPath, type ShapeFault } from './schema.ts'
+import { checkShape, type DefinitionFile, type FaultPath, type ShapeFault } from './definition-schema.ts'
 
 /**
  * A definition with faults in its shape still has rules to keep, and whoever mends it wants to hear of all at once. So
@@ -33,7 +33,7 @@ function takeOut(value: unknown, path: FaultPath): void {
   const holder = path.slice(0, -1).reduce<unknown>(child, value)
   // A phase, or a step: without it all that follow would have another place.
   if (Array.isArray(holder)) holder[last as number] = path.length === 2 ? {} : '?'
-  else if (isRecord(holder)) {
+  else if (isJsonObject(holder)) {
     if (Object.hasOwn(holder, last)) delete holder[last]
     else if (Object.hasOwn(STAND_INS, last)) holder[last] = STAND_INS[last]
   }

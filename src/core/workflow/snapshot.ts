@@ -1,5 +1,5 @@
+import type { DefinitionFile } from './definition-schema.ts'
 import { followers, phasesOnLoops, targetsOf } from './graph.ts'
-import type { DefinitionFile } from './schema.ts'
 
 /** From a definition as it was written to the snapshot that a run keeps: every default filled in, prompts as text. */
 

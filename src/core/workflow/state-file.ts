@@ -1,7 +1,7 @@
+import { isJsonObject } from '../json-object.ts'
 import { fromIso, toIso } from '../time.ts'
-import { findPhase, MAX_STEPS, readDefinition } from './definition.ts'
-import { isRecord } from './record.ts'
-import { type HistoryEntry, OUTCOMES, type Transition, type WorkflowState } from './state.ts'
+import { findPhase, MAX_PHASE_STEPS, readDefinition } from './definition.ts'
+import { type HistoryEntry, RUN_OUTCOMES, type Transition, type WorkflowState } from './state.ts'
 
 /** The state of a run as it lies on disk: one format for every driver. In the file snake_case, in the code camelCase. */
 
@@ -54,7 +54,7 @@ export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Recor
 
 /** Reads a history entry back; undefined for what is none. */
 export function readHistoryEntry(value: unknown): HistoryEntry | undefined {
-  if (!isRecord(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { n, time, ...rest } = value
   if (typeof n !== 'number' || typeof rest.event !== 'string' || typeof rest.phase !== 'string') return undefined
   return { ...(rest as unknown as Transition), n, timeMs: (typeof time === 'string' ? fromIso(time) : undefined) ?? 0 }
@@ -74,7 +74,7 @@ export function parseState(text: string): WorkflowState | StateProblem {
   } catch (error) {
     return { code: 'not-json', detail: (error as Error).message }
   }
-  if (!isRecord(value)) return { code: 'shape', detail: 'object' }
+  if (!isJsonObject(value)) return { code: 'shape', detail: 'object' }
   if (value.version !== STATE_VERSION) return { code: 'version', detail: String(value.version) }
   return fromFields(value)
 }
@@ -126,7 +126,7 @@ function fromFields(fields: Record<string, unknown>): WorkflowState | StateProbl
     stopRequestedMs: time('stop_requested'),
     parentSession: text('parent_session_id'),
     hostSession: text('host_session'),
-    outcome: OUTCOMES.find((one) => one === outcome),
+    outcome: RUN_OUTCOMES.find((one) => one === outcome),
     why: text('why'),
     startedMs: time('started_at') ?? 0,
     updatedMs: time('updated_at') ?? 0,
@@ -148,7 +148,7 @@ function isCount(value: unknown): value is number {
 
 /** More would be more prompts than the definition allows. */
 function isStepCount(value: unknown): value is number {
-  return isCount(value) && value <= MAX_STEPS
+  return isCount(value) && value <= MAX_PHASE_STEPS
 }
 
 function isFlag(value: unknown): value is boolean {
@@ -172,5 +172,5 @@ function isOptionalTexts(value: unknown): value is string[] | null {
 }
 
 function isCounts(value: unknown): value is Record<string, number> {
-  return isRecord(value) && Object.values(value).every(isCount)
+  return isJsonObject(value) && Object.values(value).every(isCount)
 }

@@ -5,13 +5,13 @@ import type { Definition, Phase } from './definition.ts'
 /** How many of the last transitions the state itself holds; all of them are in the history file. */
 export const HISTORY_KEPT = 50
 
-export const OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted'] as const
+export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted'] as const
 
 /** How a run ended. */
-export type Outcome = (typeof OUTCOMES)[number]
+export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
 /** Outcomes from which a run can be taken up again. */
-const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies Outcome[]
+const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies RunOutcome[]
 
 /** True for an outcome from which a run can be taken up again. */
 export function isResumableOutcome(outcome: string | undefined): boolean {
@@ -41,7 +41,7 @@ export interface Transition {
   readonly visit?: number
   readonly step?: number
   readonly attempt?: number
-  readonly outcome?: Outcome
+  readonly outcome?: RunOutcome
   readonly detail?: string
 }
 
@@ -89,7 +89,7 @@ export interface WorkflowState {
   readonly stopRequestedMs: number | undefined
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
-  readonly outcome: Outcome | undefined
+  readonly outcome: RunOutcome | undefined
   /** Why it ended as it did, in words. */
   readonly why: string | undefined
   readonly startedMs: number
@@ -135,12 +135,12 @@ export function newState(definition: Definition, snapshot: unknown, starter: Sta
     sequence: 0,
     history: [],
   }
-  const started = record(blank, { event: 'start', phase: first.id }, starter.nowMs)
+  const started = withTransition(blank, { event: 'start', phase: first.id }, starter.nowMs)
   return enter(started, first, starter.nowMs)
 }
 
 /** The state with one more transition in its history. */
-export function record(state: WorkflowState, transition: Transition, nowMs: number): WorkflowState {
+export function withTransition(state: WorkflowState, transition: Transition, nowMs: number): WorkflowState {
   const sequence = state.sequence + 1
   const history = [...state.history.slice(1 - HISTORY_KEPT), { n: sequence, timeMs: nowMs, ...transition }]
   return { ...state, sequence, history, updatedMs: nowMs }
@@ -149,7 +149,7 @@ export function record(state: WorkflowState, transition: Transition, nowMs: numb
 /** The state on entering a phase: everything that belongs to a visit begins anew. */
 export function enter(state: WorkflowState, phase: Phase, nowMs: number): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
-  return record(
+  return withTransition(
     {
       ...state,
       ...beginVisit(phase, visit),

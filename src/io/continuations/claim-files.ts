@@ -3,11 +3,11 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { CLAIMS_FOLDER } from '../../core/files.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../../core/loop-guard.ts'
-import { errorCode, isAbsent } from '../file-access/errors.ts'
-import { kindAt } from '../file-access/looking.ts'
-import { hideFromGit, makeOwnFolder } from '../file-access/own-folder.ts'
-import { readSmallFile } from '../file-access/reading.ts'
-import { createFile, tryRemoveFile } from '../file-access/writing.ts'
+import { errorCode, isAbsent } from '../fs/errors.ts'
+import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
+import { kindAt } from '../fs/path-kind.ts'
+import { readSmallFile } from '../fs/read.ts'
+import { createFile, tryRemoveFile } from '../fs/write.ts'
 
 /**
  * The files of the claims' folder: one per claim, one per marker that was noted as expired. Whose claims count for a

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
 import { type Claim, type LoopGuard, parseLoopGuard } from '../../core/loop-guard.ts'
-import { readSmallFile } from '../file-access/reading.ts'
-import { replaceFile, temporaryBeside } from '../file-access/writing.ts'
+import { readSmallFile } from '../fs/read.ts'
+import { replaceFile, temporaryBeside } from '../fs/write.ts'
 import { highestSlot, readClaims } from './claim-files.ts'
 
 /** The loop guard's file: one integer, for `cat` and for the skills that remove it. */

@@ -5,13 +5,13 @@ import { PostflightError } from '../../core/errors.ts'
 import { cut, inLine } from '../../core/text.ts'
 import { checkDefinition } from '../../core/workflow/check.ts'
 import { type Definition, isInsidePath, readDefinition } from '../../core/workflow/definition.ts'
+import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/definition-schema.ts'
 import { RULE_TEXT } from '../../core/workflow/messages.ts'
 import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
-import type { Finding } from '../../core/workflow/rules.ts'
-import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/schema.ts'
+import type { DefinitionFinding } from '../../core/workflow/rules.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
-import { readSmallFile } from '../file-access/reading.ts'
-import { lookForNamed, readInside } from './files.ts'
+import { lookForNamed, readInside } from '../fs/inside.ts'
+import { readSmallFile } from '../fs/read.ts'
 
 /** A definition file, JSON or YAML: read, checked, and every finding told with its line and column. */
 
@@ -68,12 +68,12 @@ function checkText(file: string, text: string): LoadedDefinition {
     detail: inLine(cut(detail, 300)),
   }))
   if (syntax.length > 0) return { faults: syntax, warnings: [], ready: undefined }
-  const place = ({ path: at, detail }: Finding): PlacedFinding => ({
+  const place = ({ path: at, detail }: DefinitionFinding): PlacedFinding => ({
     ...placeAt(offsetOf(document.contents, at)),
     where: inLine(at.join('.')),
     detail: inLine(detail),
   })
-  const inOrder = (findings: readonly Finding[]): PlacedFinding[] =>
+  const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
     findings.map(place).sort((one, other) => one.line - other.line || one.column - other.column)
   let value: unknown
   try {
@@ -155,9 +155,9 @@ function makeReady(
 function readPromptFiles(
   file: DefinitionFile | undefined,
   folder: string,
-): { texts: Map<string, string>; faults: Finding[] } {
+): { texts: Map<string, string>; faults: DefinitionFinding[] } {
   const texts = new Map<string, string>()
-  const faults: Finding[] = []
+  const faults: DefinitionFinding[] = []
   for (const [index, phase] of file?.phases.entries() ?? []) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { MAX_STEPS, type Phase } from '../../core/workflow/definition.ts'
-import { findBreach } from '../../core/workflow/json-schema.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import { findBreach } from '../../core/workflow/artifact-schema.ts'
+import { MAX_PHASE_STEPS, type Phase } from '../../core/workflow/definition.ts'
 import {
   type ArtifactSeen,
   currentPhase,
@@ -15,10 +16,9 @@ import {
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
-import { isRecord } from '../../core/workflow/record.ts'
 import { stepAsText } from '../../core/workflow/snapshot.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from './files.ts'
+import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
 
 /** What the machine asks of a task folder: what is there, and what has to be moved. */
 
@@ -89,7 +89,7 @@ function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
   if (read.kind === 'absent') return read
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
   const { value } = read
-  if (!isRecord(value) || typeof value.success !== 'boolean') {
+  if (!isJsonObject(value) || typeof value.success !== 'boolean') {
     return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult, archived: isArchived }
   }
   const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
@@ -107,7 +107,7 @@ function seeSteps(folder: string, name: string, pointer: string): StepsSeen {
   if (json.kind === 'wrong') return noSteps(json.why)
   const list = resolvePointer(json.value, pointer)
   if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, pointer))
-  if (list.length > MAX_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_STEPS))
+  if (list.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_PHASE_STEPS))
   return { kind: 'list', steps: list.map((step) => stepAsText(step).slice(0, 5000)) }
 }
 

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import { kindAt } from '../file-access/looking.ts'
-import { removeFile } from '../file-access/writing.ts'
-import type { TaskFolder } from '../search.ts'
-import { lookInside, makeFoldersInside } from './files.ts'
-import { WORKFLOW_FOLDER } from './store.ts'
+import { lookInside, makeFoldersInside } from '../fs/inside.ts'
+import { kindAt } from '../fs/path-kind.ts'
+import { removeFile } from '../fs/write.ts'
+import { WORKFLOW_FOLDER } from './state-store.ts'
 
 /**
  * Everything that an ended run left goes into a folder of its own, `workflow-runs/N`, where it cannot pass for the next

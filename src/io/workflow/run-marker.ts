@@ -2,14 +2,13 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { MAIN_AGENT, newMarkerFields } from '../../core/marker.ts'
-import { taskNumberOf } from '../../core/task-folder.ts'
+import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import { kindAt } from '../file-access/looking.ts'
+import { kindAt } from '../fs/path-kind.ts'
 import { markerDisplayPath, readMarker, requireReadable } from '../marker-file.ts'
 import { newMarkerId } from '../marker-id.ts'
 import { endMarker, writeNewMarker } from '../marker-store.ts'
-import { type TaskFolder, taskWord } from '../search.ts'
 
 /** A run's own marker, which lies in its task folder while it is active (DESIGN section 8). */
 
@@ -61,7 +60,7 @@ export function ensureMarker(folder: TaskFolder, state: WorkflowState, nowMs: nu
 
 /**
  * Ends the run's marker, if one lies there; another promise's stays.
- * @throws {PostflightError} `marker-unreadable`, `marker-locked`.
+ * @throws {PostflightError} `marker-unreadable`, `locked`.
  */
 export function removeMarker(folder: TaskFolder): void {
   if (kindAt(path.join(folder.path, MARKER_FILE)) !== undefined) endMarker(folder, (stored) => stored.marker.workflow)

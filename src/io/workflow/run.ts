@@ -1,27 +1,27 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import {
-  abort,
+  abortState,
   hadAskedBefore,
-  halt,
+  haltState,
   isResumable,
   promptAgain,
   repeatPrompt,
   requestStop,
-  resume,
+  resumeState,
 } from '../../core/workflow/control.ts'
 import type { Definition } from '../../core/workflow/definition.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { type DuePrompt, duePrompt } from '../../core/workflow/prompt.ts'
 import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
-import { kindAt } from '../file-access/looking.ts'
-import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../lock.ts'
-import { type TaskFolder, taskWord } from '../search.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
+import { kindAt } from '../fs/path-kind.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
 import { putAside } from './put-aside.ts'
 import { ensureMarker, putMarker, refuseOtherMarker, removeMarker } from './run-marker.ts'
-import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './store.ts'
+import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './state-store.ts'
 
 /** What is done to a run, by the CLI and by the hook: each under the run's lock, each leaving a state on disk. */
 
@@ -90,7 +90,7 @@ export interface Asking {
  * `look` sees the state first (a large one is read only once) and says how to look, or undefined to leave it alone:
  * then undefined comes back. Of two who ask at once, such as a hook that is wired twice, the second is given the same
  * prompt as the first, as the same attempt.
- * @throws {PostflightError} `workflow-none`, `workflow-state`, `marker-locked`; file-system errors.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
  */
 export function takeTurn(
   folder: TaskFolder,
@@ -173,7 +173,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
     }
     refuseOtherMarker(folder)
     const looking = { nowMs, returned: false, mayPrompt: false }
-    const begun = resume(state, runner, observe(folder.path, state, looking))
+    const begun = resumeState(state, runner, observe(folder.path, state, looking))
     if (state.active && state.hostSession !== begun.hostSession) takenFrom = state.hostSession
     write(folder, begun, state)
     const { state: seen } = turnUnderLock(folder, begun, looking)
@@ -189,18 +189,18 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
 
 /** Ends a run at once. */
 export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
-  return change(folder, (state) => finish(folder, abort(state, nowMs), state))
+  return change(folder, (state) => finish(folder, abortState(state, nowMs), state))
 }
 
 /** Ends a run at once, resumable, for what was done to its marker. */
 export function haltRun(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: number): WorkflowState {
-  return change(folder, (state) => finish(folder, halt(state, WORKFLOW_TEXT[why], nowMs), state))
+  return change(folder, (state) => finish(folder, haltState(state, WORKFLOW_TEXT[why], nowMs), state))
 }
 
 /** Ends a run at once, resumable, if it is still this session's: its driver was interrupted, or failed. */
 export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
   return change(folder, (state) =>
-    state.active && state.hostSession === session ? finish(folder, halt(state, why, nowMs), state) : state,
+    state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
   )
 }
 

@@ -189,7 +189,7 @@ export interface HostConfig {
   command?: Record<string, { template: string; description?: string }>
 }
 
-/** The hooks. All but `event` are waited for, and an error in one would break the turn: see `shield.ts`. */
+/** The hooks. All but `event` are waited for, and an error in one would break the turn: see `safe-hook.ts`. */
 export interface Hooks {
   dispose?(): Promise<void>
   event?(input: { readonly event: HostEvent }): Promise<void>

@@ -18,7 +18,7 @@ const LOOK_SOON_MS = 50
 const IDLE_LIMIT_MS = 10_000
 
 /** What became of a prompt. */
-export type Answer =
+export type TurnAnswer =
   | { readonly kind: 'answered'; readonly text: string }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
@@ -41,7 +41,7 @@ export class Turns {
    * Sends a text and waits for the answer. When `givesUp` says so (it is asked at every look), the session is
    * interrupted. Never throws but for a refused request.
    */
-  async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<Answer> {
+  async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
     const bell = this.#ring(session)
     try {

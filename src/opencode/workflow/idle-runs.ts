@@ -1,8 +1,8 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import type { StoredMarker, UnreadableMarker } from '../../io/marker-file.ts'
-import { type TaskFolder, taskWord } from '../../io/search.ts'
-import { readState } from '../../io/workflow/store.ts'
+import { readState } from '../../io/workflow/state-store.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 

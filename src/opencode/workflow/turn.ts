@@ -1,9 +1,9 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { readMarker } from '../../io/marker-file.ts'
-import type { TaskFolder } from '../../io/search.ts'
 import { interruptRun, requireState, resumeRun, type Turn, takeTurn } from '../../io/workflow/run.ts'
-import { readState } from '../../io/workflow/store.ts'
+import { readState } from '../../io/workflow/state-store.ts'
 
 /** A run's turns as this driver takes them: always for one session, and never over another driver's head. */
 

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { ALLOW, type Answer, formatAnswer, REASON_LIMIT } from '../../../src/core/answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../../src/core/answer.ts'
 import { isUnowned, judgeCount, judgeOwnership } from '../../../src/core/decision.ts'
 import { PostflightError } from '../../../src/core/errors.ts'
 import { formatJournalEntry } from '../../../src/core/journal-entry.ts'
@@ -132,7 +132,7 @@ export function decide({ payload: text, markers, root, onPath }: DecisionCase): 
   const subagent = payload.event === 'SubagentStop'
   const form = { onPath, script: '/opt/postflight/bin/postflight.js' }
   const capped = owed.find((one) => judgeCount(one.spent) === 'capped')
-  const answer: Answer =
+  const answer: HookAnswer =
     blocked.length > 0
       ? { kind: 'block', reason: composeReason(blocked, form, subagent) }
       : capped === undefined
@@ -149,7 +149,7 @@ export function decide({ payload: text, markers, root, onPath }: DecisionCase): 
     })),
     payload.session,
   )
-  const context: Answer = { kind: 'context', event: payload.event, context: recovery ?? '' }
+  const context: HookAnswer = { kind: 'context', event: payload.event, context: recovery ?? '' }
   for (const other of [context, { kind: 'allow', notice: unreadableNotice(text, text) } as const]) {
     const problem = lineProblem(formatAnswer(other, true))
     if (problem !== undefined) throw new Error(problem)

@@ -21,8 +21,16 @@ import { answerStop } from '../../../src/hook/stop.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { halfOf, instrument } from '../support/instrument.ts'
 import { PLAN_VARIABLE } from '../support/preload.ts'
-import type { CommandResult, Identity, Kill, Real, Stop, StopResult, Task } from './model.ts'
-import { TASKS } from './model.ts'
+import {
+  type CommandResult,
+  type Identity,
+  type Kill,
+  type Real,
+  type Stop,
+  type StopResult,
+  TASKS,
+  type Task,
+} from './model.ts'
 
 /** Makes a project, and calls `use` with its folder; it is removed afterwards. */
 export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {

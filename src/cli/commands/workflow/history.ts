@@ -1,0 +1,18 @@
+import { historyFields } from '../../../core/workflow/state-file.ts'
+import { requireState } from '../../../io/workflow/run.ts'
+import { readHistory } from '../../../io/workflow/state-store.ts'
+import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import { historyLine } from '../../workflow/view.ts'
+
+/** `postflight workflow history`. */
+
+/** Every transition of a run. */
+export function history(context: CommandContext, task: string): CommandResult {
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const entries = readHistory(folder, requireState(folder))
+  return {
+    exitCode: 0,
+    data: { task: folder.task, history: entries.map(historyFields) },
+    lines: entries.map(historyLine),
+  }
+}

@@ -1,0 +1,28 @@
+import { commandLine } from '../../../core/command-line.ts'
+import { taskWord } from '../../../core/task-folder.ts'
+import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
+import { resumeRun } from '../../../io/workflow/run.ts'
+import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { Painter } from '../../report.ts'
+import { runResult } from '../../workflow/run-result.ts'
+import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
+
+/** `postflight workflow resume`. */
+
+/** Takes a run up again, for the session that runs this; where none is known, for the one that it had. */
+export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
+  const runner = runnerOf(context, options)
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
+  const { exitCode, data, lines } = runResult(context, paint, folder, state)
+  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
+  return {
+    exitCode,
+    data: { ...data, taken_over_from: takenFrom ?? null },
+    lines: [
+      ...lines,
+      ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
+      ...(state.active && state.hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
+    ],
+  }
+}

@@ -1,0 +1,8 @@
+/** The commands about runs, as one module: the build makes one chunk of this and all that it imports. */
+
+export { abort } from './abort.ts'
+export { history } from './history.ts'
+export { next } from './next.ts'
+export { resume } from './resume.ts'
+export { status } from './status.ts'
+export { stop } from './stop.ts'

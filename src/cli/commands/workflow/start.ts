@@ -1,0 +1,42 @@
+import path from 'node:path'
+import { commandLine } from '../../../core/command-line.ts'
+import { taskWord } from '../../../core/task-folder.ts'
+import { inLine } from '../../../core/text.ts'
+import { promptBound } from '../../../core/workflow/bound.ts'
+import { DRIVER_TEXT, definitionSize } from '../../../core/workflow/messages.ts'
+import { requireDefinition } from '../../../io/workflow/load-definition.ts'
+import { startRun } from '../../../io/workflow/run.ts'
+import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
+import { prepareTaskFolder } from '../../new-task-folder.ts'
+import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
+import { runData } from '../../workflow/view.ts'
+
+/** `postflight workflow start`: a run begins in a task's folder. */
+
+export interface StartOptions extends RunnerOptions {
+  readonly definition: string
+  readonly fresh: boolean
+}
+
+/** Starts a workflow in a task's folder, for the host session that runs this. */
+export function start(
+  context: CommandContext,
+  task: string,
+  slug: string | undefined,
+  options: StartOptions,
+): CommandResult {
+  const runner = runnerOf(context, options)
+  const file = path.resolve(context.cwd, options.definition)
+  const ready = requireDefinition(file, displayPath(context, file))
+  const { folder } = prepareTaskFolder(context, task, slug)
+  const state = startRun(folder, ready, runner, { nowMs: context.nowMs, fresh: options.fresh })
+  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: [
+      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${definitionSize(ready.definition.phases.length, promptBound(ready.definition))}`,
+      runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
+    ],
+  }
+}

@@ -1,0 +1,45 @@
+import { errorMessage } from '../../../core/messages.ts'
+import type { TaskFolder } from '../../../core/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
+import { requireState } from '../../../io/workflow/run.ts'
+import { readState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
+import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import { asPostflightError, type Painter } from '../../report.ts'
+import { runData, runLines } from '../../workflow/view.ts'
+
+/** `postflight workflow status`: a picture of one run, or of every run. */
+
+/** One run, or every run of the project. */
+export function status(context: CommandContext, paint: Painter, task: string | undefined): CommandResult {
+  const root = requireRoot(context)
+  if (task !== undefined) {
+    const folder = requireTaskFolder(root, task, 'workflow')
+    const state = requireState(folder)
+    return {
+      exitCode: 0,
+      data: runData(folder, state, context.nowMs),
+      lines: runLines(folder, state, context.nowMs, paint),
+    }
+  }
+  const views = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).map((folder) =>
+    viewOf(folder, context, paint),
+  )
+  return {
+    exitCode: 0,
+    data: { workflows: views.flatMap((view) => view.data) },
+    lines: views.length === 0 ? ['no workflows here'] : views.flatMap((view) => view.lines),
+  }
+}
+
+/** A run that cannot be read must not hide the others. */
+function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): { data: object[]; lines: string[] } {
+  try {
+    const state = readState(folder)
+    if (state === undefined) return { data: [], lines: [] }
+    return { data: [runData(folder, state, context.nowMs)], lines: runLines(folder, state, context.nowMs, paint) }
+  } catch (error) {
+    const { code, args } = asPostflightError(error)
+    const message = errorMessage(code, args)
+    return { data: [{ task: folder.task, error: { code, message } }], lines: [`${paint.red('✗')} ${message}`] }
+  }
+}

@@ -1,0 +1,19 @@
+import type { TaskFolder } from '../../core/task-folder.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import type { CommandContext, CommandResult } from '../context.ts'
+import type { Painter } from '../report.ts'
+import { runData, runLines } from './view.ts'
+
+/** How a run stands after it was told something. */
+export function runResult(
+  context: CommandContext,
+  paint: Painter,
+  folder: TaskFolder,
+  state: WorkflowState,
+): CommandResult {
+  return {
+    exitCode: 0,
+    data: runData(folder, state, context.nowMs),
+    lines: runLines(folder, state, context.nowMs, paint),
+  }
+}

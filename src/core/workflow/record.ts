@@ -1,4 +1,0 @@
-/** A JSON object, for whoever checks a shape by hand. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,0 +1,138 @@
+import fs from 'node:fs'
+import { errorCode } from '../fs/errors.ts'
+import { processAgeMs } from './age.ts'
+
+/** Reading a payload from stdin, whatever stdin does. */
+
+/** The hook must answer within 5 s whatever its stdin does; after this (ms) it goes on with what it has. */
+export const STDIN_PATIENCE_MS = 3_000
+
+/** A payload longer than this (bytes) is not read to its end. */
+export const STDIN_MAX_BYTES = 33_554_432
+
+/** Trying to parse early costs; a text longer than this (characters) is waited for to its end. */
+const EARLY_LIMIT = 262_144
+
+/** What came of reading stdin. */
+export type StdinRead =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Nothing was ever sent: a terminal, a closed pipe, or a pipe that stays open and silent. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'failed'; readonly detail: string }
+
+/**
+ * Reads stdin to its end, to a whole JSON object (some hosts keep the pipe open), or until patience or size run out.
+ * Never rejects.
+ */
+export async function readStdin(
+  patienceMs: number = STDIN_PATIENCE_MS,
+  maxBytes: number = STDIN_MAX_BYTES,
+): Promise<StdinRead> {
+  const collected = new Collected(maxBytes)
+  return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
+}
+
+/** What has come so far, and whether it is enough. */
+class Collected {
+  readonly #chunks: Buffer[] = []
+  readonly #maxBytes: number
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Takes a chunk; gives the result when no more need be read. */
+  add(chunk: Buffer): StdinRead | undefined {
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    if (this.#length > this.#maxBytes) return { kind: 'failed', detail: `longer than ${this.#maxBytes} bytes` }
+    const early = this.#length <= EARLY_LIMIT && endsWithBrace(chunk) && isWhole(this.#text())
+    return early ? this.ended() : undefined
+  }
+
+  ended(): StdinRead {
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'text', text: this.#text() }
+  }
+
+  /** A half payload is a fault; a pipe that stays open and silent is as good as none. */
+  timedOut(patienceMs: number): StdinRead {
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: `no end after ${patienceMs} ms` }
+  }
+
+  #text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}
+
+/**
+ * Reads a file, or a pipe on Linux, without the stream machinery, which costs some 4 ms to load. A pipe is opened anew
+ * so that reading it does not wait: a plain read of a pipe that the host keeps open would last for ever. Undefined
+ * where stdin is something else (Claude Code 2.1.329 gives a socket), or cannot be opened so.
+ */
+function readDirectly(collected: Collected, patienceMs: number): StdinRead | undefined {
+  const source = openDirectly()
+  if (source === undefined) return undefined
+  const deadline = processAgeMs() + patienceMs
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(65_536)
+    try {
+      const count = fs.readSync(source, buffer, 0, buffer.length, null)
+      if (count === 0) return collected.ended()
+      const result = collected.add(buffer.subarray(0, count))
+      if (result !== undefined) return result
+    } catch (error) {
+      // Interrupted by a signal is not the end either.
+      if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
+      if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
+function openDirectly(): number | undefined {
+  try {
+    const stats = fs.fstatSync(0)
+    if (stats.isFile()) return 0
+    if (!stats.isFIFO() || process.platform !== 'linux') return undefined
+    return fs.openSync('/proc/self/fd/0', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+}
+
+function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: number): Promise<StdinRead> {
+  if (stdin.isTTY) return Promise.resolve({ kind: 'nothing' })
+  return new Promise((resolve) => {
+    const finish = (result: StdinRead): void => {
+      clearTimeout(timer)
+      stdin.pause()
+      stdin.removeAllListeners()
+      // A late error of a stream that nobody reads any more must not end the process.
+      stdin.on('error', () => {})
+      resolve(result)
+    }
+    const timer = setTimeout(() => finish(collected.timedOut(patienceMs)), patienceMs)
+    stdin.on('data', (chunk: Buffer) => {
+      const result = collected.add(chunk)
+      if (result !== undefined) finish(result)
+    })
+    stdin.on('end', () => finish(collected.ended()))
+    stdin.on('error', (error) => finish({ kind: 'failed', detail: error.message }))
+  })
+}
+
+function endsWithBrace(bytes: Buffer): boolean {
+  let index = bytes.length - 1
+  while (index >= 0 && /\s/.test(String.fromCharCode(bytes[index] as number))) index -= 1
+  return bytes[index] === 0x7d
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,62 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { SPECS_FOLDER } from '../core/files.ts'
+import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from '../core/task-folder.ts'
+import { errorCode, isAbsent } from './fs/errors.ts'
+
+/**
+ * The one search (DESIGN section 2): `specs/` itself, every folder below it, and one deeper below folders whose name
+ * does not begin with a digit. Links are not followed. `hooks/postflight-hook` looks in the same places.
+ */
+
+/** Every folder of a root that may hold a marker, in path order, and what could not be looked into. */
+export function listTaskFolders(root: string): { folders: TaskFolder[]; problems: SearchProblem[] } {
+  const problems: SearchProblem[] = []
+  const specs = path.join(root, SPECS_FOLDER)
+  const folders: TaskFolder[] = [{ root, path: specs, task: SPECS_ITSELF, relative: SPECS_FOLDER }]
+  for (const name of subfolders(specs, problems)) {
+    const folder = path.join(specs, name)
+    const relative = `${SPECS_FOLDER}/${name}`
+    folders.push({ root, path: folder, task: name, relative })
+    if (beginsWithDigit(name)) continue
+    for (const child of subfolders(folder, problems)) {
+      folders.push({ root, path: path.join(folder, child), task: child, relative: `${relative}/${child}` })
+    }
+  }
+  return { folders, problems }
+}
+
+function subfolders(folder: string, problems: SearchProblem[]): string[] {
+  try {
+    return fs
+      .readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+      .sort()
+  } catch (error) {
+    // Gone meanwhile is nothing to report.
+    if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
+    return []
+  }
+}
+
+/**
+ * The folders among `folders` in which something of that name lies, whatever it is. Those that nobody may look into
+ * are added to `problems`: their markers, if any, cannot be judged.
+ */
+export function foldersHolding(
+  folders: readonly TaskFolder[],
+  fileName: string,
+  problems: SearchProblem[] = [],
+): TaskFolder[] {
+  return folders.filter((folder) => {
+    try {
+      return fs.lstatSync(`${folder.path}${path.sep}${fileName}`, { throwIfNoEntry: false }) !== undefined
+    } catch (error) {
+      if (!isAbsent(error) && problems.every((problem) => problem.path !== folder.path)) {
+        problems.push({ path: folder.path, detail: errorCode(error) })
+      }
+      return false
+    }
+  })
+}

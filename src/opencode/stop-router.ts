@@ -1,0 +1,113 @@
+import { MAIN_AGENT } from '../core/marker.ts'
+import type { Guard } from './guard/guard.ts'
+import type { IdleGuard } from './guard/idle.ts'
+import type { InLoopGuard } from './guard/in-loop.ts'
+import type { SubAgentGuard } from './guard/sub-agent.ts'
+import type { HostEvent, StoppingOutput, ToolOutput } from './host/api.ts'
+import type { Turns } from './host/turns.ts'
+import type { Agent, Sessions } from './sessions.ts'
+
+/** Who answers a stop of OpenCode's, and when: the one place that knows the four ways in which an agent is held. */
+
+/** The parts, one for each way. */
+export interface StopRouterParts {
+  readonly sessions: Sessions
+  readonly turns: Turns
+  readonly guard: Guard
+  readonly idle: IdleGuard
+  readonly inLoop: InLoopGuard
+  readonly subAgents: SubAgentGuard
+  /** True where the process ends with the main conversation's first idle. */
+  readonly oneShot: boolean
+}
+
+export class StopRouter {
+  readonly #parts: StopRouterParts
+  /** Sub-agents whose caller does not wait for them. */
+  readonly #background = new Set<string>()
+  /** Set when this OpenCode asks before a session stops: then nothing else has to. */
+  #asksBeforeStop = false
+
+  constructor(parts: StopRouterParts) {
+    this.#parts = parts
+  }
+
+  /** True for an agent that has to be held inside its loop: a prompt that is sent later would come too late. */
+  #isHeldInLoop(agent: Agent): boolean {
+    if (this.#asksBeforeStop) return false
+    return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
+  }
+
+  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
+    const { sessionID, info, part, error } = properties
+    const { sessions, inLoop, subAgents } = this.#parts
+    switch (type) {
+      case 'session.created':
+      case 'session.updated':
+        if (info !== undefined) sessions.note(info)
+        return
+      case 'session.deleted':
+        if (info !== undefined) this.#forget(info.id)
+        return
+      case 'message.part.updated':
+        if (part?.type === 'tool' && part.tool === 'task') this.#noteBackground(part.state?.metadata)
+        return
+      case 'session.error':
+        if (sessionID === undefined) return
+        await inLoop.failed(sessionID)
+        if (error?.name === 'MessageAbortedError') await subAgents.interrupted(sessionID)
+        return
+      case 'session.idle':
+        if (sessionID !== undefined) await this.#onIdle(sessionID)
+    }
+  }
+
+  async #onIdle(session: string): Promise<void> {
+    const { sessions, turns, guard, inLoop, idle } = this.#parts
+    turns.noteIdle(session)
+    const agent = await sessions.identify(session)
+    const wasHeldInLoop = this.#isHeldInLoop(agent)
+    // A one-shot process is about to end: first what needs no waiting.
+    if (wasHeldInLoop) guard.stopped(agent)
+    await inLoop.idle(session)
+    if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
+  }
+
+  /** A tool has ended well. The output of a `task` waits until its sub-agent may stop. */
+  async onToolEnded(tool: string, output: ToolOutput): Promise<void> {
+    const session = output.metadata?.sessionId
+    if (tool !== 'task' || typeof session !== 'string') return
+    this.#noteBackground(output.metadata)
+    if (!this.#background.has(session)) await this.#parts.subAgents.taskEnded(session, output)
+  }
+
+  /** The model has finished a text, which may be the last of its turn. */
+  async onTextCompleted(session: string, messageId: string): Promise<void> {
+    const agent = await this.#parts.sessions.identify(session)
+    if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)
+  }
+
+  /** An OpenCode that asks before a session stops, as is proposed upstream. */
+  async onStopping(session: string, output: StoppingOutput): Promise<void> {
+    const { sessions, guard, oneShot } = this.#parts
+    this.#asksBeforeStop = true
+    const agent = await sessions.identify(session)
+    const isMain = agent.agent === MAIN_AGENT
+    // The result of any other sub-agent is held where its caller waits for it.
+    if (!isMain && !this.#background.has(session)) return
+    const { reason } = guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
+    if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
+  }
+
+  #noteBackground(metadata: Readonly<Record<string, unknown>> | undefined): void {
+    if (metadata?.background === true && typeof metadata.sessionId === 'string') {
+      this.#background.add(metadata.sessionId)
+    }
+  }
+
+  #forget(session: string): void {
+    this.#parts.sessions.forget(session)
+    this.#parts.idle.forget(session)
+    this.#background.delete(session)
+  }
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../src/core/workflow/artifact-schema.ts'
+import { isPointer, resolvePointer } from '../../src/core/workflow/pointer.ts'
+
+describe('the supported part of JSON Schema', () => {
+  it.each<[unknown, unknown, string | undefined]>([
+    [true, 1, undefined],
+    [false, 1, ''],
+    [{ type: ['array', 'null'] }, null, undefined],
+    [{ type: ['array', 'null'] }, 'null', ''],
+    [{ type: 'string', minLength: 2 }, '😀', ''],
+    [{ minLength: 2 }, 'ab', undefined],
+    [{ maxLength: 1 }, '😀', undefined],
+    [{ maxLength: 1 }, 'ab', ''],
+    [{ minimum: 1, maximum: 2 }, 0, ''],
+    [{ minimum: 1, maximum: 2 }, 1, undefined],
+    [{ minimum: 1, maximum: 2 }, 2, undefined],
+    [{ minimum: 1, maximum: 2 }, 3, ''],
+    [{ minimum: 1 }, 'text', undefined],
+    [{ minItems: 1 }, [], ''],
+    [{ maxItems: 1 }, [1, 2], ''],
+    [{ enum: [1, { a: [1] }] }, { a: [1] }, undefined],
+    [{ enum: [1] }, 2, ''],
+    [{ const: { a: 1, b: 2 } }, { b: 2, a: 1 }, undefined],
+    [{ const: { a: 1 } }, 3, ''],
+    [{ const: { a: 1, b: 2 } }, { a: 1, b: 3 }, ''],
+    [{ const: {} }, [], ''],
+    [{ const: [1] }, [1, 2], ''],
+    [{ const: [1, 2] }, [1, 3], ''],
+    [{ required: ['a', 'b'] }, { a: 1 }, ''],
+    [{ required: ['a', 'b'] }, { a: 1, b: 1 }, undefined],
+    [{ required: ['a'] }, {}, ''],
+    [{ required: ['a'] }, [], undefined],
+    [{ required: ['toString'] }, {}, ''],
+    [{ properties: { a: { type: 'string' } } }, { a: 1 }, '/a'],
+    [{ properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, '/b'],
+    [{ additionalProperties: { type: 'string' } }, { b: 2 }, '/b'],
+    [{ items: { items: { type: 'string' } } }, [['x'], [1]], '/1/0'],
+    [{ title: 'x', description: 'y' }, 1, undefined],
+    [{ properties: { a: { type: 'string' } } }, 3, undefined],
+    [{ items: false }, 3, undefined],
+    [{ minLength: 1, minItems: 1 }, {}, undefined],
+    [{ const: { a: 1 } }, { a: 1, b: 2 }, ''],
+    [{ const: { a: 1 } }, { b: 1 }, ''],
+    [{ const: [1] }, { 0: 1 }, ''],
+  ])('%j and %j: broken at %j', (schema, value, at) => {
+    expect(schemaFaults(schema)).toEqual([])
+    expect(findBreach(schema, value)?.at).toBe(at)
+  })
+
+  it.each([
+    ['object', [{}]],
+    ['array', [[]]],
+    ['string', ['x']],
+    ['number', [1, 1.5]],
+    ['integer', [1]],
+    ['boolean', [true, false]],
+    ['null', [null]],
+  ])('of all kinds of value %s is %j', (type, expected) => {
+    const all = [{}, [], 'x', 1, 1.5, true, false, null]
+    expect(all.filter((value) => findBreach({ type }, value) === undefined)).toEqual(expected)
+  })
+
+  it.each<[unknown, unknown, string, string]>([
+    [false, 1, 'false', 'nothing'],
+    [{ type: 'string' }, 1, 'type', 'string'],
+    [{ type: ['string', 'null'] }, 1, 'type', '["string","null"]'],
+    [{ const: { a: 1 } }, 1, 'const', '{"a":1}'],
+    [{ minLength: 2 }, 'x', 'minLength', '2'],
+  ])('%j and %j: what it breaks is the %s %s', (schema, value, keyword, expected) => {
+    expect(findBreach(schema, value)).toEqual({ at: '', keyword, expected })
+  })
+
+  it.each(['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples'])(
+    '%s is a note, whatever it holds',
+    (keyword) => {
+      for (const note of ['x', 5, { pattern: 'x' }]) {
+        expect(schemaFaults({ [keyword]: note })).toEqual([])
+        expect(findBreach({ [keyword]: note }, 1)).toBeUndefined()
+      }
+    },
+  )
+
+  it.each<[unknown, string[]]>([
+    [{ pattern: 'x' }, ['pattern']],
+    [{ $ref: '#' }, ['$ref']],
+    [{ toString: 'x' }, ['toString']],
+    [{ additionalProperties: { format: 'date' } }, ['additionalProperties', 'format']],
+  ])('%j: the keyword at %j is not known', (schema, path) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'unknown', keyword: path.at(-1), expected: '' }])
+  })
+
+  const TYPES = 'one of object, array, string, number, integer, boolean, null, or a list of them'
+  it.each<[unknown, string[], string]>([
+    [{ type: 'thing' }, ['type'], TYPES],
+    [{ type: ['string', 'thing'] }, ['type'], TYPES],
+    [{ minimum: 'x' }, ['minimum'], 'a number'],
+    [{ maxItems: Number.POSITIVE_INFINITY }, ['maxItems'], 'a number'],
+    [{ required: 'a' }, ['required'], 'a list of names'],
+    [{ required: ['a', 3] }, ['required'], 'a list of names'],
+    [{ properties: { 'a/b': { enum: 3 } } }, ['properties', 'a/b', 'enum'], 'a list of at most 200 values'],
+    [{ properties: [] }, ['properties'], 'an object of schemas'],
+  ])('%j: what is at %j must be %s', (schema, path, expected) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'kind', keyword: path.at(-1), expected }])
+  })
+
+  it.each<[unknown, string[]]>([
+    [{ items: 3 }, ['items']],
+    [{ additionalProperties: null }, ['additionalProperties']],
+    [{ properties: { a: [] } }, ['properties', 'a']],
+    [3, []],
+  ])('%j: what is at %j is no schema', (schema, path) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'no-schema', keyword: '', expected: '' }])
+  })
+
+  it('two hundred values may be listed, and no more', () => {
+    const values = Array.from({ length: 201 }, (_, index) => index)
+    expect(schemaFaults({ enum: values.slice(0, 200) })).toEqual([])
+    expect(schemaFaults({ enum: values })).toMatchObject([{ path: ['enum'], reason: 'kind' }])
+  })
+
+  it.each<[string, (schema: object) => object]>([
+    ['items', (schema) => ({ items: schema })],
+    ['additionalProperties', (schema) => ({ additionalProperties: schema })],
+    ['properties', (schema) => ({ properties: { a: schema } })],
+  ])('goes twenty deep in %s, and no deeper', (_, around) => {
+    const nested = (depth: number): object => (depth === 0 ? {} : around(nested(depth - 1)))
+    expect(schemaFaults(nested(MAX_SCHEMA_DEPTH))).toEqual([])
+    expect(schemaFaults(nested(MAX_SCHEMA_DEPTH + 1))).toMatchObject([{ reason: 'no-schema' }])
+    expect(MAX_SCHEMA_DEPTH).toBe(20)
+  })
+})
+
+describe('a JSON pointer', () => {
+  it.each<[string, unknown]>([
+    ['', { a: 1 }],
+    ['/a', undefined],
+    ['/list/1', 'two'],
+    ['/list/01', undefined],
+    ['/list/-', undefined],
+    ['/list/length', undefined],
+    ['/x~1y/~0', 3],
+    ['/toString', undefined],
+    ['/list/1/0', undefined],
+    ['/none/a', undefined],
+  ])('%j', (pointer, expected) => {
+    const value = pointer === '' ? { a: 1 } : { list: ['one', 'two'], 'x/y': { '~': 3 }, none: null }
+    expect(resolvePointer(value, pointer)).toEqual(expected)
+  })
+
+  it.each([
+    ['', true],
+    ['/a/~0~1', true],
+    ['a', false],
+    ['/~2', false],
+  ])('%j is one: %s', (text, expected) => {
+    expect(isPointer(text)).toBe(expected)
+  })
+})
