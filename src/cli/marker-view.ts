@@ -1,20 +1,21 @@
 import path from 'node:path'
-import { CONTINUATION_LIMIT, isExpired, isUnowned, promisedAtMs } from '../core/decision.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
+import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
 import { markerProblem } from '../core/messages.ts'
+import { isExpired, isUnowned, promisedAtMs } from '../core/stop/rules.ts'
+import { markerDisplayPath } from '../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
 import { readSpent } from '../io/continuations/count.ts'
 import { errorText } from '../io/fs/errors.ts'
-import { cameWithClone } from '../io/judge.ts'
-import { markerDisplayPath, readMarker } from '../io/marker-file.ts'
+import { readMarker } from '../io/marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
 import { loadMarkerRun } from './workflow/load-marker-run.ts'
 
 /** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
 export interface MarkerView {
-  readonly state: 'pending' | 'tracked' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+  readonly state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
   readonly outcome: 'capped' | 'expired' | null
   readonly task: string
   /** Absolute. */
@@ -78,14 +79,12 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     relative_path: markerDisplayPath(folder, fileName),
   }
   if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read: ${read.detail}`] }
-  const { marker, fileTimeMs, identity } = read
+  const { marker, times, identity } = read
   const abandoned = fileName !== MARKER_FILE
-  const expired = isExpired(marker, fileTimeMs, nowMs)
-  const promisedMs = promisedAtMs(marker, fileTimeMs, nowMs)
+  const expired = isExpired(marker, times, nowMs)
+  const promisedMs = promisedAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
-  const tracked = cameWithClone(read, fileName)
-  if (tracked) problems.push('came with the repository (git tracks this very content): it holds nobody')
-  else if (isUnowned(marker) && !abandoned && !expired && !marker.workflow) {
+  if (isUnowned(marker) && !abandoned && !expired && !marker.workflow) {
     problems.push("has no host session: it holds any sub-agent's stop, and no main conversation's")
   }
   let spent: number | null = null
@@ -97,15 +96,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
     ...base,
-    state: abandoned
-      ? 'abandoned'
-      : tracked
-        ? 'tracked'
-        : marker.bypassed
-          ? 'bypassed'
-          : expired
-            ? 'expired'
-            : 'pending',
+    state: abandoned ? 'abandoned' : marker.bypassed ? 'bypassed' : expired ? 'expired' : 'pending',
     outcome: abandoned ? 'capped' : expired ? 'expired' : null,
     id: quoted(marker.id),
     skill: quoted(marker.skill),

@@ -1,11 +1,26 @@
 import { shellWord } from './text.ts'
 
+/** Commands that are printed for an agent or a person to type. */
+
 /** How an agent or a person can start the CLI from where they are. */
 export interface CommandForm {
   /** Whether `postflight` is found on the PATH. */
   readonly onPath: boolean
   /** The CLI's own file, for where it is not. */
   readonly script: string
+}
+
+/** Where printed commands will be typed. */
+export interface CommandReader {
+  /** The root that a command finds there by itself. */
+  readonly foundRoot: string | undefined
+  /** Searches the PATH, so it is asked only where a fallback may be printed. */
+  readonly findForm: () => CommandForm
+}
+
+/** The `--root` that a printed command needs; undefined where the reader's folder leads to the root by itself. */
+export function rootOptionFor({ foundRoot }: CommandReader, root: string): string | undefined {
+  return root === foundRoot ? undefined : root
 }
 
 /**

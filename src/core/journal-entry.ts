@@ -34,6 +34,12 @@ export interface JournalEntry {
   readonly detail?: string | undefined
 }
 
+/** An entry and the root whose journal it belongs to. */
+export interface Recorded {
+  readonly root: string
+  readonly entry: JournalEntry
+}
+
 /** No value of a line is longer: a line must fit one write, and a hostile marker must not fill the disk. */
 const VALUE_LIMIT = 500
 

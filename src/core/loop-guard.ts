@@ -1,8 +1,7 @@
-import { CONTINUATION_LIMIT } from './decision.ts'
 import { isMarkerId } from './marker.ts'
 
 /**
- * How continuations are counted (DESIGN section 6), as data. One claim file per continuation, `{key}.{slot}`, slots 1
+ * How continuations are counted (docs/design.md, "Counting continuations"), as data. One claim file per continuation, `{key}.{slot}`, slots 1
  * to 3; the loop guard file shows the number to `cat`. What counts for a marker:
  *
  * - the claims under its own key: its id, or the file itself where it has none;
@@ -10,6 +9,14 @@ import { isMarkerId } from './marker.ts'
  * - while the loop guard file is there, every other claim too, and the number in it: the marker was replaced in the
  *   same chain. Removing loop guard and marker together is what starts anew.
  */
+
+/** How many stops one marker may block. */
+export const CONTINUATION_LIMIT = 3
+
+/** True when no continuation is left. */
+export function isSpent(count: number): boolean {
+  return count >= CONTINUATION_LIMIT
+}
 
 /** The loop guard file, read. */
 export type LoopGuard =

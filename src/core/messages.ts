@@ -1,9 +1,10 @@
 import { commandLine } from './command-line.ts'
-import { CONTINUATION_LIMIT, type Rule } from './decision.ts'
 import type { ErrorArguments, ErrorCode } from './errors.ts'
 import { SPECS_FOLDER } from './files.ts'
+import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import type { MarkerProblem } from './marker.ts'
-import { oneLine } from './text.ts'
+import type { Rule } from './stop/rules.ts'
+import { inLine, oneLine } from './text.ts'
 
 /** The one place for prose: codes and data come in, sentences go out. Nothing here decides anything. */
 
@@ -149,11 +150,11 @@ export function markerProblem(problem: MarkerProblem): string {
 /** Why a rule of DESIGN section 5 answers as it does. */
 export const RULE_SENTENCES: Record<Rule, string> = {
   workflow: "a running workflow's: its driver answers for it",
-  tracked: 'unowned, and git tracks this very content: it came with the repository and is no live promise',
   bypassed: 'stop_hook_active is true in the marker: let go, marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
   'unowned-stop': "unowned, and unowned markers hold sub-agents' stops only",
-  expired: 'unowned and older than 24 h: it holds nobody any more',
+  expired: 'unowned and older than 24 h: it blocks no stop any more',
+  'before-session': 'unowned and from before this session: a clone, an archive or an earlier session left it there',
   'other-agent': 'it belongs to another agent of this session',
   background: 'a sub-agent is still running in the background: the host asks again when it ends',
   capped: `${CONTINUATION_LIMIT} continuations are spent: let go, the marker is kept as abandoned`,
@@ -168,6 +169,24 @@ export const WORKFLOW_RULES = {
   unless: "unless the workflow's driver gives out a prompt",
 } as const
 
+/** What `explain` says beside the rules. */
+export const EXPLAIN_TEXT = {
+  noPayload: 'No payload is given (--payload FILE, or - for stdin). The hook reads an empty one as:',
+  whose: (session: string | undefined, agent: string | undefined): string =>
+    `of session ${inLine(session ?? 'not known')}, agent ${inLine(agent ?? 'not known')}`,
+  noRoot: 'no root: no start folder leads to a specs/ folder',
+  roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
+  noMarkers: 'no pending markers',
+  marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
+    `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
+  unreadable: (detail: string): string => `cannot be read (${detail}): the stop is allowed`,
+  answer: 'answer:',
+  told: (notice: string): string => `the user is told: ${inLine(notice)}`,
+  disabled: 'POSTFLIGHT_DISABLE=1: the hook allows everything',
+  notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
+  ignored: (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
+} as const
+
 /** The note to the user when a marker ran into the limit. */
 export function cappedNotice(task: string, path: string, command: string): string {
   return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} continuations. The promise is kept in ${oneLine(path, QUOTE_LIMIT)}; look with \`${command}\`.`
@@ -176,6 +195,16 @@ export function cappedNotice(task: string, path: string, command: string): strin
 /** The note to the user when a marker's state could not be read or written. */
 export function unreadableNotice(path: string, detail: string): string {
   return `postflight-guard: ${oneLine(path, QUOTE_LIMIT)} could not be used (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed. \`postflight doctor\` says more.`
+}
+
+/** For stderr: the owner of a marker could not be noted. */
+export function ownerNotNoted(path: string, detail: string): string {
+  return `postflight-guard: ${inLine(path)}: the owner was not noted (${detail})`
+}
+
+/** For stderr: unfinished postflights that could not be listed when a session started. */
+export function unlistedComplaint(path: string, detail: string): string {
+  return `postflight-guard: ${inLine(path)}: what is unfinished there was not told (${detail})`
 }
 
 /** A folder that nobody may look into: a marker in there holds nobody. */
@@ -224,7 +253,7 @@ export const REASON_TEXT = {
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   count: (count: number): string =>
-    `This is continuation ${count} of ${CONTINUATION_LIMIT}${count >= CONTINUATION_LIMIT ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
+    `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only the last one.',
   more: (count: number, command: string): string =>
     count === 1

@@ -24,6 +24,10 @@ export interface Payload {
   /** Only Copilot sends it, on the first of its two stops per sub-agent. */
   readonly parentAgent?: string
   readonly cwd?: string
+  /** The file in which the host keeps the conversation. */
+  readonly transcript?: string
+  /** Codex's id of the turn. */
+  readonly turn?: string
   /** How many sub-agents the host says are still running in the background. */
   readonly runningSubagents: number
   /** The command of a shell tool. */
@@ -61,6 +65,8 @@ function fromFields(fields: Fields): Payload {
   const agentType = identifier(fields, 'agent_type')
   const parentAgent = identifier(fields, 'parent_agent_id')
   const cwd = text(fields, 'cwd')
+  const transcript = text(fields, 'transcript_path')
+  const turn = identifier(fields, 'turn_id')
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   return {
@@ -71,6 +77,8 @@ function fromFields(fields: Fields): Payload {
     ...(agentType !== undefined && { agentType }),
     ...(parentAgent !== undefined && { parentAgent }),
     ...(cwd !== undefined && { cwd }),
+    ...(transcript !== undefined && { transcript }),
+    ...(turn !== undefined && { turn }),
     ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
   }
 }

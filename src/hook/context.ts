@@ -1,34 +1,30 @@
-import type { HookAnswer } from '../core/answer.ts'
-import type { CommandForm } from '../core/command-line.ts'
+import type { CommandReader } from '../core/command-line.ts'
 import type { Environment } from '../core/hosts/host.ts'
+import type { Recorded } from '../core/journal-entry.ts'
 import type { Payload } from '../core/payload.ts'
-import type { Recorded } from '../io/journal.ts'
+import { NOTHING_TO_REPORT, type Report } from '../core/stop/answer-for.ts'
 
-/** What the hook knows when it starts to answer. */
+/** What the hook knows when an event comes. */
 export interface HookContext {
   readonly payload: Payload
   readonly environment: Environment
   /** Every distinct root, in the resolver's order. */
   readonly roots: readonly string[]
-  /** The root that a command of the agent would find from where it is. */
-  readonly agentRoot: string | undefined
-  /** Looked for only when a command is printed. */
-  readonly findForm: () => CommandForm
+  /** Where the agent would type a command that is printed. */
+  readonly reader: CommandReader
   /** ms since the epoch. */
   readonly nowMs: number
   /** When to go on with what there is, as an age of this process (ms). */
-  readonly deadline?: number
+  readonly deadline: number
 }
 
-/** What came of it. */
+/** What the hook did about an event. */
 export interface HookResult {
-  readonly answer: HookAnswer
+  readonly report: Report
   readonly recorded: readonly Recorded[]
-  /** For stderr. */
+  /** For stderr alone. */
   readonly complaints: readonly string[]
 }
 
-/** The `--root` that a printed command needs, or undefined where it finds the root by itself. */
-export function rootOption(context: HookContext, root: string): string | undefined {
-  return root === context.agentRoot ? undefined : root
-}
+/** The result of an event that is not ours. */
+export const NOTHING_DONE: HookResult = { report: NOTHING_TO_REPORT, recorded: [], complaints: [] }

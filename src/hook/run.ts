@@ -4,17 +4,17 @@ import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
 import { errorMessage, unreadableNotice } from '../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
-import type { SearchProblem } from '../core/task-folder.ts'
+import { answerFor } from '../core/stop/answer-for.ts'
 import { stripControl } from '../core/text.ts'
 import { appendRecorded } from '../io/journal.ts'
 import { findCommandForm } from '../io/process/command-form.ts'
 import { writeAll } from '../io/process/output.ts'
 import { readStdin } from '../io/process/stdin.ts'
-import { findAgentRoot, findRoots, startFolders } from '../io/root.ts'
+import { findHookPlace } from '../io/root.ts'
 import type { HookContext, HookResult } from './context.ts'
-import { answerToolUse } from './ownership.ts'
-import { answerSessionStart } from './session-start.ts'
-import { answerStop } from './stop.ts'
+import { handleToolUse } from './ownership.ts'
+import { handleSessionStart } from './session-start.ts'
+import { handleStop } from './stop.ts'
 
 /**
  * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (DESIGN section 5, "Fail open").
@@ -25,6 +25,8 @@ const MAX_COMPLAINTS = 20
 
 /** The age (ms) of this process after which no further marker is settled: one may take a second, and the answer 5 s. */
 const SETTLED_BY_MS = 3_500
+
+const CLI = path.join(import.meta.dirname, '..', 'bin', 'postflight.js')
 
 /** The hook from start to end. Never rejects. */
 export async function runHook(): Promise<void> {
@@ -49,41 +51,28 @@ async function readPayload(): Promise<Payload | undefined> {
   return undefined
 }
 
+/** What each event of ours is answered by. */
+const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> = {
+  SubagentStop: handleStop,
+  Stop: handleStop,
+  PostToolUse: handleToolUse,
+  SessionStart: handleSessionStart,
+}
+
 function answerPayload(payload: Payload): HookAnswer {
-  const problems: SearchProblem[] = []
-  const { answer, recorded, complaints } = resultFor(payload, problems)
-  for (const { path: folder, detail } of problems) complain(unreadableNotice(folder, detail))
-  for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(complaint)
-  for (const complaint of appendRecorded(recorded, Date.now())) complain(`postflight-guard: ${complaint}`)
-  return answer
-}
-
-function resultFor(payload: Payload, problems: SearchProblem[]): HookResult {
-  const answerers: Record<string, (context: HookContext) => HookResult> = {
-    SubagentStop: answerStop,
-    Stop: answerStop,
-    PostToolUse: answerToolUse,
-    SessionStart: answerSessionStart,
-  }
-  const answerer = Object.hasOwn(answerers, payload.event) ? answerers[payload.event] : undefined
-  return answerer === undefined
-    ? { answer: ALLOW, recorded: [], complaints: [] }
-    : answerer(contextFor(payload, problems))
-}
-
-function contextFor(payload: Payload, problems: SearchProblem[]): HookContext {
-  const cwd = currentFolder()
+  const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
+  if (handle === undefined) return ALLOW
   const environment = process.env
   const option = optionValue(process.argv.slice(2), '--root')
-  return {
-    payload,
-    environment,
-    roots: findRoots(startFolders({ option, payloadCwd: payload.cwd, environment, cwd }), problems),
-    agentRoot: findAgentRoot({ payloadCwd: payload.cwd, environment, cwd }),
-    findForm: () => findCommandForm(environment, path.join(import.meta.dirname, '..', 'bin', 'postflight.js')),
-    nowMs: Date.now(),
-    deadline: SETTLED_BY_MS,
-  }
+  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder() })
+  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, CLI) }
+  const { roots } = place
+  const result = handle({ payload, environment, roots, reader, nowMs: Date.now(), deadline: SETTLED_BY_MS })
+  const { answer, notices } = answerFor(payload, result.report, reader)
+  for (const { path: folder, detail } of place.problems) complain(unreadableNotice(folder, detail))
+  for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(complaint)
+  for (const complaint of appendRecorded(result.recorded, Date.now())) complain(`postflight-guard: ${complaint}`)
+  return answer
 }
 
 /** A current folder that was removed leads nowhere; the other start folders still do. */

@@ -1,20 +1,14 @@
-import { ALLOW } from '../core/answer.ts'
-import { findRecovery } from '../io/recovery.ts'
-import { type HookContext, type HookResult, rootOption } from './context.ts'
+import { unlistedComplaint } from '../core/messages.ts'
+import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
+import { observeUnfinished } from '../io/stop/observe.ts'
+import type { HookContext, HookResult } from './context.ts'
 
-/** A session starts: it is told of the postflights that nobody finished. */
-export function answerSessionStart(context: HookContext): HookResult {
-  const { roots, payload, nowMs, deadline } = context
-  const { text, complaints } = findRecovery({
-    roots,
-    session: payload.session,
-    nowMs,
-    deadline,
-    rootOption: (root) => rootOption(context, root),
-  })
+/** `SessionStart`: the session is told of unfinished postflights. */
+export function handleSessionStart({ roots, nowMs, deadline }: HookContext): HookResult {
+  const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   return {
-    answer: text === undefined ? ALLOW : { kind: 'context', event: payload.event, context: text },
+    report: { ...NOTHING_TO_REPORT, unfinished },
     recorded: [],
-    complaints,
+    complaints: problems.map(({ path, detail }) => unlistedComplaint(path, detail)),
   }
 }

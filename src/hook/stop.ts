@@ -1,73 +1,61 @@
-import { ALLOW } from '../core/answer.ts'
+import { rootOptionFor } from '../core/command-line.ts'
 import { hostThatIgnores } from '../core/hosts/index.ts'
+import type { Recorded } from '../core/journal-entry.ts'
 import { unreadableNotice } from '../core/messages.ts'
-import { composeReason } from '../core/reason.ts'
+import { NOTHING_TO_REPORT, type RunReport } from '../core/stop/answer-for.ts'
+import { recordsOf } from '../core/stop/outcome.ts'
+import { planStop, type SeenMarker } from '../core/stop/plan.ts'
+import { markerDisplayPath } from '../core/stored-marker.ts'
 import { errorText } from '../io/fs/errors.ts'
-import { findMarkers } from '../io/judge.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../io/marker-file.ts'
 import { processStartMs } from '../io/process/age.ts'
-import { settleMarkers } from '../io/settle.ts'
-import { type HookContext, type HookResult, rootOption } from './context.ts'
+import { commitStop } from '../io/stop/commit.ts'
+import { observeStop } from '../io/stop/observe.ts'
+import { sessionBirthMs } from '../io/stop/session-birth.ts'
+import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
-import type { WorkflowAnswer } from './workflow.ts'
 
-/** The answer to `SubagentStop` and `Stop`: every marker is judged, what is owed is counted, then it is said. */
-
-/** Judges and settles every marker under the context's roots. */
-export function answerStop(context: HookContext): HookResult {
-  const ignoredBy = hostThatIgnores(context.payload, context.environment)
-  if (ignoredBy !== undefined) return { answer: ALLOW, recorded: [], complaints: [] }
-
-  const { markers, problems } = findMarkers(context.roots)
-  const settlement = settleMarkers(markers, { ...context, rootOption: (root) => rootOption(context, root) })
-  const { blocked } = settlement
-  const notices = [...problems.map((problem) => unreadableNotice(problem.path, problem.detail)), ...settlement.notices]
-  const recorded = [...settlement.recorded]
-  const workflows = answerForWorkflows(markers, context, blocked.length > 0)
-  notices.push(...workflows.notices)
-  recorded.push(...workflows.recorded)
-  if (workflows.reason !== undefined) {
-    return { answer: { kind: 'block', reason: workflows.reason }, recorded, complaints: notices }
-  }
-  if (blocked.length > 0) {
-    const reason = composeReason(blocked, context.findForm(), context.payload.event === 'SubagentStop')
-    return { answer: { kind: 'block', reason }, recorded, complaints: notices }
-  }
+/** `SubagentStop` and `Stop`: the markers are observed, a plan is made and committed, and running workflows go on. */
+export function handleStop(context: HookContext): HookResult {
+  const { payload, environment, roots, nowMs, deadline } = context
+  if (hostThatIgnores(payload, environment) !== undefined) return NOTHING_DONE
+  const occasion = { payload, nowMs, deadline, findSessionBirth: () => sessionBirthMs(payload, environment) }
+  const observed = observeStop(roots, occasion)
+  const { outcomes, unchecked } = commitStop(planStop(observed, payload, nowMs), deadline)
+  const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
+  const { report: runs, recorded } = driveRuns(observed.markers, context, isHeld)
+  const { problems } = observed
   return {
-    answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') },
-    recorded,
-    complaints: notices,
+    report: { ...NOTHING_TO_REPORT, outcomes, problems, unchecked: observed.unchecked + unchecked, runs },
+    recorded: [...recordsOf(outcomes, payload), ...recorded],
+    complaints: [],
   }
 }
 
-const NO_WORKFLOWS: WorkflowAnswer = { reason: undefined, notices: [], recorded: [] }
-
 /** Running workflows of this very session. Their driver is loaded only for them. */
-function answerForWorkflows(
-  markers: readonly (StoredMarker | UnreadableMarker)[],
-  context: HookContext,
+function driveRuns(
+  markers: readonly SeenMarker[],
+  { payload, reader, nowMs, deadline }: HookContext,
   held: boolean,
-): WorkflowAnswer {
-  const { session, event, runningSubagents } = context.payload
-  const mine = markers.flatMap((found) =>
-    found.kind === 'marker' && found.marker.workflow && session !== undefined && found.marker.hostSession === session
+): { readonly report: RunReport; readonly recorded: readonly Recorded[] } {
+  const { session, event, runningSubagents } = payload
+  const mine = markers.flatMap((seen) =>
+    seen.kind === 'marker' && seen.marker.workflow && session !== undefined && seen.marker.hostSession === session
       ? [
           {
-            folder: found.folder,
-            bypassed: found.marker.bypassed,
-            rootOption: rootOption(context, found.folder.root),
+            folder: seen.folder,
+            bypassed: seen.marker.bypassed,
+            rootOption: rootOptionFor(reader, seen.folder.root),
           },
         ]
       : [],
   )
-  if (session === undefined || mine.length === 0) return NO_WORKFLOWS
+  if (session === undefined || mine.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
   const returned = event === 'Stop' && runningSubagents === 0
   try {
-    const { nowMs, deadline } = context
     const stop = { session, returned, held, nowMs, deadline, sinceMs: processStartMs() }
-    return loadWorkflowDriver().answerWorkflows(mine, stop)
+    return loadWorkflowDriver().driveRuns(mine, stop)
   } catch (error) {
     const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))
-    return { ...NO_WORKFLOWS, notices }
+    return { report: { prompt: undefined, notices }, recorded: [] }
   }
 }

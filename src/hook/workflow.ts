@@ -1,8 +1,9 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
 import { commandLine } from '../core/command-line.ts'
-import type { JournalEntry } from '../core/journal-entry.ts'
+import type { Recorded } from '../core/journal-entry.ts'
 import { unsettledNotice } from '../core/messages.ts'
+import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/workflow/messages.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
@@ -39,19 +40,17 @@ export interface WorkflowStop {
   readonly deadline?: number | undefined
 }
 
-/** What it comes to. */
-export interface WorkflowAnswer {
-  /** The next prompt, as the reason of a block. */
-  readonly reason: string | undefined
-  readonly notices: readonly string[]
-  readonly recorded: readonly { readonly root: string; readonly entry: JournalEntry }[]
+/** What the runs did. */
+export interface DrivenRuns {
+  readonly report: RunReport
+  readonly recorded: readonly Recorded[]
 }
 
 /** Moves every run of this session on; at most one of them, the first in path order, gives out a prompt. Never throws. */
-export function answerWorkflows(markers: readonly WorkflowMarker[], stop: WorkflowStop): WorkflowAnswer {
-  let reason: string | undefined
+export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop): DrivenRuns {
+  let prompt: string | undefined
   const notices: string[] = []
-  const recorded: { root: string; entry: JournalEntry }[] = []
+  const recorded: Recorded[] = []
   for (const [index, { folder, bypassed, rootOption }] of markers.entries()) {
     // A run that another process does not let go of takes its time, and the answer has a limit.
     if (isPast(stop.deadline)) {
@@ -68,7 +67,7 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
         recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
         continue
       }
-      const mine = stop.returned && !stop.held && reason === undefined
+      const mine = stop.returned && !stop.held && prompt === undefined
       const turn = takeTurn(
         folder,
         { sinceMs: stop.sinceMs, patience: 'hook' },
@@ -77,7 +76,7 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
           active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
       )
       if (turn === undefined) continue
-      if (turn.due !== undefined) reason = reasonFor(folder, turn.due)
+      if (turn.due !== undefined) prompt = promptFor(folder, turn.due)
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
       }
@@ -89,7 +88,7 @@ export function answerWorkflows(markers: readonly WorkflowMarker[], stop: Workfl
       recorded.push({ root: folder.root, entry: { event: 'error', task: folder.task, detail } })
     }
   }
-  return { reason, notices, recorded }
+  return { report: { prompt, notices }, recorded }
 }
 
 function detailOf({ command, due, state }: Turn): string | undefined {
@@ -100,7 +99,7 @@ function detailOf({ command, due, state }: Turn): string | undefined {
 }
 
 /** A prompt that a block has no room for is left in a file. */
-function reasonFor(folder: TaskFolder, due: DuePrompt): string {
+function promptFor(folder: TaskFolder, due: DuePrompt): string {
   const isHandedOn = due.agent !== undefined || due.model !== undefined
   const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt
   if (whole.length <= REASON_LIMIT) return whole

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
-import { formatJournalEntry, type JournalEntry } from '../core/journal-entry.ts'
+import { formatJournalEntry, type JournalEntry, type Recorded } from '../core/journal-entry.ts'
 import { APPENDING, closeQuietly, writeWhole } from './fs/descriptors.ts'
 import { errorText } from './fs/errors.ts'
 import { withLock } from './fs/lock.ts'
@@ -39,12 +39,6 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
-}
-
-/** An entry and the root whose journal it belongs to. */
-export interface Recorded {
-  readonly root: string
-  readonly entry: JournalEntry
 }
 
 /** Appends to the journal of each root; gives what could not be written. */

@@ -1,38 +1,12 @@
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { MARKER_FILE } from '../core/files.ts'
-import type { MarkerIdentity } from '../core/loop-guard.ts'
-import { MARKER_MAX_BYTES, type Marker, parseMarker, unparsed } from '../core/marker.ts'
+import { MARKER_MAX_BYTES, parseMarker, unparsed } from '../core/marker.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
-import { inLine } from '../core/text.ts'
 import { readSmallFile } from './fs/read.ts'
 
 /** A marker's file as it is read, and named to people. Readers need no lock. */
-
-/** A marker as it lies on disk. */
-export interface StoredMarker {
-  readonly kind: 'marker'
-  readonly folder: TaskFolder
-  readonly marker: Marker
-  readonly text: string
-  /** Whether `text` is all of the file. */
-  readonly whole: boolean
-  readonly identity: MarkerIdentity
-  /** Last change of the file in ms since the epoch. */
-  readonly fileTimeMs: number
-}
-
-/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
-export interface UnreadableMarker {
-  readonly kind: 'unreadable'
-  readonly folder: TaskFolder
-  readonly detail: string
-}
-
-/** A marker's path for people: relative to its root. */
-export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
-  return inLine(`${folder.relative}/${fileName}`)
-}
 
 /**
  * Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. `likely`:
@@ -54,7 +28,7 @@ export function readMarker(
     text: read.text,
     whole: read.whole,
     identity: { id: marker.id, file: read.identity },
-    fileTimeMs: read.modifiedMs,
+    times: { modifiedMs: read.modifiedMs, changedMs: read.changedMs },
   }
 }
 

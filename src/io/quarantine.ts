@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { ABANDONED_FILE, UNPARSED_FILE } from '../core/files.ts'
+import type { StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
 import { kindAt } from './fs/path-kind.ts'
-import type { StoredMarker } from './marker-file.ts'
 
 /**
  * What is kept before a marker is written over or removed: a text that could not be understood (DESIGN section 3), and

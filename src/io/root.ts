@@ -53,9 +53,26 @@ export function findRoots(starts: readonly StartFolder[], problems: SearchProble
  * The root that a command finds by itself when an agent types it: the agent's shell has its current folder and
  * `POSTFLIGHT_ROOT`, and not the host's project variable. Any other root must be named in a command that is printed.
  */
-export function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
+function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
   const { POSTFLIGHT_ROOT } = environment
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
+}
+
+/** Where a hook looks, and what a command finds where the agent types it. */
+export interface HookPlace {
+  /** Every distinct root, in the resolver's order. */
+  readonly roots: readonly string[]
+  /** The root that a command of the agent finds by itself. */
+  readonly foundRoot: string | undefined
+  /** Start folders whose root could not be looked for. */
+  readonly problems: readonly SearchProblem[]
+}
+
+/** The place of a hook that was started with these sources. */
+export function findHookPlace(sources: RootSources): HookPlace {
+  const problems: SearchProblem[] = []
+  const roots = findRoots(startFolders(sources), problems)
+  return { roots, foundRoot: findAgentRoot(sources), problems }
 }
 
 /**

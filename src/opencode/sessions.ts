@@ -31,6 +31,7 @@ export class Sessions {
   readonly #client: HostClient
   readonly #parents = new Map<string, string | undefined>()
   readonly #types = new Map<string, string>()
+  readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
 
   constructor(client: HostClient) {
@@ -38,8 +39,14 @@ export class Sessions {
   }
 
   /** Hears of a session. */
-  note({ id, parentID }: SessionInfo): void {
+  note({ id, parentID, time }: SessionInfo): void {
     this.#parents.set(id, parentID)
+    if (time !== undefined) this.#births.set(id, time.created)
+  }
+
+  /** When a session was created (ms since the epoch); undefined where the host did not say. */
+  bornMs(session: string): number | undefined {
+    return this.#births.get(session)
   }
 
   /** Hears which agent a session runs. */
@@ -61,7 +68,7 @@ export class Sessions {
 
   /** Forgets a session that was deleted. */
   forget(session: string): void {
-    for (const known of [this.#parents, this.#types, this.#folders]) known.delete(session)
+    for (const known of [this.#parents, this.#types, this.#births, this.#folders]) known.delete(session)
   }
 
   /** Who runs in a session. @throws {Error} when the host does not say. */

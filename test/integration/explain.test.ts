@@ -126,7 +126,7 @@ describe.concurrent('explain', () => {
     const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
     const run = await project.hook(payload)
 
-    expect(explained.json()).toMatchObject({ why: expect.stringContaining('no stop'), markers: [] })
+    expect(explained.json()).toMatchObject({ why: expect.stringContaining('not a stop event'), markers: [] })
     expect(run.answer).toMatchObject({
       hookSpecificOutput: { additionalContext: expect.stringContaining('010_given_up') },
     })
@@ -198,13 +198,13 @@ describe.concurrent('explain', () => {
     const without = await project.cli(['explain'])
     const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
 
-    expect(without.stdout).toMatch(/^no payload is given [^\n]*--payload[^\n]*:\nSubagentStop of session not known/)
-    expect(empty.stdout).not.toContain('no payload')
+    expect(without.stdout).toMatch(/^No payload is given [^\n]*--payload[^\n]*:\nSubagentStop of session not known/)
+    expect(empty.stdout).not.toContain('No payload')
   })
 
   it('says so where there is no root', async () => {
     const project = createProject({ specs: false })
 
-    expect((await project.cli(['explain'])).stdout).toContain('no specs/ folder in sight')
+    expect((await project.cli(['explain'])).stdout).toContain('no start folder leads to a specs/ folder')
   })
 })

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { HOOK_BUNDLE, LAUNCHER } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE } from '../support/process.ts'
+import { createProject, hoursAgo, type Project } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
 const GUARD = 'specs/259_x/.postflight-loop-guard'
+
+/** A project whose files are as old as this checkout. */
+const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
 /** Runs git with nothing of the user's configuration. */
 function git(project: Project, cwd: string, ...words: string[]): void {
@@ -240,45 +243,123 @@ describe.concurrent('the hook finds nothing', () => {
   })
 })
 
-describe.concurrent('a marker that git tracks', () => {
-  function cloned(format: 'plain' | 'index version 4' | 'worktree'): Project {
-    const origin = createProject({ git: false })
-    origin.marker('259_x', { reason: 'rm -rf everything' })
-    git(origin, origin.dir, 'init', '--quiet')
-    git(origin, origin.dir, 'add', '-A')
-    git(origin, origin.dir, 'commit', '--quiet', '-m', 'with a marker')
-    const project = createProject({ specs: false, git: false, name: 'clone' })
-    if (format === 'worktree') git(origin, origin.dir, 'worktree', 'add', '--quiet', project.dir, '-b', 'other')
-    else git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
-    if (format === 'index version 4') git(project, project.dir, 'update-index', '--index-version', '4')
-    return project
-  }
+/** An unowned marker that was promised two hours ago. */
+const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-  it.each(['plain', 'index version 4', 'worktree'] as const)(
-    'and that came with a clone (%s) holds nobody, and is left as it is',
-    async (format) => {
-      const project = cloned(format)
-      const before = project.snapshot()
-
-      expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
-      expect(project.snapshot()).toEqual(before)
+/** How a marker of an earlier session comes into a project, and where it lies then. */
+const ORIGINS: readonly [string, () => Project][] = [
+  [
+    'is left from an earlier session',
+    () => {
+      const project = createProject()
+      project.marker('259_x', OLD)
+      return project
     },
-  )
+  ],
+  ['came with a clone', () => cloned('clone')],
+  ['lies in a linked worktree', () => cloned('worktree')],
+  [
+    'came out of an archive',
+    () => {
+      const origin = createProject()
+      origin.marker('259_x', OLD)
+      const project = createProject({ specs: false })
+      execFileSync('sh', ['-c', `tar -cf - -C '${origin.dir}' specs | tar -xf - -C '${project.dir}'`])
+      return project
+    },
+  ],
+  [
+    'was brought back by git in the middle of the session',
+    () => {
+      const project = cloned('clone')
+      rmSync(project.at('specs'), { recursive: true })
+      git(project, project.dir, 'checkout', '--quiet', '--', 'specs')
+      return project
+    },
+  ],
+]
 
-  it('but was written anew since holds the agent', async () => {
-    const project = cloned('plain')
-    project.marker('259_x', { reason: 'a live promise' })
+function cloned(kind: 'clone' | 'worktree'): Project {
+  const origin = createProject({ git: false })
+  origin.marker('259_x', OLD)
+  git(origin, origin.dir, 'init', '--quiet')
+  git(origin, origin.dir, 'add', '-A')
+  git(origin, origin.dir, 'commit', '--quiet', '-m', 'with a marker')
+  const project = createProject({ specs: false, git: false, name: 'clone' })
+  if (kind === 'worktree') git(origin, origin.dir, 'worktree', 'add', '--quiet', project.dir, '-b', 'other')
+  else git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
+  return project
+}
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('a live promise')
+describe.concurrent('an unowned marker that', () => {
+  it.each(ORIGINS)('%s holds no sub-agent of a new session, and is left as it is', async (_origin, make) => {
+    const project = make()
+    const before = project.snapshot()
+    const payload = subagentStop({ transcript_path: project.transcript() })
+
+    expect((await project.hook(payload)).stdout).toBe('{}\n')
+    expect(project.snapshot()).toEqual(before)
   })
 
-  it('but names the session holds that session', async () => {
-    const project = createRepository()
-    project.marker('259_x', OWNED)
-    git(project, project.dir, 'add', '-A')
-    git(project, project.dir, 'commit', '--quiet', '-m', 'in the middle of a postflight')
+  it('says nothing of its age holds none either where its file is older than the session', async () => {
+    const project = createProject()
+    // A part of this repository, so it was made long before this test.
+    const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
 
-    expect((await project.hook(subagentStop())).answer.decision).toBe('block')
+    const run = await project.hook(payload, { cwd: FROM_BEFORE })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual([
+      '001_empty',
+      '001_empty/.postflight-pending',
+      '002_words',
+      '002_words/.postflight-pending',
+      '003_json',
+      '003_json/.postflight-pending',
+    ])
+  })
+
+  it('is left from an earlier session is told of when a session starts', async () => {
+    const project = createProject()
+    project.marker('259_x', OLD)
+
+    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+
+    expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, of no session, 2 h old')
+  })
+
+  it.each([
+    ['names the session', { ...OWNED, created: hoursAgo(2) }],
+    ['was written in it', { reason: 'pending' }],
+    ['says that it was written in it', { reason: 'pending', created: hoursAgo(0) }],
+  ])('%s holds', async (_what, fields) => {
+    const project = createProject()
+    const payload = subagentStop({ transcript_path: project.transcript() })
+    project.marker('259_x', fields)
+
+    expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
+  })
+
+  it.runIf(canRun('jq --version'))('was written in this session and rewritten by jq holds', async () => {
+    const project = createProject()
+    const payload = subagentStop({ transcript_path: project.transcript() })
+    const marker = project.marker('259_x', { created: hoursAgo(0) })
+    await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
+
+    expect((await project.hook(payload)).answer.reason).toMatch(/^rewritten\n/)
+  })
+
+  it.each([
+    ['the payload names no transcript', () => ({})],
+    ['the transcript is not there', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
+    ['another host is at work', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
+  ])('is left from an earlier session holds where the birth of the session is not known: %s', async (_why, more) => {
+    const project = createProject()
+    project.marker('259_x', OLD)
+
+    const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
+
+    expect(answer.decision).toBe('block')
   })
 })
 

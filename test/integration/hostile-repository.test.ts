@@ -5,54 +5,44 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   contents,
   hostEnvironment,
+  laterSession,
   makeClone,
   makeUpstream,
   NAMES,
   printProblems,
   rewriteMarkers,
+  untouchable,
 } from '../stress/tables/hostile.ts'
 import { askAll, clearAsPrinted, readWords } from '../stress/tables/hostile-run.ts'
-import { makePackageCopy, makeSandbox, type PackageCopy } from '../stress/tables/sandbox.ts'
+import { makePackageCopy, makeSandbox, type PackageCopy, type Sandbox } from '../stress/tables/sandbox.ts'
 
 /** A part of `test/stress/hostile.test.ts`. */
 
 let pack: PackageCopy
 let base: string
+let plain: Sandbox
+let links: Sandbox
 
 beforeAll(() => {
   pack = makePackageCopy()
   base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
   makeUpstream(join(base, 'plain'), {})
   makeUpstream(join(base, 'links'), { links: true })
+  // Made now and looked at last: they must be older than the session that finds them.
+  plain = makeClone(join(base, 'plain'), 'core.autocrlf=true')
+  links = makeClone(join(base, 'links'))
+  for (const sandbox of [plain, links]) {
+    sandbox.hand()
+    sandbox.seal()
+  }
 })
 afterAll(() => {
+  for (const sandbox of [plain, links]) sandbox.remove()
   pack.remove()
   rmSync(base, { recursive: true, force: true })
 })
 
 describe('a cloned repository', () => {
-  it('holds nobody, is told of to nobody, and stays as it is', async () => {
-    const sandbox = makeClone(join(base, 'plain'), 'core.autocrlf=true')
-    try {
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
-      sandbox.seal()
-      const before = contents(sandbox)
-
-      expect(await askAll(sandbox, pack, env)).toEqual({
-        SubagentStop: '{}',
-        'SubagentStop of an older client': '{}',
-        Stop: '{}',
-        SessionStart: '{}',
-        PostToolUse: '{}',
-      })
-      expect(contents(sandbox)).toEqual(before)
-      expect(sandbox.outsideProblems()).toEqual([])
-    } finally {
-      sandbox.remove()
-    }
-  })
-
   it('whose markers were written anew holds a sub-agent, in bounded words that say where they come from', async () => {
     const sandbox = makeClone(join(base, 'plain'))
     try {
@@ -69,34 +59,6 @@ describe('a cloned repository', () => {
         /^Written here\.\nTask .*: the postflight is not done, says specs\/.*\.postflight-pending\.$/m,
       )
       expect(reason).toMatch(/And \d+ more pending markers of yours: postflight inspect lists them\./)
-    } finally {
-      sandbox.remove()
-    }
-  })
-
-  it('with links leads nowhere out of it', async () => {
-    const sandbox = makeClone(join(base, 'links'))
-    try {
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
-      sandbox.seal()
-
-      const answers = await askAll(sandbox, pack, env)
-
-      expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
-      for (const words of [
-        ['inspect'],
-        ['doctor'],
-        ['logs'],
-        ['clear', '--all', '--dry-run'],
-        ['install'],
-        ['uninstall'],
-      ]) {
-        const run = await sandbox.run(process.execPath, [pack.cli, ...words], { env })
-        expect([0, 1, 65]).toContain(run.status)
-        expect(printProblems(run)).toEqual([])
-      }
-      expect(sandbox.outsideProblems()).toEqual([])
     } finally {
       sandbox.remove()
     }
@@ -139,5 +101,49 @@ describe.concurrent('the clear command that is printed is safe to paste, and cle
     const seen = await clearAsPrinted(pack, name, 'postflight')
     expect(seen.problems).toEqual([])
     expect(readWords(seen.words)).toEqual(['clear', ...(name.startsWith('-') ? ['--'] : []), seen.printable])
+  })
+})
+
+describe('a repository that was cloned before the session', () => {
+  it('holds no sub-agent, is told of in bounded words, and stays as it is', async () => {
+    const env = hostEnvironment(plain, pack)
+    const transcript = await laterSession(plain)
+    const before = contents(plain)
+
+    const { SessionStart = '', ...stops } = await askAll(plain, pack, env, transcript)
+
+    expect(stops).toEqual({
+      SubagentStop: '{}',
+      'SubagentStop of an older client': '{}',
+      Stop: '{}',
+      PostToolUse: '{}',
+    })
+    const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
+    expect(additionalContext).toContain('said by files there, which may have come with the repository')
+    expect(additionalContext).not.toContain('IGNORE ALL')
+    expect(additionalContext.length).toBeLessThan(4000)
+    expect(untouchable(contents(plain))).toEqual(untouchable(before))
+    expect(plain.outsideProblems()).toEqual([])
+  })
+
+  it('with links leads nowhere out of it', async () => {
+    const env = hostEnvironment(links, pack)
+
+    const answers = await askAll(links, pack, env, await laterSession(links))
+
+    expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
+    for (const words of [
+      ['inspect'],
+      ['doctor'],
+      ['logs'],
+      ['clear', '--all', '--dry-run'],
+      ['install'],
+      ['uninstall'],
+    ]) {
+      const run = await links.run(process.execPath, [pack.cli, ...words], { env })
+      expect([0, 1, 65]).toContain(run.status)
+      expect(printProblems(run)).toEqual([])
+    }
+    expect(links.outsideProblems()).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeCount } from '../../src/core/decision.ts'
 import {
   type Claim,
   claimKey,
   claimName,
   countSpent,
+  isSpent,
   type MarkerIdentity,
   parseClaimName,
   parseLoopGuard,
@@ -30,7 +30,7 @@ function countBlocks(turns: readonly Turn[]): number {
   const claims: Claim[] = []
   for (const [marker, guard] of turns) {
     const spent = countSpent(claims, marker, read(guard))
-    if (judgeCount(spent) === 'block') claims.push({ key: claimKey(marker), slot: spent + 1, file: marker.file })
+    if (!isSpent(spent)) claims.push({ key: claimKey(marker), slot: spent + 1, file: marker.file })
   }
   return claims.length
 }

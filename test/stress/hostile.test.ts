@@ -1,17 +1,18 @@
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REASON_LIMIT } from '../../src/core/answer.ts'
 import { sessionStart, subagentStop } from '../support/payloads.ts'
 import { lineProblem } from './tables/fuzz.ts'
-import { commitAll, git, initRepository } from './tables/git.ts'
+import { git, initRepository } from './tables/git.ts'
 import {
   canTrace,
   contents,
   fillOutside,
   hostEnvironment,
   hostPayloads,
+  laterSession,
   makeClone,
   makeManyTasks,
   makeUpstream,
@@ -21,19 +22,13 @@ import {
   SHIPPED_ID,
   taskFolders,
   traceOutside,
+  untouchable,
 } from './tables/hostile.ts'
 import { askAll, clearAsPrinted, readWords } from './tables/hostile-run.ts'
 import { limitMs, makePackageCopy, makeSandbox, notesReads, type PackageCopy, type Sandbox } from './tables/sandbox.ts'
 
 /** A repository that was made to harm whoever clones it. */
 
-const NOTHING = {
-  SubagentStop: '{}',
-  'SubagentStop of an older client': '{}',
-  Stop: '{}',
-  SessionStart: '{}',
-  PostToolUse: '{}',
-}
 const MARKER = '.postflight-pending'
 const TRACES = canTrace()
 
@@ -58,21 +53,10 @@ afterAll(() => {
 const CLONES: readonly [string, () => Sandbox][] = [
   ['as it is', () => makeClone(join(base, 'plain'))],
   ['with line ends of another platform', () => makeClone(join(base, 'plain'), 'core.autocrlf=true')],
-  ['with index version 3', () => withIndex(makeClone(join(base, 'plain')), 3)],
-  ['with index version 4', () => withIndex(makeClone(join(base, 'plain')), 4)],
   ['with SHA-256', () => makeClone(join(base, 'sha256'))],
-  ['with SHA-256 and index version 4', () => withIndex(makeClone(join(base, 'sha256')), 4)],
   ['as a worktree', () => asWorktree(makeClone(join(base, 'plain')))],
-  ['as a worktree with SHA-256', () => asWorktree(makeClone(join(base, 'sha256')))],
   ['as a submodule', asSubmodule],
 ]
-
-function withIndex(sandbox: Sandbox, version: 3 | 4): Sandbox {
-  if (version === 4) git(sandbox.project, 'update-index', '--index-version', '4')
-  // Only a flag of that version makes git write it.
-  else git(sandbox.project, 'update-index', '--skip-worktree', 'README.md')
-  return sandbox
-}
 
 function asWorktree(sandbox: Sandbox): Sandbox {
   renameSync(sandbox.project, join(sandbox.base, 'main'))
@@ -98,17 +82,21 @@ async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => Promi
   }
 }
 
-describe('a clone holds nobody, is told of to nobody, and stays as it is', () => {
+describe.concurrent('a clone from before the session holds no sub-agent, and stays as it is', () => {
   it.each(CLONES)('%s', (_, clone) =>
     withSandbox(clone(), async (sandbox) => {
       const env = hostEnvironment(sandbox, pack)
       sandbox.hand()
       sandbox.seal()
+      const transcript = await laterSession(sandbox)
       const before = contents(sandbox)
 
-      expect(await askAll(sandbox, pack, env)).toEqual(NOTHING)
-      expect(await askAll(sandbox, pack, env)).toEqual(NOTHING)
-      expect(contents(sandbox)).toEqual(before)
+      for (let round = 0; round < 2; round++) {
+        const { SessionStart = '', ...stops } = await askAll(sandbox, pack, env, transcript)
+        expect(Object.values(stops)).toEqual(['{}', '{}', '{}', '{}'])
+        expect(SessionStart).not.toContain('IGNORE ALL')
+      }
+      expect(untouchable(contents(sandbox))).toEqual(untouchable(before))
       expect(sandbox.outsideProblems()).toEqual([])
     }),
   )
@@ -127,22 +115,6 @@ describe('a marker that was written since holds a sub-agent', () => {
       expect(reason).toMatch(/^Written here\.\nTask 001_fresh: .* says specs\/001_fresh\/\.postflight-pending\.$/m)
       expect(reason).not.toContain('IGNORE')
       expect(Stop).toBe('{}')
-    }),
-  )
-
-  it.each([
-    ['only announced to git', ['add', '-N', '-f', `specs/new/${MARKER}`]],
-    ['staged under another content', ['add', '-f', `specs/new/${MARKER}`]],
-  ])('%s', (_, words) =>
-    withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
-      mkdirSync(sandbox.at('specs/new'))
-      writeFileSync(sandbox.at('specs/new', MARKER), '{ "reason": "First." }')
-      git(sandbox.project, ...words)
-      if (words[1] !== '-N') writeFileSync(sandbox.at('specs/new', MARKER), '{ "reason": "Then." }')
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
-
-      expect((await askAll(sandbox, pack, env)).SubagentStop).toContain('"decision":"block"')
     }),
   )
 
@@ -272,14 +244,13 @@ describe('fifty thousand task folders', () => {
     env = hostEnvironment(sandbox, pack)
     makeManyTasks(sandbox.project, COUNT)
     writeMarkers('{ "reason": "shipped" }\n')
-    initRepository(sandbox.project)
-    commitAll(sandbox.project)
     sandbox.hand()
   })
   afterAll(() => sandbox.remove())
 
-  it('with markers that came with the repository', async () => {
-    for (const answer of await answersInTime()) expect(answer).not.toContain('shipped')
+  it('with markers from before the session', async () => {
+    const [stopped] = await answersInTime(await laterSession(sandbox))
+    expect(stopped).not.toContain('"decision":"block"')
   })
 
   it('with markers that hold', async () => {
@@ -304,11 +275,12 @@ describe('fifty thousand task folders', () => {
     for (const folder of taskFolders(sandbox.project, COUNT)) writeFileSync(join(folder, MARKER), text)
   }
 
-  async function answersInTime(): Promise<string[]> {
+  async function answersInTime(transcript?: string): Promise<string[]> {
+    const common = { cwd: sandbox.project, ...(transcript !== undefined && { transcript_path: transcript }) }
     const answers: string[] = []
     for (const [words, payload] of [
-      [[], subagentStop({ cwd: sandbox.project })],
-      [['SessionStart'], sessionStart('startup', { cwd: sandbox.project })],
+      [[], subagentStop(common)],
+      [['SessionStart'], sessionStart('startup', common)],
     ] as const) {
       const run = await sandbox.run(pack.launcher, words, { input: JSON.stringify(payload), env })
 

@@ -1,5 +1,6 @@
 /** Throw-away projects, and the built hook and CLI run in them. */
 
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -70,6 +71,8 @@ export interface Project {
   has(name: string): boolean
   /** Writes a marker: fields as JSON, or any text. Gives its path in the project. */
   marker(task: string, content: Fields | string): string
+  /** Makes the transcript of a session that begins now. Gives its path. */
+  transcript(): string
   /** Every file and folder below `name` but `.git`, with content: two equal snapshots mean that nothing was touched. */
   snapshot(name?: string): Record<string, string>
   /** The journal's entries. */
@@ -130,6 +133,12 @@ export function createProject(
       const name = join('specs', task, '.postflight-pending')
       write(name, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`)
       return name
+    },
+    transcript() {
+      const file = join(home, '.claude', 'projects', 'x', `${randomUUID()}.jsonl`)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, '{}\n')
+      return file
     },
     snapshot: (name = '.') => snapshotOf(at(name)),
     journal: () => journalOf(dir),

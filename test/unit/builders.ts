@@ -1,6 +1,8 @@
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
 import { type Payload, parsePayload } from '../../src/core/payload.ts'
-import type { BlockedMarker } from '../../src/core/reason.ts'
+import type { SeenMarker } from '../../src/core/stop/plan.ts'
+import type { BlockedMarker } from '../../src/core/stop/reason.ts'
+import type { FileTimes, Stop } from '../../src/core/stop/rules.ts'
 
 /** Markers and payloads as they come from outside: through the parsers, never built by hand. */
 
@@ -63,4 +65,31 @@ export function thrownBy(call: () => unknown): unknown {
     return error
   }
   throw new Error('nothing was thrown')
+}
+
+/** The times of a file that was changed at this moment (ms), and not since. */
+export function changedAt(timeMs: number): FileTimes {
+  return { modifiedMs: timeMs, changedMs: timeMs }
+}
+
+/** The stop that a payload tells of, at NOW_MS. */
+export function stopOf(payload: Payload, sessionBornMs?: number): Stop {
+  return { payload, nowMs: NOW_MS, sessionBornMs }
+}
+
+/** A marker as a stop sees it. */
+export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {
+  const task = more.folder?.task ?? '259_prove_completeness'
+  const read = marker(fields)
+  return {
+    kind: 'marker',
+    folder: { root: '/home/me/p', path: `/home/me/p/specs/${task}`, task, relative: `specs/${task}` },
+    marker: read,
+    text: JSON.stringify(fields),
+    whole: true,
+    identity: { id: read.id, file: 'f1-1' },
+    times: changedAt(NOW_MS),
+    spent: 0,
+    ...more,
+  }
 }

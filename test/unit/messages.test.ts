@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { RULES } from '../../src/core/decision.ts'
 import type { MarkerProblem } from '../../src/core/marker.ts'
 import {
   cappedNotice,
@@ -12,6 +11,7 @@ import {
   unsearchable,
   unsettledNotice,
 } from '../../src/core/messages.ts'
+import { RULES } from '../../src/core/stop/rules.ts'
 
 describe('what is wrong with a marker', () => {
   const PROBLEMS: [MarkerProblem, RegExp][] = [

@@ -42,6 +42,7 @@ describe('the whole payload of a sub-agent', () => {
         parent_agent_id: 'p1',
         cwd: '/home/me/a b',
         transcript_path: '/t.jsonl',
+        turn_id: 't1',
         stop_hook_active: true,
         last_assistant_message: 'done',
         background_tasks: [],
@@ -53,6 +54,8 @@ describe('the whole payload of a sub-agent', () => {
       agentType: 'worker',
       parentAgent: 'p1',
       cwd: '/home/me/a b',
+      transcript: '/t.jsonl',
+      turn: 't1',
       runningSubagents: 0,
     })
   })
@@ -76,6 +79,8 @@ describe('what a payload leaves out is unknown, not wrong', () => {
     ['agent_type', 'agentType'],
     ['parent_agent_id', 'parentAgent'],
     ['cwd', 'cwd'],
+    ['transcript_path', 'transcript'],
+    ['turn_id', 'turn'],
   ] as const)('%s: left out, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
     for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)

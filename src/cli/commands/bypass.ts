@@ -1,9 +1,10 @@
 import { commandLine } from '../../core/command-line.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
+import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { refuseUnsearched } from '../../io/find-task-folder.ts'
-import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
+import { readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import {

@@ -1,12 +1,13 @@
 import { commandLine } from '../../core/command-line.ts'
-import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
+import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
+import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
-import { markerDisplayPath, readMarker } from '../../io/marker-file.ts'
+import { readMarker } from '../../io/marker-file.ts'
 import { clearableFiles, clearFolder } from '../../io/marker-store.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import {
@@ -140,9 +141,9 @@ function isOrphaned(context: CommandContext, folder: TaskFolder, session: string
     context.note(`postflight: ${markerDisplayPath(folder)} cannot be read (${read.detail}): it was left alone`)
     return false
   }
-  const { marker, fileTimeMs } = read
+  const { marker, times } = read
   if (marker.workflow) return ENDED.includes(loadMarkerRun().runOfMarker(folder).standing)
-  if (isExpired(marker, fileTimeMs, nowMs)) return true
-  const old = nowMs - promisedAtMs(marker, fileTimeMs, nowMs) > UNOWNED_LIFETIME_MS
+  if (isExpired(marker, times, nowMs)) return true
+  const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
   return marker.hostSession !== undefined && marker.hostSession !== session && old
 }

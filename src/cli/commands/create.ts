@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { isUnowned } from '../../core/decision.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import {
@@ -13,8 +12,9 @@ import {
   withFields,
 } from '../../core/marker.ts'
 import { CREATE_NOTES } from '../../core/messages.ts'
+import { isUnowned } from '../../core/stop/rules.ts'
+import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'
-import { markerDisplayPath, type StoredMarker } from '../../io/marker-file.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'

@@ -1,22 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ALLOW, formatAnswer, type HookAnswer } from '../../core/answer.ts'
-import { commandLine } from '../../core/command-line.ts'
-import { RULES } from '../../core/decision.ts'
+import { formatAnswer } from '../../core/answer.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { ABANDONED_FILE } from '../../core/files.ts'
 import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
-import { cappedNotice, RULE_SENTENCES, unreadableNotice, unsearchable, WORKFLOW_RULES } from '../../core/messages.ts'
+import { EXPLAIN_TEXT, RULE_SENTENCES, unsearchable, WORKFLOW_RULES } from '../../core/messages.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
-import { composeReason } from '../../core/reason.ts'
-import { taskWord } from '../../core/task-folder.ts'
+import { answerFor, NOTHING_TO_REPORT, type Report } from '../../core/stop/answer-for.ts'
+import { predictOutcomes } from '../../core/stop/outcome.ts'
+import { type PlannedMarker, planStop } from '../../core/stop/plan.ts'
+import { RULES } from '../../core/stop/rules.ts'
+import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { inLine, stripControl } from '../../core/text.ts'
 import { errorCode } from '../../io/fs/errors.ts'
-import { findMarkers, judgeStored } from '../../io/judge.ts'
-import { markerDisplayPath, type StoredMarker } from '../../io/marker-file.ts'
 import { findCommandForm } from '../../io/process/command-form.ts'
-import { findRecovery } from '../../io/recovery.ts'
-import { findAgentRoot, findRoots, startFolders } from '../../io/root.ts'
+import { findHookPlace } from '../../io/root.ts'
+import { observeStop, observeUnfinished } from '../../io/stop/observe.ts'
+import { sessionBirthMs } from '../../io/stop/session-birth.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { Painter } from '../report.ts'
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
@@ -27,125 +26,87 @@ export interface ExplainOptions {
   readonly payload?: string
 }
 
-/** Said where the answer is to a payload that nobody sent. */
-const NO_PAYLOAD = 'no payload is given (--payload FILE, or - for stdin), which the hook takes for this:'
-
 export function explain(context: CommandContext, paint: Painter, options: ExplainOptions): CommandResult {
   const payload =
     options.payload === undefined ? EMPTY_PAYLOAD : parsePayload(readPayloadFile(context, options.payload))
   const { environment, cwd, rootOption } = context
-  const roots = findRoots(startFolders({ option: rootOption, payloadCwd: payload.cwd, environment, cwd }))
-  const ignoredBy = hostThatIgnores(payload, environment)
-  const isStop = payload.event === 'Stop' || payload.event === 'SubagentStop'
-  const isOff = environment.POSTFLIGHT_DISABLE === '1'
-  const { judged, problems } =
-    isStop && ignoredBy === undefined && !isOff ? judge(context, payload, roots) : { judged: [], problems: [] }
-  const blocked = judged.flatMap((one) => one.blocked ?? [])
-  const form = findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
-  const notices = [
-    ...problems.map((problem) => unreadableNotice(problem.path, problem.detail)),
-    ...judged.flatMap((one) => one.notice ?? []),
-  ]
-  const recovery = payload.event === 'SessionStart' && !isOff ? recoveryText(context, payload, roots) : undefined
-  const answerNow = (): HookAnswer => {
-    if (recovery !== undefined) return { kind: 'context', event: payload.event, context: recovery }
-    if (blocked.length === 0) return notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
-    return { kind: 'block', reason: composeReason(blocked, form, payload.event === 'SubagentStop') }
-  }
-  const answer = answerNow()
+  const place = findHookPlace({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
+  const why = whyNotJudged(context, payload)
+  const { planned, report } = why === undefined ? predictStop(context, payload, place.roots) : NOTHING_PREDICTED
+  const unfinished =
+    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1'
+      ? observeUnfinished(place.roots, context).unfinished
+      : []
+  const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
+  const { answer, notices } = answerFor(payload, { ...report, unfinished }, { foundRoot: place.foundRoot, findForm })
+  const markers = planned.map((one) => describe(one, payload))
+  const problems = [...place.problems, ...report.problems]
   const told = showsNotice(payload, environment)
-  const why = isOff
-    ? 'POSTFLIGHT_DISABLE=1: the hook allows everything'
-    : !isStop
-      ? `${payload.event} is no stop: nothing is held by it`
-      : ignoredBy !== undefined
-        ? `${ignoredBy} ignores the answer to this stop: nothing is counted`
-        : undefined
-  const isOpen = answer.kind === 'allow' && judged.some(({ data }) => data.answer === 'driver')
-  const session = payload.session ?? 'not known'
-  const agent = payload.agent ?? 'not known'
+  const isOpen = answer.kind === 'allow' && markers.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
-      roots,
+      roots: place.roots,
       why: why ?? null,
-      markers: judged.map(({ data }) => data),
+      markers,
       problems,
       answer: JSON.parse(formatAnswer(answer, told)),
     },
     lines: [
-      ...(options.payload === undefined ? [NO_PAYLOAD] : []),
-      `${paint.bold(inLine(payload.event))} of session ${inLine(session)}, agent ${inLine(agent)}`,
-      roots.length === 0 ? 'no root: no specs/ folder in sight' : inLine(`roots: ${roots.join(', ')}`),
+      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload] : []),
+      `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
+      place.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(place.roots),
       ...(why === undefined ? [] : [inLine(why)]),
-      ...(why === undefined && judged.length === 0 ? ['no pending markers'] : []),
-      ...judged.map(
-        ({ data }) => `${data.path}: ${data.rule === null ? '' : `row ${data.row}, ${data.rule}: `}${data.why}`,
-      ),
+      ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
+      ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
+      `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...(answer.kind === 'context' ? [stripControl(answer.context)] : []),
-      ...(answer.kind === 'allow' && told ? notices.map((notice) => `the user is told: ${inLine(notice)}`) : []),
+      ...(answer.kind === 'allow' && told ? notices.map((notice) => EXPLAIN_TEXT.told(notice)) : []),
     ],
   }
 }
 
-/** What a session that starts is told. */
-function recoveryText(context: CommandContext, payload: Payload, roots: readonly string[]): string | undefined {
-  const agentRoot = findAgentRoot({ ...context, payloadCwd: payload.cwd })
-  const { session } = payload
-  const { nowMs } = context
-  return findRecovery({ roots, session, nowMs, rootOption: (root) => (root === agentRoot ? undefined : root) }).text
+/** Why the hook looks at no marker; undefined for a stop that it judges. */
+function whyNotJudged({ environment }: CommandContext, payload: Payload): string | undefined {
+  if (environment.POSTFLIGHT_DISABLE === '1') return EXPLAIN_TEXT.disabled
+  if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') return EXPLAIN_TEXT.notAStop(payload.event)
+  const host = hostThatIgnores(payload, environment)
+  return host === undefined ? undefined : EXPLAIN_TEXT.ignored(host)
 }
 
-function judge(context: CommandContext, payload: Payload, roots: readonly string[]) {
-  const agentRoot = findAgentRoot({ ...context, payloadCwd: payload.cwd })
-  const { markers, problems } = findMarkers(roots)
-  const judged = markers.map((found) => {
-    const one = judgeStored(found, payload, context.nowMs)
-    const { folder } = found
-    const location = markerDisplayPath(folder)
-    if (one.kind === 'unjudged') {
-      const data = {
-        path: location,
-        rule: null,
-        row: null,
-        answer: 'allow',
-        why: `cannot be read (${one.detail}): the stop is allowed`,
-        continuations_spent: null,
-      }
-      return { data, blocked: undefined, notice: unreadableNotice(location, one.detail) }
-    }
-    const { rule, spent, stored } = one
-    const blocked =
-      rule === 'block'
-        ? {
-            marker: stored.marker,
-            task: taskWord(folder),
-            path: location,
-            count: spent + 1,
-            root: folder.root === agentRoot ? undefined : folder.root,
-          }
-        : undefined
-    const notice =
-      rule === 'capped'
-        ? cappedNotice(
-            taskWord(folder),
-            markerDisplayPath(folder, ABANDONED_FILE),
-            commandLine(['inspect', taskWord(folder)], folder.root === agentRoot ? undefined : folder.root),
-          )
-        : undefined
-    const { answer, why } =
-      rule === 'workflow' ? judgeRun(stored, payload) : { answer: RULES[rule].answer, why: RULE_SENTENCES[rule] }
-    const data = { path: location, rule, row: RULES[rule].row, answer, why, continuations_spent: spent }
-    return { data, blocked, notice }
-  })
-  return { judged, problems }
+interface Prediction {
+  readonly planned: readonly PlannedMarker[]
+  readonly report: Report
 }
 
-/** A running workflow's: what its driver would do depends on what it finds, and it moves files to find out. */
+const NOTHING_PREDICTED: Prediction = { planned: [], report: NOTHING_TO_REPORT }
+
+function predictStop({ environment, nowMs }: CommandContext, payload: Payload, roots: readonly string[]): Prediction {
+  const occasion = { payload, nowMs, findSessionBirth: () => sessionBirthMs(payload, environment) }
+  const observed = observeStop(roots, occasion)
+  const plan = planStop(observed, payload, nowMs)
+  const { problems } = observed
+  return { planned: plan.markers, report: { ...NOTHING_TO_REPORT, outcomes: predictOutcomes(plan), problems } }
+}
+
+/** A marker and the rule that fits it, as `--json` tells it. */
+function describe(planned: PlannedMarker, payload: Payload) {
+  if (planned.kind === 'unjudged') {
+    const why = EXPLAIN_TEXT.unreadable(planned.detail)
+    const path = markerDisplayPath(planned.folder)
+    return { path, rule: null, row: null, answer: 'allow', why, continuations_spent: null }
+  }
+  const { rule, spent, stored } = planned
+  const { answer, why } =
+    rule === 'workflow' ? judgeRun(stored, payload) : { answer: RULES[rule].answer, why: RULE_SENTENCES[rule] }
+  const path = markerDisplayPath(stored.folder)
+  return { path, rule, row: RULES[rule].row, answer, why, continuations_spent: spent }
+}
+
+/** What the driver of a run would do depends on what it finds, and it moves files to find out. */
 function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: string; why: string } {
   const { standing, note, state } = loadMarkerRun().runOfMarker(folder)
   const isMine =

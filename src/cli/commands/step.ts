@@ -1,8 +1,8 @@
 import { PostflightError } from '../../core/errors.ts'
 import type { Marker } from '../../core/marker.ts'
+import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
-import { markerDisplayPath } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
 

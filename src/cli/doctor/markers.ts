@@ -45,7 +45,6 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
       const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
       if (unwritable !== undefined)
         return [bad('marker', `${name}: pending, but ${unwritable.what}: it holds nobody`, unwritable.fix)]
-      if (view.state === 'tracked') return [good('marker', `${name}: came with the repository, holds nobody`)]
       if (view.state === 'bypassed') return [good('marker', `${name}: goes at the next stop`)]
       if ((view.age_ms ?? 0) > LONG_MS)
         return [bad('marker', `${name}: pending for ${formatAge(view.age_ms ?? 0)}`, `${adopt}, or ${clear}`)]

@@ -2,6 +2,7 @@ import { type HostDifference, variable } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0): its shell tells root session and thread; a thread of its own is a sub-agent. */
 export const codex: HostDifference = {
+  recognizes: (payload) => payload.turn !== undefined,
   shellIdentity(environment) {
     const session = variable(environment, 'CODEX_SESSION_ID')
     if (session === undefined) return undefined

@@ -3,6 +3,7 @@ import { type HostDifference, variable } from './host.ts'
 /** Copilot CLI (measured with 1.0.102), which also runs what is installed for Claude Code. */
 export const copilot: HostDifference = {
   projectVariables: ['COPILOT_PROJECT_DIR'],
+  recognizes: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
   shellIdentity(environment) {
     const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
     return session === undefined ? undefined : { session }

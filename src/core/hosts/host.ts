@@ -18,6 +18,8 @@ export interface HostDifference {
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   /** Its name where the answer to this stop would be lost or counted twice; undefined where it counts. */
   readonly ignoredBy?: (payload: Payload, environment: Environment) => string | undefined
+  /** True for a payload or a hook's environment that only this host gives: others imitate Claude Code's. */
+  readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True where an allow may carry a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
 }

@@ -35,3 +35,11 @@ export function hostThatIgnores(payload: Payload, environment: Environment): str
 export function showsNotice(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
 }
+
+/**
+ * The file that is born when the session begins, and keeps its time of birth when the session is resumed: the transcript
+ * of Claude Code (2.1.329). Undefined on hosts of which that was not measured.
+ */
+export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {
+  return HOSTS.some((host) => host.recognizes?.(payload, environment)) ? undefined : payload.transcript
+}

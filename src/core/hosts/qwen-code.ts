@@ -3,6 +3,7 @@ import { type HostDifference, variable } from './host.ts'
 /** Qwen Code (measured with 0.24.4): its shell tells the very ids that the hook gets later. */
 export const qwenCode: HostDifference = {
   projectVariables: ['QWEN_PROJECT_DIR'],
+  recognizes: (_payload, environment) => variable(environment, 'QWEN_PROJECT_DIR') !== undefined,
   shellIdentity(environment) {
     const session = variable(environment, 'QWEN_CODE_SESSION_ID')
     if (session === undefined) return undefined

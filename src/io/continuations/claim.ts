@@ -1,7 +1,6 @@
 import path from 'node:path'
-import { CONTINUATION_LIMIT } from '../../core/decision.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../core/files.ts'
-import { type Claim, claimKey, type MarkerIdentity } from '../../core/loop-guard.ts'
+import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../../core/loop-guard.ts'
 import { isAbsent } from '../fs/errors.ts'
 import { fileIdentity } from '../fs/file-identity.ts'
 import { kindAt } from '../fs/path-kind.ts'
@@ -50,7 +49,7 @@ export function claimContinuation(
 function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerIdentity | undefined): ClaimResult {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { spent, stale, floor } = readCount(folder, marker)
-    if (spent >= CONTINUATION_LIMIT) return { kind: 'spent' }
+    if (isSpent(spent)) return { kind: 'spent' }
     if (stale.length > 0) {
       // To whoever still has a marker in hand that was replaced, the new one's claims look stale.
       if (!isPending(folder, marker)) return { kind: 'changed' }

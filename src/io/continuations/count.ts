@@ -1,7 +1,13 @@
 import path from 'node:path'
-import { CONTINUATION_LIMIT } from '../../core/decision.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
-import { type Claim, claimKey, countSpent, countsFor, type MarkerIdentity } from '../../core/loop-guard.ts'
+import {
+  type Claim,
+  CONTINUATION_LIMIT,
+  claimKey,
+  countSpent,
+  countsFor,
+  type MarkerIdentity,
+} from '../../core/loop-guard.ts'
 import { isMarkerId, MARKER_MAX_BYTES, parseMarker } from '../../core/marker.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'

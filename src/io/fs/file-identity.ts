@@ -24,3 +24,13 @@ export function fileIdentity(path: string): FileIdentity | undefined {
     throw error
   }
 }
+
+/** When the file at `path` was made, in ms since the epoch; undefined where it is absent or its file system does not know. */
+export function birthMs(path: string): number | undefined {
+  try {
+    const stats = fs.statSync(path, { throwIfNoEntry: false })
+    return stats !== undefined && stats.birthtimeMs > 0 ? stats.birthtimeMs : undefined
+  } catch {
+    return undefined
+  }
+}

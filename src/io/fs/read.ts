@@ -20,8 +20,10 @@ export type BytesRead =
       /** False when the file is longer than what was read. */
       readonly whole: boolean
       readonly identity: FileIdentity
-      /** Last change in ms since the epoch. */
+      /** Last change of the content, in ms since the epoch. */
       readonly modifiedMs: number
+      /** Last change of the file or of what is said about it (ctime), in ms since the epoch. */
+      readonly changedMs: number
     }
   | NotRead
 
@@ -34,8 +36,8 @@ export type FileRead =
 export function readSmallFile(path: string, limit: number, likely = false): FileRead {
   const read = readSmallBytes(path, limit, likely)
   if (read.kind !== 'bytes') return read
-  const { bytes, whole, identity, modifiedMs } = read
-  return { kind: 'text', text: bytes.toString('utf8'), whole, identity, modifiedMs }
+  const { bytes, ...about } = read
+  return { ...about, kind: 'text', text: bytes.toString('utf8') }
 }
 
 /** The same as bytes. `likely`: the caller has just seen that something is there. */
@@ -62,6 +64,7 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
       whole: length <= limit && Number(stats.size) <= limit,
       identity: identityOfStats(stats),
       modifiedMs: Number(stats.mtimeMs),
+      changedMs: Number(stats.ctimeMs),
     }
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' }

@@ -1,17 +1,17 @@
 import path from 'node:path'
-import type { CommandForm } from '../../core/command-line.ts'
-import type { Rule } from '../../core/decision.ts'
+import type { CommandForm, CommandReader } from '../../core/command-line.ts'
 import type { Environment } from '../../core/hosts/host.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
-import { unreadableNotice } from '../../core/messages.ts'
 import type { Payload } from '../../core/payload.ts'
-import { type BlockedMarker, composeReason } from '../../core/reason.ts'
+import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../../core/stop/answer-for.ts'
+import { predictOutcomes, recordsOf, type StopOutcome } from '../../core/stop/outcome.ts'
+import { type ObservedStop, planStop, type StopPlan } from '../../core/stop/plan.ts'
+import type { Rule } from '../../core/stop/rules.ts'
 import { taskWord } from '../../core/task-folder.ts'
 import { appendRecorded } from '../../io/journal.ts'
-import { findMarkers, judgeStored } from '../../io/judge.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../io/marker-file.ts'
 import { findRoots, startFolders } from '../../io/root.ts'
-import { type Settlement, settleMarkers } from '../../io/settle.ts'
+import { commitStop } from '../../io/stop/commit.ts'
+import { observeStop } from '../../io/stop/observe.ts'
 import { OPENCODE_TEXT } from '../messages.ts'
 import type { Reporter } from '../safe-hook.ts'
 import type { Agent, Sessions } from '../sessions.ts'
@@ -65,16 +65,10 @@ export class Guard {
    */
   preview(agent: Agent): string | undefined {
     const payload = payloadFor(agent, 0)
-    const { markers } = findMarkers(this.rootsFor(agent.root))
-    const blocked = markers.flatMap((found) => {
-      const judged = judgeStored(found, payload, Date.now())
-      if (judged.kind !== 'judged' || judged.rule !== 'block') return []
-      const { folder, marker } = judged.stored
-      const task = taskWord(folder)
-      const root = this.#rootOption(folder.root)
-      return [{ marker, task, path: markerDisplayPath(folder), count: judged.spent + 1, root }]
-    })
-    return this.#reason(agent, blocked) ?? this.#runs.idle(agent, markers)?.reason
+    const { observed, plan } = this.#plan(agent, payload)
+    const outcomes = predictOutcomes(plan)
+    const idle = this.#runs.idle(agent, observed.markers)
+    return this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, runs: promptOf(idle?.reason) }).reason
   }
 
   /**
@@ -82,55 +76,65 @@ export class Guard {
    * should know.
    */
   stop(agent: Agent, runningSubagents: number): { readonly reason: string | undefined; readonly notices: string[] } {
-    const { markers, problems } = findMarkers(this.rootsFor(agent.root))
-    const { blocked, notices } = this.#settle(agent, runningSubagents, markers)
-    const unread = problems.map((problem) => unreadableNotice(problem.path, problem.detail))
-    for (const notice of unread) this.#reporter.notice(notice)
-    const idle = blocked.length > 0 || runningSubagents > 0 ? undefined : this.#runs.idle(agent, markers)
+    const payload = payloadFor(agent, runningSubagents)
+    const { observed, plan } = this.#plan(agent, payload)
+    const outcomes = this.#commit(plan)
+    const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
+    const idle = isHeld || runningSubagents > 0 ? undefined : this.#runs.idle(agent, observed.markers)
     idle?.told()
-    return { reason: this.#reason(agent, blocked) ?? idle?.reason, notices: [...unread, ...notices] }
-  }
-
-  #reason(agent: Agent, blocked: readonly BlockedMarker[]): string | undefined {
-    if (blocked.length === 0) return undefined
-    return composeReason(blocked, this.#place.findForm(), agent.agent !== MAIN_AGENT)
+    const { problems } = observed
+    const said = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, problems, runs: promptOf(idle?.reason) })
+    for (const notice of said.notices) this.#reporter.notice(notice)
+    return said
   }
 
   /**
-   * The agent has stopped and cannot be held any more: what ends without holding anybody is brought to its end, and of
-   * what would have held it (the turn failed, or OpenCode asked nobody) the user is told.
+   * The agent has stopped and cannot be held any more: what ends without holding it is brought to its end, and of what
+   * would have held it (the turn failed, or OpenCode did not ask) the user is told.
    */
   stopped(agent: Agent): void {
     const payload = payloadFor(agent, 0)
-    const judged = findMarkers(this.rootsFor(agent.root)).markers.flatMap((found) => {
-      const one = judgeStored(found, payload, Date.now())
-      return one.kind === 'judged' ? [one] : []
-    })
-    const ending = judged.filter(({ rule }) => ENDINGS.includes(rule)).map(({ stored }) => stored)
-    if (ending.length > 0) this.#settle(agent, 0, ending)
-    for (const { rule, stored } of judged) {
+    const { plan } = this.#plan(agent, payload)
+    const ending = plan.markers.filter((one) => one.kind === 'judged' && ENDINGS.includes(one.rule))
+    const outcomes = this.#commit({ ...plan, markers: ending })
+    const { notices } = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes })
+    for (const notice of notices) this.#reporter.notice(notice)
+    for (const one of plan.markers) {
+      if (one.kind !== 'judged' || one.rule !== 'block') continue
+      const { folder, identity } = one.stored
       // An error tells of idle twice (1.18.33).
-      if (rule !== 'block' || this.#told.has(stored.identity.file)) continue
-      this.#told.add(stored.identity.file)
-      this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(stored.folder)))
+      if (this.#told.has(identity.file)) continue
+      this.#told.add(identity.file)
+      this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(folder)))
     }
   }
 
-  #settle(agent: Agent, running: number, markers: readonly (StoredMarker | UnreadableMarker)[]): Settlement {
+  #plan(agent: Agent, payload: Payload): { readonly observed: ObservedStop; readonly plan: StopPlan } {
     const nowMs = Date.now()
-    const settlement = settleMarkers(markers, {
-      payload: payloadFor(agent, running),
-      nowMs,
-      rootOption: (root) => this.#rootOption(root),
-    })
-    for (const notice of settlement.notices) this.#reporter.notice(notice)
-    for (const problem of appendRecorded(settlement.recorded, nowMs)) this.#reporter.notice(problem)
-    return settlement
+    const findSessionBirth = (): number | undefined => this.#sessions.bornMs(agent.root)
+    const observed = observeStop(this.rootsFor(agent.root), { payload, nowMs, findSessionBirth })
+    return { observed, plan: planStop(observed, payload, nowMs) }
   }
 
-  #rootOption(root: string): string | undefined {
-    return root === findRoots(this.#starts())[0] ? undefined : root
+  #commit(plan: StopPlan): readonly StopOutcome[] {
+    const { outcomes } = commitStop(plan)
+    const { payload, nowMs } = plan.stop
+    for (const problem of appendRecorded(recordsOf(outcomes, payload), nowMs)) this.#reporter.notice(problem)
+    return outcomes
   }
+
+  #speak(payload: Payload, report: Report): { readonly reason: string | undefined; readonly notices: string[] } {
+    const { answer, notices } = answerFor(payload, report, this.#reader())
+    return { reason: answer.kind === 'block' ? answer.reason : undefined, notices: [...notices] }
+  }
+
+  #reader(): CommandReader {
+    return { foundRoot: findRoots(this.#starts())[0], findForm: this.#place.findForm }
+  }
+}
+
+function promptOf(prompt: string | undefined): RunReport {
+  return { prompt, notices: [] }
 }
 
 /** The stop as every host tells it. */

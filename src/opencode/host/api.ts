@@ -65,6 +65,8 @@ export interface SessionInfo {
   readonly id: string
   readonly parentID?: string
   readonly directory?: string
+  /** ms since the epoch. */
+  readonly time?: { readonly created: number }
 }
 
 /** One rule of a session. */

@@ -1,7 +1,7 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
+import type { StoredMarker, UnreadableMarker } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import type { StoredMarker, UnreadableMarker } from '../../io/marker-file.ts'
 import { readState } from '../../io/workflow/state-store.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'

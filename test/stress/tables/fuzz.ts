@@ -4,16 +4,16 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../../src/core/answer.ts'
-import { isUnowned, judgeCount, judgeOwnership } from '../../../src/core/decision.ts'
+import { ALLOW, formatAnswer, REASON_LIMIT } from '../../../src/core/answer.ts'
 import { PostflightError } from '../../../src/core/errors.ts'
 import { formatJournalEntry } from '../../../src/core/journal-entry.ts'
 import { parseLoopGuard } from '../../../src/core/loop-guard.ts'
 import { formatMarker, parseMarker } from '../../../src/core/marker.ts'
-import { cappedNotice, errorMessage, markerProblem, unreadableNotice } from '../../../src/core/messages.ts'
+import { errorMessage, markerProblem } from '../../../src/core/messages.ts'
 import { parsePayload } from '../../../src/core/payload.ts'
-import { composeReason } from '../../../src/core/reason.ts'
-import { composeRecovery } from '../../../src/core/recovery.ts'
+import { answerFor, NOTHING_TO_REPORT } from '../../../src/core/stop/answer-for.ts'
+import { predictOutcomes, recordsOf } from '../../../src/core/stop/outcome.ts'
+import { planStop, type SeenMarker } from '../../../src/core/stop/plan.ts'
 import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields } from '../../property/arbitraries.ts'
 import { HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { limitMs } from './sandbox.ts'
@@ -58,13 +58,16 @@ export const payloadText: fc.Arbitrary<string> = fc.oneof(
   anyText,
 )
 
+/** Stands for a marker that cannot be read. */
+const UNREADABLE = '(unreadable)'
+
 export const markerText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 8,
     arbitrary: damaged(fc.tuple(markerFields, laidOut).map(([fields, indent]) => JSON.stringify(fields, null, indent))),
   },
   anyText,
-  fc.constantFrom('', '\n', 'pf_abcdefgh1234', 'session_id=1\nskill=x\n'),
+  fc.constantFrom('', '\n', UNREADABLE, 'pf_abcdefgh1234', 'session_id=1\nskill=x\n'),
 )
 
 /** Names that a file system takes and that nobody should be given to print. */
@@ -107,55 +110,64 @@ export const decisionCase = fc.record({
   ),
   root: fc.constantFrom(undefined, '/work/project', "/it's a $(root)", `/${'d'.repeat(200)}`.repeat(10)),
   onPath: fc.boolean(),
+  /** How long ago the session began, where that is known. */
+  sessionAgeMs: fc.option(fc.integer({ min: -60_000, max: 50 * 3_600_000 }), { nil: undefined }),
 })
 export type DecisionCase = typeof decisionCase extends fc.Arbitrary<infer T> ? T : never
 
 /** The hook's decision without the disk: payload and markers in, a line out; and every other text that it may print. */
-export function decide({ payload: text, markers, root, onPath }: DecisionCase): string {
+export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: DecisionCase): string {
   const payload = readPayload(text)
   if (typeof payload === 'string') return payload
-  const read = markers.map((one) => ({
-    ...one,
-    marker: parseMarker(one.text),
-    spent: ((guard) => (guard.kind === 'number' ? guard.value : 0))(parseLoopGuard(one.guard)),
-  }))
-  const owed = read.filter((one) => judgeOwnership(one.marker, NOW_MS - one.ageMs, payload, NOW_MS) === 'owed')
-  const blocked = owed
-    .filter((one) => judgeCount(one.spent) === 'block')
-    .map(({ marker, task, spent }) => ({
-      marker,
-      task,
-      path: `specs/${task}/.postflight-pending`,
-      count: spent + 1,
-      root,
-    }))
-  const subagent = payload.event === 'SubagentStop'
-  const form = { onPath, script: '/opt/postflight/bin/postflight.js' }
-  const capped = owed.find((one) => judgeCount(one.spent) === 'capped')
-  const answer: HookAnswer =
-    blocked.length > 0
-      ? { kind: 'block', reason: composeReason(blocked, form, subagent) }
-      : capped === undefined
-        ? ALLOW
-        : { kind: 'allow', notice: cappedNotice(capped.task, capped.task, `postflight inspect ${capped.task}`) }
-  const recovery = composeRecovery(
-    read.map(({ marker, task, ageMs }) => ({
-      state: isUnowned(marker) ? 'abandoned' : 'pending',
-      task,
-      root: '/work',
-      rootOption: root,
-      marker,
-      ageMs,
-    })),
-    payload.session,
+  const reader = {
+    foundRoot: root,
+    findForm: () => ({ onPath, script: '/opt/postflight/bin/postflight.js' }),
+  }
+  const seen = markers.map(seenOf)
+  const sessionBornMs = sessionAgeMs === undefined ? undefined : NOW_MS - sessionAgeMs
+  const plan = planStop({ markers: seen, problems: [], unchecked: 0, sessionBornMs }, payload, NOW_MS)
+  const outcomes = predictOutcomes(plan)
+  const { answer } = answerFor(payload, { ...NOTHING_TO_REPORT, outcomes }, reader)
+  const unfinished = seen.flatMap((one) =>
+    one.kind === 'marker'
+      ? [
+          {
+            state: one.spent === 3 ? ('abandoned' as const) : ('pending' as const),
+            ...one,
+            ageMs: NOW_MS - one.times.modifiedMs,
+          },
+        ]
+      : [],
   )
-  const context: HookAnswer = { kind: 'context', event: payload.event, context: recovery ?? '' }
-  for (const other of [context, { kind: 'allow', notice: unreadableNotice(text, text) } as const]) {
+  const others = [
+    answerFor(payload, { ...NOTHING_TO_REPORT, unfinished }, reader).answer,
+    answerFor(payload, { ...NOTHING_TO_REPORT, problems: [{ path: text, detail: text }], unchecked: 3 }, reader).answer,
+  ]
+  for (const other of others) {
     const problem = lineProblem(formatAnswer(other, true))
     if (problem !== undefined) throw new Error(problem)
   }
-  for (const { marker } of read) checkRest(marker, payload.session)
+  for (const { entry } of recordsOf(outcomes, payload)) JSON.parse(formatJournalEntry(entry, NOW_MS))
+  for (const one of seen) if (one.kind === 'marker') checkRest(one.marker, payload.session)
   return formatAnswer(answer, true)
+}
+
+function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): SeenMarker {
+  const folder = { root: '/work', path: `/work/specs/${task}`, task, relative: `specs/${task}` }
+  if (text === UNREADABLE) return { kind: 'unreadable', folder, detail: text }
+  const marker = parseMarker(text)
+  const read = parseLoopGuard(guard)
+  const changedMs = NOW_MS - ageMs
+  return {
+    kind: 'marker',
+    folder,
+    marker,
+    text,
+    whole: true,
+    identity: { id: marker.id, file: 'f1-1' },
+    times: { modifiedMs: changedMs, changedMs },
+    spent: read.kind === 'number' ? read.value : read.kind === 'garbled' ? { unknown: guard } : 0,
+  }
 }
 
 /** The payload, or the line that an unreadable one is answered with. */

@@ -12,9 +12,10 @@ export async function askAll(
   sandbox: Sandbox,
   pack: PackageCopy,
   env: Readonly<Record<string, string>>,
+  transcript?: string,
 ): Promise<Record<string, string>> {
   const answers: Record<string, string> = {}
-  for (const { name, words, payload } of hostPayloads(sandbox.project)) {
+  for (const { name, words, payload } of hostPayloads(sandbox.project, transcript)) {
     const run = await sandbox.run(pack.launcher, words, { input: JSON.stringify(payload), env })
     const problems = [lineProblem(run.stdout), ...printProblems(run)].filter((problem) => problem !== undefined)
     if (run.status !== 0) problems.push(`exit code ${run.status}`)

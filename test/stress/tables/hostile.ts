@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { SESSION, sessionStart, shellRan, stop, subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
 import { git, initRepository } from './git.ts'
@@ -179,14 +180,41 @@ export function hostEnvironment(sandbox: Sandbox, pack: PackageCopy): Record<str
 }
 
 /** The payloads that a host sends in a session, and the launcher's words for them. */
-export function hostPayloads(cwd: string): { name: string; words: string[]; payload: object }[] {
+export function hostPayloads(cwd: string, transcript?: string): { name: string; words: string[]; payload: object }[] {
+  const common = { cwd, ...(transcript !== undefined && { transcript_path: transcript }) }
   return [
-    { name: 'SubagentStop', words: [], payload: subagentStop({ cwd }) },
-    { name: 'SubagentStop of an older client', words: [], payload: { hook_event_name: 'SubagentStop', cwd } },
-    { name: 'Stop', words: [], payload: stop({ cwd }) },
-    { name: 'SessionStart', words: ['SessionStart'], payload: sessionStart('startup', { cwd }) },
-    { name: 'PostToolUse', words: [], payload: shellRan('postflight create 1', `created ${SHIPPED_ID}`, { cwd }) },
+    { name: 'SubagentStop', words: [], payload: subagentStop(common) },
+    {
+      name: 'SubagentStop of an older client',
+      words: [],
+      payload: { hook_event_name: 'SubagentStop', ...common },
+    },
+    { name: 'Stop', words: [], payload: stop(common) },
+    { name: 'SessionStart', words: ['SessionStart'], payload: sessionStart('startup', common) },
+    { name: 'PostToolUse', words: [], payload: shellRan('postflight create 1', `created ${SHIPPED_ID}`, common) },
   ]
+}
+
+/** A marker may be older than the session by so much (ms), and is taken for one of it. */
+const TOLERANCE_MS = 10_000
+
+/** The transcript of a session that begins when everything in the sandbox is old enough to be from before it. */
+export async function laterSession(sandbox: Sandbox): Promise<string> {
+  let changedMs = 0
+  walk(sandbox.project, (target) => {
+    changedMs = Math.max(changedMs, lstatSync(target).ctimeMs)
+  })
+  await setTimeout(Math.max(0, changedMs + TOLERANCE_MS + 100 - Date.now()))
+  const transcript = join(sandbox.env.HOME ?? '', 'session.jsonl')
+  rmSync(transcript, { force: true })
+  writeFileSync(transcript, '{}\n')
+  return transcript
+}
+
+/** What no stop may change in a clone: a bypassed marker goes, and what has expired is noted once, in the journal too. */
+export function untouchable(found: Record<string, string>): Record<string, string> {
+  const changes = /^\/specs\/(?:002_bypass\/\.postflight-pending|010_expired\/\.postflight-claims|\.postflight\/)/
+  return Object.fromEntries(Object.entries(found).filter(([name]) => !changes.test(name)))
 }
 
 /** Everything in the project but git's own files. */

@@ -14,10 +14,11 @@ import type { CommandResult as Answer, CommandContext } from '../../../src/cli/c
 import type { Painter } from '../../../src/cli/report.ts'
 import { PostflightError } from '../../../src/core/errors.ts'
 import { parsePayload } from '../../../src/core/payload.ts'
+import { answerFor } from '../../../src/core/stop/answer-for.ts'
 import type { HookContext } from '../../../src/hook/context.ts'
-import { answerToolUse } from '../../../src/hook/ownership.ts'
-import { answerSessionStart } from '../../../src/hook/session-start.ts'
-import { answerStop } from '../../../src/hook/stop.ts'
+import { handleToolUse } from '../../../src/hook/ownership.ts'
+import { handleSessionStart } from '../../../src/hook/session-start.ts'
+import { handleStop } from '../../../src/hook/stop.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { halfOf, instrument } from '../support/instrument.ts'
 import { PLAN_VARIABLE } from '../support/preload.ts'
@@ -119,9 +120,9 @@ export function inProcess(root: string): Real {
     payload: parsePayload(payload),
     environment: {},
     roots: [root],
-    agentRoot: root,
-    findForm: () => ({ onPath: true, script: '/postflight.js' }),
+    reader: { foundRoot: root, findForm: () => ({ onPath: true, script: '/postflight.js' }) },
     nowMs: nowMs(),
+    deadline: Number.POSITIVE_INFINITY,
   })
   const count: Record<string, number> = {}
   const killed = (result: unknown): void => {
@@ -135,21 +136,22 @@ export function inProcess(root: string): Real {
       passedMs += ms
     },
     async stop(stop, planned): Promise<StopResult> {
-      const result = attempt(planned, () => answerStop(context(payloadOf(stop, root))))
+      const result = attempt(planned, () => handleStop(context(payloadOf(stop, root))))
       killed(result)
       if (result === 'killed') return 'killed'
       const blocks = result.recorded.flatMap(({ entry }) =>
         entry.event === 'block' ? [[entry.task, entry.count]] : [],
       )
-      if ((result.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer is not what was recorded')
+      const said = answerFor(context(payloadOf(stop, root)).payload, result.report, context('').reader)
+      if ((said.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer is not what was recorded')
       count.blocked = (count.blocked ?? 0) + blocks.length
       return { blocks: Object.fromEntries(blocks) as Partial<Record<Task, number>> }
     },
     async sessionStart(session) {
-      answerSessionStart(context(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
+      handleSessionStart(context(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
     },
     async toolUse(command, output, identity, planned) {
-      const result = attempt(planned, () => answerToolUse(context(toolPayload(command, output, identity, root))))
+      const result = attempt(planned, () => handleToolUse(context(toolPayload(command, output, identity, root))))
       killed(result)
       return result === 'killed' ? 'killed' : 'done'
     },

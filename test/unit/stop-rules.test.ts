@@ -1,25 +1,36 @@
 import { describe, expect, it } from 'vitest'
+import { CONTINUATION_LIMIT } from '../../src/core/loop-guard.ts'
+import { parseMarker } from '../../src/core/marker.ts'
+import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
+import { planMarker } from '../../src/core/stop/plan.ts'
 import {
-  CONTINUATION_LIMIT,
   isExpired,
   isUnowned,
-  judgeCount,
   judgeOwnership,
   type Ownership,
   promisedAtMs,
   RULES,
   UNOWNED_LIFETIME_MS,
-} from '../../src/core/decision.ts'
-import { parseMarker } from '../../src/core/marker.ts'
-import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
+} from '../../src/core/stop/rules.ts'
 import { HOUR_MS, toIso } from '../../src/core/time.ts'
-import { mainStop, marker, NOW_MS, payload, SEED_MARKER, SEED_MARKER_QUOTED, subagentStop } from './builders.ts'
+import {
+  changedAt,
+  mainStop,
+  marker,
+  NOW_MS,
+  payload,
+  SEED_MARKER,
+  SEED_MARKER_QUOTED,
+  seen,
+  stopOf,
+  subagentStop,
+} from './builders.ts'
 
 const DAY_MS = 24 * HOUR_MS
 
 /** Judges a marker whose file is as old as `ageMs`. */
 function judge(fields: Readonly<Record<string, unknown>>, stop: Payload, ageMs = HOUR_MS): Ownership {
-  return judgeOwnership(marker(fields), NOW_MS - ageMs, stop, NOW_MS)
+  return judgeOwnership(marker(fields), changedAt(NOW_MS - ageMs), stopOf(stop))
 }
 
 const RUNNING = [{ id: 'b1', type: 'subagent', status: 'running' }]
@@ -94,13 +105,13 @@ describe('row 3: unowned markers guard sub-agents only', () => {
     for (const text of ['', 'sess_1', SEED_MARKER_QUOTED, '[]', 'null']) {
       const unowned = parseMarker(text)
       expect(isUnowned(unowned)).toBe(true)
-      expect(judgeOwnership(unowned, NOW_MS, mainStop(), NOW_MS)).toBe('unowned-stop')
-      expect(judgeOwnership(unowned, NOW_MS, subagentStop(), NOW_MS)).toBe('owed')
+      expect(judgeOwnership(unowned, changedAt(NOW_MS), stopOf(mainStop()))).toBe('unowned-stop')
+      expect(judgeOwnership(unowned, changedAt(NOW_MS), stopOf(subagentStop()))).toBe('owed')
     }
   })
 
   it("the seed's hook never reads its stdin: an empty payload is held by the seed's marker", () => {
-    expect(judgeOwnership(parseMarker(SEED_MARKER), NOW_MS, EMPTY_PAYLOAD, NOW_MS)).toBe('owed')
+    expect(judgeOwnership(parseMarker(SEED_MARKER), changedAt(NOW_MS), stopOf(EMPTY_PAYLOAD))).toBe('owed')
   })
 })
 
@@ -123,7 +134,7 @@ describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', (
     for (const fields of [{}, { created: '' }, { created: 'yesterday' }, { created: 5 }]) {
       expect(judge(fields, subagentStop(), ageMs)).toBe(expected)
     }
-    expect(judgeOwnership(parseMarker(''), NOW_MS - ageMs, subagentStop(), NOW_MS)).toBe(expected)
+    expect(judgeOwnership(parseMarker(''), changedAt(NOW_MS - ageMs), stopOf(subagentStop()))).toBe(expected)
   })
 
   it('`created` stands before the time of the file', () => {
@@ -138,14 +149,14 @@ describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', (
 
   it('a clock that is up to an hour ahead is forgiven', () => {
     const fileTimeMs = NOW_MS - 2 * DAY_MS
-    expect(promisedAtMs(marker(createdAgo(-HOUR_MS) as never), fileTimeMs, NOW_MS)).toBe(NOW_MS + HOUR_MS)
-    expect(promisedAtMs(marker(createdAgo(-HOUR_MS - 1) as never), fileTimeMs, NOW_MS)).toBe(fileTimeMs)
+    expect(promisedAtMs(marker(createdAgo(-HOUR_MS) as never), changedAt(fileTimeMs), NOW_MS)).toBe(NOW_MS + HOUR_MS)
+    expect(promisedAtMs(marker(createdAgo(-HOUR_MS - 1) as never), changedAt(fileTimeMs), NOW_MS)).toBe(fileTimeMs)
   })
 
   it('an age is asked of unowned markers alone', () => {
     const old = createdAgo(2 * DAY_MS) as never
-    expect(isExpired(marker(old), NOW_MS, NOW_MS)).toBe(true)
-    expect(isExpired(marker({ ...(old as object), cc_session_id: 's1' }), NOW_MS, NOW_MS)).toBe(false)
+    expect(isExpired(marker(old), changedAt(NOW_MS), NOW_MS)).toBe(true)
+    expect(isExpired(marker({ ...(old as object), cc_session_id: 's1' }), changedAt(NOW_MS), NOW_MS)).toBe(false)
   })
 
   it('the limit is 24 h', () => {
@@ -223,6 +234,52 @@ describe('row 6: a sub-agent still runs in the background (CC#55754)', () => {
   })
 })
 
+describe('row 4a: an unowned marker from before this session', () => {
+  const BORN_MS = NOW_MS - HOUR_MS
+  const judgeAged = (fields: Readonly<Record<string, unknown>>, changedMs: number, stop = subagentStop()): Ownership =>
+    judgeOwnership(marker(fields), { modifiedMs: changedMs, changedMs }, stopOf(stop, BORN_MS))
+
+  it.each([
+    ['10 s before it: clocks and file systems round', BORN_MS - 10_000, 'owed'],
+    ['10 s and 1 ms before it', BORN_MS - 10_001, 'before-session'],
+    ['two hours before it', BORN_MS - 2 * HOUR_MS, 'before-session'],
+    ['since', BORN_MS + 1, 'owed'],
+  ])('whose file was last changed %s', (_, changedMs, expected) => {
+    expect(judgeAged({}, changedMs)).toBe(expected)
+    expect(judgeAged({ created: toIso(BORN_MS + 60_000) }, changedMs)).toBe(expected)
+  })
+
+  it.each([
+    ['10 s before it', BORN_MS - 10_000, 'owed'],
+    ['11 s before it', BORN_MS - 11_000, 'before-session'],
+    ['since', BORN_MS + 1000, 'owed'],
+  ])('that says it was created %s, brought back by git in mid-session', (_, createdMs, expected) => {
+    expect(judgeAged({ created: toIso(createdMs) }, NOW_MS)).toBe(expected)
+  })
+
+  it('is judged by the change of the file, not of its content: archives set the time of the content', () => {
+    const unpacked = { modifiedMs: BORN_MS - HOUR_MS, changedMs: NOW_MS }
+    const stop = stopOf(subagentStop(), BORN_MS)
+    expect(judgeOwnership(parseMarker(''), unpacked, stop)).toBe('owed')
+    expect(judgeOwnership(parseMarker(''), { ...unpacked, changedMs: BORN_MS - HOUR_MS }, stop)).toBe('before-session')
+  })
+
+  it('does not matter for a marker that has a session, nor where the birth of the session is not known', () => {
+    const old = BORN_MS - 2 * HOUR_MS
+    expect(judgeAged({ cc_session_id: 's1' }, old)).toBe('owed')
+    expect(judgeOwnership(marker({}), changedAt(old), stopOf(subagentStop()))).toBe('owed')
+  })
+
+  it('older than 24 h it is expired', () => {
+    expect(judgeAged({}, NOW_MS - DAY_MS - 1)).toBe('expired')
+  })
+
+  it("stands before row 5: another agent's", () => {
+    expect(judgeAged({ agent_id: 'a2' }, BORN_MS - HOUR_MS)).toBe('before-session')
+    expect(judgeAged({ agent_id: 'a2' }, NOW_MS)).toBe('other-agent')
+  })
+})
+
 describe('rows 7 and 8: the count', () => {
   it.each([
     [0, 'block'],
@@ -232,7 +289,7 @@ describe('rows 7 and 8: the count', () => {
     [4, 'capped'],
     [2222, 'capped'],
   ] as const)('%i spent: %s', (spent, rule) => {
-    expect(judgeCount(spent)).toBe(rule)
+    expect(planMarker(seen({ cc_session_id: 's1' }, { spent }), stopOf(subagentStop()))).toMatchObject({ rule, spent })
   })
 
   it('three continuations, no more (CC#18646)', () => {
@@ -285,11 +342,11 @@ describe('the first row that fits decides', () => {
   it('the rules are in the order of the table, and only the last one blocks', () => {
     expect(Object.entries(RULES).map(([rule, { row, answer }]) => `${row} ${rule} ${answer}`)).toEqual([
       '0 workflow allow',
-      '0 tracked allow',
       '1 bypassed allow',
       '2 other-session allow',
       '3 unowned-stop allow',
       '4 expired allow',
+      '4a before-session allow',
       '5 other-agent allow',
       '6 background allow',
       '7 capped allow',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { REASON_LIMIT } from '../../src/core/answer.ts'
 import type { CommandForm } from '../../src/core/command-line.ts'
 import { parseMarker, unparsed } from '../../src/core/marker.ts'
-import { composeReason } from '../../src/core/reason.ts'
+import { composeReason } from '../../src/core/stop/reason.ts'
 import { blocked, SEED_MARKER, SEED_MARKER_QUOTED } from './builders.ts'
 
 const ON_PATH: CommandForm = { onPath: true, script: '/opt/postflight.js' }

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { composeRecovery, type Unfinished } from '../../src/core/recovery.ts'
+import { composeRecovery, type UnfinishedPostflight } from '../../src/core/stop/recovery.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
 import { marker } from './builders.ts'
 
-function unfinished(fields: Readonly<Record<string, unknown>> = {}, more: Partial<Unfinished> = {}): Unfinished {
+function unfinished(
+  fields: Readonly<Record<string, unknown>> = {},
+  more: Partial<UnfinishedPostflight> = {},
+): UnfinishedPostflight {
   return { state: 'pending', task: '259_x', root: '/home/me/p', marker: marker(fields), ageMs: 2 * HOUR_MS, ...more }
 }
 

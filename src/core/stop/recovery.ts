@@ -1,9 +1,9 @@
-import { commandLine } from './command-line.ts'
-import { isUnowned } from './decision.ts'
-import type { Marker } from './marker.ts'
-import { RECOVERY_TEXT } from './messages.ts'
-import { oneLine } from './text.ts'
-import { formatAge } from './time.ts'
+import { commandLine } from '../command-line.ts'
+import type { Marker } from '../marker.ts'
+import { RECOVERY_TEXT } from '../messages.ts'
+import { oneLine } from '../text.ts'
+import { formatAge } from '../time.ts'
+import { isUnowned } from './rules.ts'
 
 /**
  * What a session is told when it starts where postflights are unfinished (DESIGN section 5, "Recovery"). The markers'
@@ -14,7 +14,7 @@ const MAX_LISTED = 10
 const NAME_LIMIT = 80
 
 /** One unfinished postflight. */
-export interface Unfinished {
+export interface UnfinishedPostflight {
   readonly state: 'pending' | 'abandoned'
   readonly task: string
   readonly root: string
@@ -25,7 +25,10 @@ export interface Unfinished {
 }
 
 /** The text, or undefined when nothing is unfinished. */
-export function composeRecovery(unfinished: readonly Unfinished[], session: string | undefined): string | undefined {
+export function composeRecovery(
+  unfinished: readonly UnfinishedPostflight[],
+  session: string | undefined,
+): string | undefined {
   const roots = [...new Set(unfinished.map((item) => item.root))]
   const parts = roots.map((root) =>
     composeForRoot(
@@ -37,9 +40,9 @@ export function composeRecovery(unfinished: readonly Unfinished[], session: stri
 }
 
 /** Each root has its own commands. */
-function composeForRoot(unfinished: readonly Unfinished[], session: string | undefined): string {
+function composeForRoot(unfinished: readonly UnfinishedPostflight[], session: string | undefined): string {
   // A root is told of because something in it is unfinished.
-  const [{ root, rootOption }] = unfinished as readonly [Unfinished]
+  const [{ root, rootOption }] = unfinished as readonly [UnfinishedPostflight]
   const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
   const rest = unfinished.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
@@ -61,7 +64,10 @@ function composeForRoot(unfinished: readonly Unfinished[], session: string | und
   ].join('\n')
 }
 
-function describe({ state, task, rootOption, marker, ageMs }: Unfinished, session: string | undefined): string {
+function describe(
+  { state, task, rootOption, marker, ageMs }: UnfinishedPostflight,
+  session: string | undefined,
+): string {
   const name = oneLine(task, NAME_LIMIT)
   const operation = marker.operation === undefined ? '' : `, ${oneLine(marker.operation, NAME_LIMIT)}`
   const owner = isUnowned(marker)

@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeOwnership, type Ownership, UNOWNED_LIFETIME_MS } from '../../src/core/decision.ts'
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
-import { type Payload, parsePayload } from '../../src/core/payload.ts'
+import { parsePayload } from '../../src/core/payload.ts'
+import {
+  type FileTimes,
+  judgeOwnership,
+  type Ownership,
+  type Stop,
+  UNOWNED_LIFETIME_MS,
+} from '../../src/core/stop/rules.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
 import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries.ts'
 
@@ -33,20 +39,34 @@ const anyPayload = fc.oneof(
   payloadFields.map((fields) => parsePayload(JSON.stringify(fields))),
   fc.tuple(payloadFields, someOf(MEETING)).map((parts) => parsePayload(JSON.stringify(Object.assign({}, ...parts)))),
 )
-const anyFileTime = fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS })
+const anyTimes = fc.record({
+  modifiedMs: fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS }),
+  changedMs: fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS }),
+})
+const anyStop = fc.record({
+  payload: anyPayload,
+  nowMs: fc.constant(NOW_MS),
+  sessionBornMs: fc.option(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS }), { nil: undefined }),
+})
 
-/** The table of DESIGN section 5, each row by itself, in its own words. */
-function rowsThatFit(marker: Marker, fileTimeMs: number, payload: Payload): Ownership[] {
+/** The table of docs/design.md, each row by itself, in its own words. */
+function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs }: Stop): Ownership[] {
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'
   const { createdMs } = marker
-  const promisedMs = createdMs === undefined || createdMs > NOW_MS + HOUR_MS ? fileTimeMs : createdMs
+  const promisedMs = createdMs === undefined || createdMs > NOW_MS + HOUR_MS ? times.modifiedMs : createdMs
   const rows: [Ownership, boolean][] = [
     ['workflow', marker.workflow],
     ['bypassed', marker.bypassed],
     ['other-session', !isUnowned && marker.hostSession !== payload.session],
     ['unowned-stop', isUnowned && isStop],
     ['expired', isUnowned && NOW_MS - promisedMs > 24 * HOUR_MS],
+    [
+      'before-session',
+      isUnowned &&
+        sessionBornMs !== undefined &&
+        [createdMs, times.changedMs].some((time) => time !== undefined && time < sessionBornMs - 10_000),
+    ],
     [
       'other-agent',
       (marker.agent === 'main' && payload.event === 'SubagentStop') ||
@@ -63,32 +83,42 @@ describe('the decision', () => {
   it('is that of the first row that fits', () => {
     const seen = new Set<Ownership>()
     fc.assert(
-      fc.property(anyMarker, anyFileTime, anyPayload, (marker, fileTimeMs, payload) => {
-        const ownership = judgeOwnership(marker, fileTimeMs, payload, NOW_MS)
+      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+        const ownership = judgeOwnership(marker, times, stop)
         seen.add(ownership)
-        expect(ownership).toBe(rowsThatFit(marker, fileTimeMs, payload)[0])
+        expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
       }),
       { numRuns: 2000 },
     )
     expect([...seen].sort()).toEqual(
-      ['background', 'bypassed', 'expired', 'other-agent', 'other-session', 'owed', 'unowned-stop', 'workflow'].sort(),
+      [
+        'background',
+        'before-session',
+        'bypassed',
+        'expired',
+        'other-agent',
+        'other-session',
+        'owed',
+        'unowned-stop',
+        'workflow',
+      ].sort(),
     )
   })
 
   it('is the same when it is asked again', () => {
     fc.assert(
-      fc.property(anyMarker, anyFileTime, anyPayload, (marker, fileTimeMs, payload) => {
-        const first = judgeOwnership(marker, fileTimeMs, payload, NOW_MS)
-        expect(judgeOwnership(structuredClone(marker), fileTimeMs, structuredClone(payload), NOW_MS)).toBe(first)
+      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+        const first = judgeOwnership(marker, times, stop)
+        expect(judgeOwnership(structuredClone(marker), times, structuredClone(stop))).toBe(first)
       }),
     )
   })
 
   it("never depends on the payload's own stop_hook_active, nor on anything else that it does not know", () => {
     fc.assert(
-      fc.property(anyMarker, anyFileTime, payloadFields, anyJson, (marker, fileTimeMs, fields, value) => {
+      fc.property(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
         const judge = (more: object): Ownership =>
-          judgeOwnership(marker, fileTimeMs, parsePayload(JSON.stringify({ ...fields, ...more })), NOW_MS)
+          judgeOwnership(marker, times, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more })) })
         const plain = judge({ stop_hook_active: undefined })
         expect(judge({ stop_hook_active: true })).toBe(plain)
         expect(judge({ stop_hook_active: false })).toBe(plain)
@@ -99,8 +129,9 @@ describe('the decision', () => {
 
   it('a marker with an owner never holds anybody else', () => {
     fc.assert(
-      fc.property(anyMarker, anyFileTime, anyPayload, (marker, fileTimeMs, payload) => {
-        if (judgeOwnership(marker, fileTimeMs, payload, NOW_MS) !== 'owed') return
+      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+        if (judgeOwnership(marker, times, stop) !== 'owed') return
+        const { payload } = stop
         if (marker.hostSession !== undefined) expect(payload.session).toBe(marker.hostSession)
         if (marker.agent !== undefined) expect(payload.agent).toBe(marker.agent)
         if (marker.hostSession === undefined) expect(payload.event).not.toBe('Stop')

@@ -1,9 +1,9 @@
-import { REASON_LIMIT } from './answer.ts'
-import { type CommandForm, commandLine, fallbackLine } from './command-line.ts'
-import { DEFAULT_REASON, type Marker, remainingSteps } from './marker.ts'
-import { markerProblem, REASON_TEXT } from './messages.ts'
-import { SPECS_ITSELF } from './task-folder.ts'
-import { cut, oneLine, stripControl } from './text.ts'
+import { REASON_LIMIT } from '../answer.ts'
+import { type CommandForm, commandLine, fallbackLine } from '../command-line.ts'
+import { DEFAULT_REASON, type Marker, remainingSteps } from '../marker.ts'
+import { markerProblem, REASON_TEXT } from '../messages.ts'
+import { SPECS_ITSELF } from '../task-folder.ts'
+import { cut, oneLine, stripControl } from '../text.ts'
 
 /** The reason of a block (DESIGN section 5): what the agent reads, and all that it needs to go on and end well. */
 

@@ -1,0 +1,32 @@
+import { MARKER_FILE } from './files.ts'
+import type { MarkerIdentity } from './loop-guard.ts'
+import type { Marker } from './marker.ts'
+import type { FileTimes } from './stop/rules.ts'
+import type { TaskFolder } from './task-folder.ts'
+import { inLine } from './text.ts'
+
+/** A marker as it lies on disk, as data. */
+
+/** A marker that was read. */
+export interface StoredMarker {
+  readonly kind: 'marker'
+  readonly folder: TaskFolder
+  readonly marker: Marker
+  readonly text: string
+  /** Whether `text` is all of the file. */
+  readonly whole: boolean
+  readonly identity: MarkerIdentity
+  readonly times: FileTimes
+}
+
+/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
+export interface UnreadableMarker {
+  readonly kind: 'unreadable'
+  readonly folder: TaskFolder
+  readonly detail: string
+}
+
+/** A marker's path for people: relative to its root. */
+export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
+  return inLine(`${folder.relative}/${fileName}`)
+}

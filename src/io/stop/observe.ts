@@ -1,0 +1,103 @@
+import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
+import type { Payload } from '../../core/payload.ts'
+import type { Unfinished } from '../../core/stop/answer-for.ts'
+import { type ObservedStop, ownershipOf, type SeenMarker } from '../../core/stop/plan.ts'
+import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
+import type { SearchProblem } from '../../core/task-folder.ts'
+import { readSpent } from '../continuations/count.ts'
+import { errorText } from '../fs/errors.ts'
+import { readMarker } from '../marker-file.ts'
+import { isPast } from '../process/age.ts'
+import { foldersHolding, listTaskFolders } from '../task-folders.ts'
+
+/** What lies under some roots when an event comes. Reads only. */
+
+/** The markers of some roots, in the roots' order and path order. */
+export interface FoundMarkers {
+  readonly markers: readonly (StoredMarker | UnreadableMarker)[]
+  /** What could not be searched. */
+  readonly problems: readonly SearchProblem[]
+}
+
+/** Every file of that name under the roots; those that there is time for before the deadline (an age of this process, ms). */
+export function findMarkers(
+  roots: readonly string[],
+  fileName: string = MARKER_FILE,
+  deadline: number | undefined = undefined,
+): FoundMarkers {
+  const problems: SearchProblem[] = []
+  const markers = roots.flatMap((root) => {
+    const listed = listTaskFolders(root)
+    const holding = foldersHolding(listed.folders, fileName, listed.problems)
+    problems.push(...listed.problems)
+    return holding.flatMap((folder) => (isPast(deadline) ? [] : (readMarker(folder, fileName, true) ?? [])))
+  })
+  return { markers, problems }
+}
+
+/** The event at which it is looked. */
+export interface Occasion {
+  readonly payload: Payload
+  /** ms since the epoch. */
+  readonly nowMs: number
+  /** When the session began (ms since the epoch); asked only where an unowned marker lies. */
+  readonly findSessionBirth: () => number | undefined
+  /** The age of this process (ms) at which it ends; undefined: never. */
+  readonly deadline?: number | undefined
+}
+
+/** Looks at every marker under the roots. */
+export function observeStop(roots: readonly string[], occasion: Occasion): ObservedStop {
+  const { markers, problems } = findMarkers(roots)
+  const hasUnowned = markers.some((read) => read.kind === 'marker' && isUnowned(read.marker))
+  const sessionBornMs = hasUnowned ? occasion.findSessionBirth() : undefined
+  const seen: SeenMarker[] = []
+  for (const read of markers) {
+    if (isPast(occasion.deadline)) break
+    seen.push(countContinuations(read, { ...occasion, sessionBornMs }))
+  }
+  return { markers: seen, problems, unchecked: markers.length - seen.length, sessionBornMs }
+}
+
+/** The marker with its continuations, where they can matter: only then are they read. */
+export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
+  if (read.kind === 'unreadable') return read
+  return { ...read, spent: ownershipOf(read, stop) === 'owed' ? spentFor(read) : 0 }
+}
+
+function spentFor({ folder, identity }: StoredMarker): number | { readonly unknown: string } {
+  try {
+    return readSpent(folder.path, identity)
+  } catch (error) {
+    return { unknown: errorText(error) }
+  }
+}
+
+/** Unfinished postflights under the roots, and what could not be looked at. */
+export function observeUnfinished(
+  roots: readonly string[],
+  { nowMs, deadline }: Pick<Occasion, 'nowMs' | 'deadline'>,
+): { readonly unfinished: readonly Unfinished[]; readonly problems: readonly SearchProblem[] } {
+  const problems: SearchProblem[] = []
+  const unfinished = roots.flatMap((root) =>
+    [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
+      const found = findMarkers([root], fileName, deadline)
+      const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
+      problems.push(
+        ...found.problems.filter(({ path }) => problems.every((problem) => problem.path !== path)),
+        ...unreadable.map(({ folder, detail }) => ({ path: markerDisplayPath(folder, fileName), detail })),
+      )
+      const state = fileName === MARKER_FILE ? ('pending' as const) : ('abandoned' as const)
+      return found.markers
+        .filter((read) => read.kind === 'marker')
+        .map(({ folder, marker, times }) => ({
+          state,
+          folder,
+          marker,
+          ageMs: nowMs - promisedAtMs(marker, times, nowMs),
+        }))
+    }),
+  )
+  return { unfinished, problems }
+}
