@@ -25,7 +25,7 @@ export interface ObservedStop {
 export type SeenMarker = SeenWithCount | UnreadableMarker
 
 interface SeenWithCount extends StoredMarker {
-  /** Continuations spent, or why that cannot be told; 0 for a marker that does not hold this agent. */
+  /** Continuations spent, or why that cannot be told; 0 where the rule does not ask for them. */
   readonly spent: number | { readonly unknown: string }
 }
 
@@ -62,10 +62,10 @@ export function planStop({ markers, sessionBornMs }: ObservedStop, payload: Payl
 /** The plan for one marker. */
 export function planMarker(seen: SeenMarker, stop: Stop): PlannedMarker {
   if (seen.kind === 'unreadable') return { kind: 'unjudged', folder: seen.folder, detail: seen.detail }
-  const ownership = ownershipOf(seen, stop)
-  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0 }
   const { folder, spent } = seen
   if (typeof spent !== 'number') return { kind: 'unjudged', folder, detail: spent.unknown }
+  const ownership = ownershipOf(seen, stop)
+  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0 }
   return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent }
 }
 

@@ -6,6 +6,7 @@ import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { SearchProblem } from '../../core/task-folder.ts'
 import { readSpent } from '../continuations/count.ts'
+import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
 import { readMarker } from '../marker-file.ts'
 import { isPast } from '../process/age.ts'
@@ -60,15 +61,23 @@ export function observeStop(roots: readonly string[], occasion: Occasion): Obser
   return { markers: seen, problems, unchecked: markers.length - seen.length, sessionBornMs }
 }
 
-/** The marker with its continuations, where they can matter: only then are they read. */
+/** The marker with its continuations, which are read only where they matter. */
 export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
   if (read.kind === 'unreadable') return read
-  return { ...read, spent: ownershipOf(read, stop) === 'owed' ? spentFor(read) : 0 }
+  const ownership = ownershipOf(read, stop)
+  const spent = ownership === 'owed' || ownership === 'bypassed' ? spentFor(read, ownership) : 0
+  return { ...read, spent }
 }
 
-function spentFor({ folder, identity }: StoredMarker): number | { readonly unknown: string } {
+function spentFor(
+  { folder, identity }: StoredMarker,
+  ownership: 'owed' | 'bypassed',
+): number | { readonly unknown: string } {
   try {
-    return readSpent(folder.path, identity)
+    if (ownership === 'owed') return readSpent(folder.path, identity)
+    // A bypassed marker goes with its loop guard, whatever is counted; what is not a file does not go.
+    readLoopGuard(folder.path)
+    return 0
   } catch (error) {
     return { unknown: errorText(error) }
   }

@@ -28,9 +28,3 @@ export function initRepository(folder: string, ...words: string[]): void {
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '-q', ...words)
 }
-
-/** Commits everything in `folder`, also what some ignore rule hides. */
-export function commitAll(folder: string): void {
-  git(folder, 'add', '-A', '-f')
-  git(folder, 'commit', '-q', '--allow-empty', '-m', 'all')
-}

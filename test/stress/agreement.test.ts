@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import { afterAll, expect, it } from 'vitest'
+import { agreementCase, compareAll } from './tables/agreement.ts'
+import { seedOf } from './tables/fuzz.ts'
+import { makePackageCopy } from './tables/sandbox.ts'
+
+const pack = makePackageCopy()
+afterAll(() => pack.remove())
+
+it('`explain` and the hook agree on every marker (2,000 projects and payloads)', async () => {
+  const cases = fc.sample(agreementCase, { numRuns: 2000, seed: seedOf('agreement') })
+
+  const { differences, rules } = await compareAll(pack, cases)
+
+  console.info(`agreement: ${JSON.stringify(rules)}`)
+  expect(differences).toEqual([])
+  expect(Object.keys(rules).sort()).toEqual(
+    [
+      ...['background', 'before-session', 'block', 'bypassed', 'capped', 'expired'],
+      ...['null', 'other-agent', 'other-session', 'unowned-stop', 'workflow'],
+    ].sort(),
+  )
+})

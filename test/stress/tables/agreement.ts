@@ -1,0 +1,206 @@
+/** Random projects and payloads: what `explain` predicts, and what the hook then does. */
+
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { OTHER_SESSION, SESSION } from '../../support/payloads.ts'
+import { hoursAgo } from '../../support/project.ts'
+import { markerText } from './fuzz.ts'
+import { makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
+
+/** A marker that meets the payload in most fields, so that every row of the table has its turn. */
+const likelyMarker = fc
+  .record(
+    {
+      id: fc.constantFrom('pf_abcdefgh1234', 'pf_abcdefgh5678', 'x'),
+      cc_session_id: fc.constantFrom(SESSION, SESSION, OTHER_SESSION),
+      agent_id: fc.constantFrom('main', 'agent-a', 'agent-b'),
+      agent_type: fc.constantFrom('worker', 'explore'),
+      stop_hook_active: fc.constantFrom(false, false, false, false, true),
+      created: fc.constantFrom(hoursAgo(0), hoursAgo(2), hoursAgo(30)),
+      reason: fc.constantFrom('Update the status.', ''),
+      steps: fc.constantFrom([{ name: 'commit', done: false }], ['a', 'b']),
+    },
+    { requiredKeys: [] },
+  )
+  .map((fields) => JSON.stringify(fields))
+
+/** What may stand in the way of reading or counting. */
+const OBSTACLES = [
+  ...['nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing'],
+  'folder without rights',
+  'marker without rights',
+  'marker is a folder',
+  'marker is a link',
+  'guard is a folder',
+  'claims is a file',
+] as const
+
+const taskFolder = fc.record({
+  place: fc.constantFrom('specs', 'specs/archive', 'elsewhere/specs'),
+  marker: fc.oneof({ weight: 4, arbitrary: likelyMarker }, markerText),
+  guard: fc.constantFrom(undefined, undefined, undefined, '0\n', '1\n', '2\n', '3\n', 'x'),
+  claims: fc.subarray(['pf_abcdefgh1234.1', 'pf_abcdefgh1234.2', 'pf_abcdefgh1234.3'], { maxLength: 2 }),
+  obstacle: fc.constantFrom(...OBSTACLES),
+})
+
+/** A project, and the event that comes. */
+export const agreementCase = fc.record({
+  folders: fc.array(taskFolder, { minLength: 1, maxLength: 4 }),
+  specs: fc.constantFrom('open', 'open', 'open', 'open', 'without rights'),
+  payload: fc.record(
+    {
+      hook_event_name: fc.constantFrom('SubagentStop', 'SubagentStop', 'SubagentStop', 'Stop', 'Stop', 'SessionStart'),
+      session_id: fc.constantFrom(SESSION, SESSION, SESSION, OTHER_SESSION),
+      agent_id: fc.constantFrom('agent-a', 'agent-a', 'agent-b'),
+      agent_type: fc.constantFrom('worker', 'explore'),
+      background_tasks: fc.constantFrom([], [{ id: 'b', type: 'subagent', status: 'running' }]),
+      parent_agent_id: fc.constantFrom(undefined, undefined, undefined, 'p1'),
+    },
+    { requiredKeys: ['hook_event_name'] },
+  ),
+  cwd: fc.constantFrom('project', 'below', 'elsewhere', 'without rights', 'missing', undefined),
+  hasTranscript: fc.boolean(),
+  claude: fc.boolean(),
+})
+export type AgreementCase = typeof agreementCase extends fc.Arbitrary<infer T> ? T : never
+
+/** What the journal says of each rule; the others leave no line. */
+const EVENTS: Readonly<Record<string, string>> = {
+  block: 'block',
+  capped: 'cap',
+  bypassed: 'bypass',
+  expired: 'expire',
+}
+
+/** Compares every case, several at a time; gives what differs, and how often each rule decided. */
+export async function compareAll(pack: PackageCopy, cases: readonly AgreementCase[]) {
+  const differences: string[] = []
+  const rules: Record<string, number> = {}
+  let next = 0
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < cases.length; index = next++) {
+      const one = cases[index] as AgreementCase
+      const compared = await compare(pack, one)
+      differences.push(...compared.differences.map((text) => `case ${index}: ${text}\n${JSON.stringify(one)}`))
+      for (const rule of compared.rules) rules[rule] = (rules[rule] ?? 0) + 1
+    }
+  }
+  await Promise.all([work(), work(), work()])
+  return { differences, rules }
+}
+
+/** Asks both; gives where they differ, and the rules that decided. */
+async function compare(
+  pack: PackageCopy,
+  one: AgreementCase,
+): Promise<{ readonly differences: readonly string[]; readonly rules: readonly string[] }> {
+  const sandbox = makeSandbox()
+  try {
+    const names = layOut(sandbox, one)
+    const input = payloadOf(sandbox, one)
+    const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
+    const words = [pack.cli, 'explain', '--payload', '-', '--json']
+    const explained = JSON.parse((await sandbox.run(process.execPath, words, { input, env })).stdout)
+    // Not the launcher: it looks from the process's folder, which a host makes the payload's cwd.
+    const run = await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
+    const answer = JSON.parse(run.stdout)
+    const differences: string[] = []
+    if (JSON.stringify(explained.answer) !== JSON.stringify(answer)) {
+      differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)
+    }
+    for (const { path } of explained.problems) {
+      if (!run.stderr.includes(path)) differences.push(`the hook does not complain of ${path}: ${run.stderr}`)
+    }
+    const journal = ['project', 'project/elsewhere'].flatMap((root) => journalOf(join(sandbox.base, root)))
+    for (const marker of explained.markers) {
+      const name = marker.path.split('/').at(-2)
+      const isNoted = one.folders[Number(name.slice(0, 3)) - 1]?.obstacle !== 'claims is a file'
+      const expected = marker.rule === null ? 'error' : marker.rule === 'expired' && !isNoted ? '' : EVENTS[marker.rule]
+      const events = journal.filter(({ task }) => task === name).map(({ event }) => event)
+      if (events.join() !== (expected ?? '')) differences.push(`${name}: ${marker.rule} and ${events.join()}`)
+    }
+    const silent = journal.filter(({ task }) => !explained.markers.some(isOf(task)) && names.includes(task))
+    if (silent.length > 0) differences.push(`unexplained: ${JSON.stringify(silent)}`)
+    return { differences, rules: explained.markers.map(({ rule }: { rule: string | null }) => String(rule)) }
+  } finally {
+    sandbox.remove()
+  }
+}
+
+const isOf =
+  (task: string) =>
+  (marker: { path: string }): boolean =>
+    marker.path.split('/').at(-2) === task
+
+function layOut(sandbox: Sandbox, { folders, specs }: AgreementCase): string[] {
+  mkdirSync(sandbox.at('elsewhere', 'specs'), { recursive: true })
+  mkdirSync(sandbox.at('below', 'it'), { recursive: true })
+  mkdirSync(sandbox.at('closed', 'in'), { recursive: true })
+  writeFileSync(join(sandbox.outside, 'marker'), '{}')
+  // So that what is written in it can be compared.
+  for (const root of ['.', 'elsewhere']) mkdirSync(sandbox.at(root, 'specs', '.postflight'), { recursive: true })
+  const names = folders.map((folder, index) => layOutFolder(sandbox, folder, index))
+  sandbox.hand()
+  for (const [index, { place, obstacle }] of folders.entries()) {
+    const folder = sandbox.at(place, names[index] as string)
+    if (obstacle === 'folder without rights') chmodSync(folder, 0)
+    if (obstacle === 'marker without rights') chmodSync(join(folder, '.postflight-pending'), 0)
+  }
+  chmodSync(sandbox.at('closed'), 0)
+  if (specs === 'without rights') chmodSync(sandbox.at('specs'), 0)
+  return names
+}
+
+function layOutFolder(
+  sandbox: Sandbox,
+  { place, marker, guard, claims, obstacle }: AgreementCase['folders'][number],
+  index: number,
+): string {
+  const name = `00${index + 1}_x`
+  const folder = sandbox.at(place, name)
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, '.postflight-pending')
+  if (obstacle === 'marker is a folder') mkdirSync(file)
+  else if (obstacle === 'marker is a link') symlinkSync(join(sandbox.outside, 'marker'), file)
+  else writeFileSync(file, marker)
+  if (obstacle === 'guard is a folder') mkdirSync(join(folder, '.postflight-loop-guard'))
+  else if (guard !== undefined) writeFileSync(join(folder, '.postflight-loop-guard'), guard)
+  const claimsFolder = join(folder, '.postflight-claims')
+  if (obstacle === 'claims is a file') writeFileSync(claimsFolder, '')
+  else if (claims.length > 0) {
+    mkdirSync(claimsFolder)
+    for (const claim of claims) {
+      writeFileSync(join(claimsFolder, claim), 'f1-1\n')
+      // Else another process could be at work on it.
+      utimesSync(join(claimsFolder, claim), 0, 0)
+    }
+  }
+  return name
+}
+
+function payloadOf(sandbox: Sandbox, { payload, cwd, hasTranscript }: AgreementCase): string {
+  const folders = {
+    project: sandbox.project,
+    below: sandbox.at('below', 'it'),
+    elsewhere: sandbox.at('elsewhere'),
+    'without rights': sandbox.at('closed', 'in'),
+    missing: sandbox.at('nowhere'),
+  }
+  const transcript = join(sandbox.env.HOME ?? '', 'session.jsonl')
+  if (hasTranscript) writeFileSync(transcript, '{}\n')
+  return JSON.stringify({
+    ...payload,
+    ...(cwd !== undefined && { cwd: folders[cwd] }),
+    ...(hasTranscript && { transcript_path: transcript }),
+  })
+}
+
+function journalOf(root: string): { task: string; event: string }[] {
+  const file = join(root, 'specs', '.postflight', 'journal.jsonl')
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
