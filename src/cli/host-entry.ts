@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { PLUGIN_FILE } from '../core/opencode-config.ts'
+import { PLUGIN_FILE } from '../core/settings/opencode-plugins.ts'
 import { realPath } from '../io/fs/path-kind.ts'
 import type { Scope } from '../io/settings-file.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'

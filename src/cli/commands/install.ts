@@ -1,7 +1,7 @@
 import { PostflightError } from '../../core/errors.ts'
-import { addPlugin, findPlugins, removePlugin } from '../../core/opencode-config.ts'
-import { addEntries, findCommands, removeEntries } from '../../core/settings.ts'
-import { claudeEntries } from '../../core/settings-entries.ts'
+import { addEntries, findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
+import { claudeEntries } from '../../core/settings/hook-entries.ts'
+import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import {
   claudeSettingsPath,

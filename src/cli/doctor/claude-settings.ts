@@ -1,8 +1,8 @@
 import { PostflightError } from '../../core/errors.ts'
-import { splitMark } from '../../core/json-text.ts'
 import { errorFault } from '../../core/messages.ts'
-import { findCommands, isInstalled } from '../../core/settings.ts'
-import { claudeEntries } from '../../core/settings-entries.ts'
+import { findCommands, isInstalled } from '../../core/settings/claude-hooks.ts'
+import { claudeEntries } from '../../core/settings/hook-entries.ts'
+import { splitMark } from '../../core/settings/json-document.ts'
 import { oneLine } from '../../core/text.ts'
 import {
   claudeSettingsPath,

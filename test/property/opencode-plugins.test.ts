@@ -1,24 +1,11 @@
 import fc from 'fast-check'
-import { createScanner, parse } from 'jsonc-parser'
+import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { addPlugin, removePlugin } from '../../src/core/opencode-config.ts'
+import { addPlugin, removePlugin } from '../../src/core/settings/opencode-plugins.ts'
+import { commentsIn, container, spaced } from './jsonc-arbitraries.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
 const OLD = '/old/postflight-guard/dist/opencode/postflight-guard.mjs'
-
-/** Blanks and comments as people scatter them. */
-const gap = fc
-  .array(fc.constantFrom(' ', '\n', '\r\n', '\t', '// one\n', '/* two */', '// "plugin": []\r\n'), { maxLength: 4 })
-  .map((pieces) => pieces.join(''))
-
-const spaced = (text: string) => fc.tuple(gap, gap).map(([before, after]) => before + text + after)
-
-function container(open: string, close: string, items: readonly string[]): fc.Arbitrary<string> {
-  return fc.tuple(gap, fc.boolean(), ...items.map(spaced)).map(([blank, trailing, ...parts]) => {
-    const body = parts.join(',')
-    return open + (parts.length === 0 ? blank : body + (trailing ? `,${blank}` : '')) + close
-  })
-}
 
 const plugins = fc
   .array(fc.constantFrom('"./a.js"', '["./b.js", {"x": 1}]', `"${OLD}"`, `["${SPEC}", {}]`, '7'), { maxLength: 4 })
@@ -35,16 +22,6 @@ const config = fc
 
 const read = (text: string): Record<string, unknown> => parse(text, [], { allowTrailingComma: true })
 const isOurs = (entry: unknown): boolean => JSON.stringify(entry).includes('postflight-guard.mjs')
-
-function commentsIn(text: string): string[] {
-  const scanner = createScanner(text)
-  const found: string[] = []
-  for (let kind = scanner.scan(); kind !== 17; kind = scanner.scan()) {
-    const offset = scanner.getTokenOffset()
-    if (kind === 12 || kind === 13) found.push(text.slice(offset, offset + scanner.getTokenLength()))
-  }
-  return found
-}
 
 /** What the configuration says without us. */
 function withoutOurs(text: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings.ts'
-import { claudeEntries, isOurCommand } from '../../src/core/settings-entries.ts'
+import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings/claude-hooks.ts'
+import { claudeEntries, isOurCommand } from '../../src/core/settings/hook-entries.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -185,6 +185,12 @@ describe('adding', () => {
       expect(isInstalled(once, ENTRIES, PATH)).toBe(true)
       expect(isInstalled(text, ENTRIES, PATH)).toBe(false)
     }
+  })
+
+  it('leaves ours where they stand: what others put behind them stays behind them', () => {
+    const text = add('').replace(/( *)\}\n( *)\],\n( *)"Stop"/, '$1},\n$1{ "hooks": [] }\n$2],\n$3"Stop"')
+    expect(hooksOf(text).SubagentStop).toEqual([{ hooks: [OURS] }, { hooks: [] }])
+    expect(add(text)).toBe(text)
   })
 
   it('mends what is there in part, doubled, or changed', () => {

@@ -1,4 +1,4 @@
-import { shellWords } from './text.ts'
+import { shellWords } from '../text.ts'
 
 /** Our entries in a host's settings: what `install` writes, and by what they are known again. */
 

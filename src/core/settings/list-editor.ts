@@ -1,0 +1,147 @@
+import { findNodeAtLocation, type JSONPath, type Node, stripComments } from 'jsonc-parser'
+import { childrenOf, plainValue, readDocument, type SettingsFile } from './json-document.ts'
+
+/**
+ * Puts values into lists of a settings file and takes them out, as edits of its text: everything else stays as it was,
+ * to the byte, comments included. Pure: text in, text out.
+ */
+
+/**
+ * The text with `value` at the end of the list at `keys`. A list that is not there is made, and so are the objects that
+ * lead to it.
+ * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
+ */
+export function appendToList<T>(text: string, file: SettingsFile<T>, keys: readonly string[], value: unknown): string {
+  const { mark, body, root } = readDocument(text, file)
+  if (root === undefined) return appendToList(mark + withObject(body), file, keys, value)
+  let depth = keys.length
+  while (findNodeAtLocation(root, keys.slice(0, depth)) === undefined) depth -= 1
+  const container = findNodeAtLocation(root, keys.slice(0, depth)) as Node
+  const layout = layoutOf(body, root, container, depth, file.comments)
+  const json = (part: unknown): string => JSON.stringify(part, null, layout.indent).replaceAll('\n', layout.margin)
+  const [name, ...inner] = keys.slice(depth)
+  const list = inner.reduceRight<unknown>((held, key) => ({ [key]: held }), [value])
+  return mark + append(body, container, name === undefined ? json(value) : `${json(name)}: ${json(list)}`, layout)
+}
+
+/**
+ * The text without those values of the list at `keys` that are ours. A list or an object that held nothing else, not
+ * even a comment, goes too.
+ * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
+ */
+export function removeFromList<T>(
+  text: string,
+  file: SettingsFile<T>,
+  keys: JSONPath,
+  isOurs: (value: unknown) => boolean,
+): string {
+  for (let rest = text; ; ) {
+    const { mark, body, root } = readDocument(rest, file)
+    const list = root && findNodeAtLocation(root, keys)
+    const ours = list && childrenOf(list).find((item) => isOurs(plainValue(item)))
+    if (ours === undefined) return rest
+    rest = mark + takeOut(body, outermost(body, ours))
+  }
+}
+
+/** How the values in a list or an object are laid out. */
+interface Layout {
+  /** Of one level; empty where all stands on one line. */
+  readonly indent: string
+  /** What stands before a value. */
+  readonly margin: string
+  /** What stands before the bracket behind the last value. */
+  readonly ending: string
+}
+
+function layoutOf(body: string, root: Node, container: Node, depth: number, comments: boolean): Layout {
+  const whole = textOf(body, root)
+  const isFileOneLine = whole !== '{}' && !whole.includes('\n')
+  if (isFileOneLine || (childrenOf(container).length > 0 && !textOf(body, container).includes('\n'))) {
+    // Plain JSON on one line was written by a program, which puts no blanks.
+    return { indent: '', margin: isFileOneLine && !comments ? '' : ' ', ending: '' }
+  }
+  const indent = /^\{[ \t]*\r?\n([ \t]+)/.exec(whole)?.[1] ?? '  '
+  const ending = lineEndOf(body) + indent.repeat(depth)
+  return { indent, margin: ending + indent, ending }
+}
+
+/** A text that holds nothing but comments, with an empty object behind them. */
+function withObject(body: string): string {
+  const lineEnd = lineEndOf(body)
+  return `${body}${body === '' || body.endsWith('\n') ? '' : lineEnd}{}${lineEnd}`
+}
+
+function lineEndOf(body: string): string {
+  return body.includes('\r\n') ? '\r\n' : '\n'
+}
+
+/** Puts an item at the end of a list or an object. A comment behind the last one stays with that. */
+function append(body: string, container: Node, item: string, layout: Layout): string {
+  const last = childrenOf(container).at(-1)
+  const start = last === undefined ? container.offset + 1 : endOf(last)
+  const tail = body.slice(start, endOf(container) - 1)
+  const pieces = piecesOf(tail)
+  const comma = pieces.find(isComma)
+  const lineBreak = last && pieces.find(([piece]) => piece === '\n')
+  const comment = pieces.findLast((piece) => isComment(piece) && piece.index < (lineBreak?.index ?? tail.length))
+  const at = Math.max(0, ...[comma, comment].map((piece) => (piece === undefined ? 0 : piece.index + piece[0].length)))
+  const separator = last === undefined || comma !== undefined ? '' : ','
+  const before = layout.indent === '' && last === undefined && at === 0 ? '' : layout.margin
+  const ending = tail.includes('\n', at) ? '' : layout.ending
+  return body.slice(0, start) + separator + tail.slice(0, at) + before + item + ending + body.slice(start + at)
+}
+
+/** The node, or the list or object around it that holds nothing else. */
+function outermost(body: string, node: Node): Node {
+  const container = node.parent as Node
+  const whole = container.parent?.type === 'property' ? container.parent : container
+  const text = textOf(body, whole)
+  const isKept = container.parent === undefined || childrenOf(container).length > 1 || stripComments(text) !== text
+  return isKept ? node : outermost(body, whole)
+}
+
+/** Takes one thing out with the comma that held it and its own blanks, its line as a whole; every comment stays. */
+function takeOut(body: string, node: Node): string {
+  const container = node.parent as Node
+  const siblings = childrenOf(container)
+  const index = siblings.indexOf(node)
+  const from = index === 0 ? container.offset + 1 : endOf(siblings[index - 1] as Node)
+  const to = siblings[index + 1]?.offset ?? endOf(container) - 1
+  const behind = body.slice(endOf(node), to)
+  const right = withoutComma(behind)
+  const isFollowed = right !== behind
+  const left = isFollowed ? body.slice(from, node.offset) : withoutComma(body.slice(from, node.offset))
+  const isLineOver = /^[ \t]*\r?\n/.test(right)
+  const before = isLineOver ? left.replace(/(?:\r?\n)?[ \t]*$/, '') : isFollowed ? left : left.replace(/[ \t]+$/, '')
+  const rest = before + (isLineOver || isFollowed ? right.replace(/^[ \t]+/, '') : right)
+  const isEmpty = siblings.length === 1 && rest.trim() === ''
+  return body.slice(0, from) + (isEmpty ? '' : rest) + body.slice(to)
+}
+
+/** What stands between two values, without the comma. */
+function withoutComma(text: string): string {
+  const comma = piecesOf(text).find(isComma)
+  return comma === undefined ? text : text.slice(0, comma.index) + text.slice(comma.index + 1)
+}
+
+/** What stands between two values, blanks left out: comments, line breaks and the comma. */
+function piecesOf(text: string): RegExpExecArray[] {
+  return [...text.matchAll(/\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\n|,/g)]
+}
+
+function isComma([piece]: RegExpExecArray): boolean {
+  return piece === ','
+}
+
+function isComment([piece]: RegExpExecArray): boolean {
+  return piece.startsWith('/')
+}
+
+function textOf(body: string, node: Node): string {
+  return body.slice(node.offset, endOf(node))
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length
+}

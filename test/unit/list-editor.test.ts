@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import type { SettingsFile } from '../../src/core/settings/json-document.ts'
+import { appendToList, removeFromList } from '../../src/core/settings/list-editor.ts'
+import { thrownBy } from './builders.ts'
+
+const JSONC: SettingsFile<unknown> = { path: 'x.jsonc', comments: true, property: 'a', shape: z.unknown() }
+const JSON_ALONE: SettingsFile<unknown> = { ...JSONC, path: 'x.json', comments: false }
+
+const isOurs = (value: unknown): boolean => value === 'ours'
+const append = (text: string, keys: string[], file = JSONC): string => appendToList(text, file, keys, 'ours')
+const remove = (text: string, keys: (string | number)[], file = JSONC): string =>
+  removeFromList(text, file, keys, isOurs)
+
+describe('putting a value into a list', () => {
+  it.each([
+    ['makes what leads to the list', '{}', ['a', 'b'], '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}'],
+    ['on one line', '{"a": {}}', ['a', 'b', 'c'], '{"a": {"b": {"c":["ours"]}}}'],
+    ['goes to the end of a list on a line of its own', '{\n  "a": [1, 2]\n}', ['a'], '{\n  "a": [1, 2, "ours"]\n}'],
+    ['lays out an empty list by lines', '{\n "a": []\n}', ['a'], '{\n "a": [\n  "ours"\n ]\n}'],
+    ['puts the bracket on a line of its own', '{"a": [\n  1]}', ['a'], '{"a": [\n  1,\n    "ours"\n  ]}'],
+    ['keeps the blanks of an empty list', '{\n "a": [\n\n ]\n}', ['a'], '{\n "a": [\n  "ours"\n\n ]\n}'],
+    ['goes behind the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
+    ['which ends its line', '{\n "a": [ /* b */ ]\n}', ['a'], '{\n "a": [ /* b */\n  "ours"\n  ]\n}'],
+    [
+      'leaves a comment with the value before it',
+      '{"a": [\n1 /* 1\n */ // 1\n// end\n]}',
+      ['a'],
+      '{"a": [\n1, /* 1\n */ // 1\n    "ours"\n// end\n]}',
+    ],
+    ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
+    [
+      'keys that a prototype would answer for',
+      '{"a": {}}',
+      ['a', '__proto__', 'toString'],
+      '{"a": {"__proto__": {"toString":["ours"]}}}',
+    ],
+  ])('%s', (_what, before, keys, after) => {
+    expect(append(before, keys)).toBe(after)
+  })
+
+  it.each([
+    ['// only a comment', '// only a comment\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
+    ['/* only a comment */', '/* only a comment */\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
+    ['// one\r\n', '// one\r\n{\r\n  "a": [\r\n    "ours"\r\n  ]\r\n}\r\n'],
+    ['\ufeff', '\ufeff{\n  "a": [\n    "ours"\n  ]\n}\n'],
+  ])('a file that holds nothing else gets an object: %j', (before, after) => {
+    expect(append(before, ['a'])).toBe(after)
+  })
+
+  it('puts no blanks between values of plain JSON on one line, as programs write it', () => {
+    expect(append('{"a":[1]}', ['a'], JSON_ALONE)).toBe('{"a":[1,"ours"]}')
+    expect(append('{"a":[1],\n"b":2}', ['a'], JSON_ALONE)).toBe('{"a":[1, "ours"],\n"b":2}')
+  })
+})
+
+describe('taking values out of a list', () => {
+  it.each([
+    [
+      'the list and its holders, where they hold nothing else',
+      '{"a": {"b": {"c": ["ours"]}}, "z": 1}',
+      ['a', 'b', 'c'],
+      '{"z": 1}',
+    ],
+    ['the list alone, where its holder holds more', '{"a": {"b": ["ours"], "c": []}}', ['a', 'b'], '{"a": {"c": []}}'],
+    ['an item whose list held nothing else', '{"a": [1, ["ours"]]}', ['a', 1], '{"a": [1]}'],
+    ['every one of them', '{"a": ["ours", 1, "ours", "ours"]}', ['a'], '{"a": [1]}'],
+    ['from a list that stays for its comment', '{"a": [ "ours" /* b */ ]}', ['a'], '{"a": [ /* b */ ]}'],
+    ['from a list whose name is commented', '{ "a" /* b */ : ["ours"] }', ['a'], '{ "a" /* b */ : [] }'],
+    ['from a holder that stays for its comment', '{"a": { // b\n "c": ["ours"]}}', ['a', 'c'], '{"a": { // b\n}}'],
+    ['a line, and no other', '{"a": [\n  1, // 1  \n\n  "ours"\n]}', ['a'], '{"a": [\n  1 // 1  \n\n]}'],
+    ['the first line', '{"a": [\n  "ours",\n  1\n]}', ['a'], '{"a": [\n  1\n]}'],
+    ['the end of a line', '{"a": [1, "ours"\n]}', ['a'], '{"a": [1\n]}'],
+    ['what a comma on the next line holds', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
+  ])('%s', (_what, before, keys, after) => {
+    expect(remove(before, keys)).toBe(after)
+  })
+
+  it.each([
+    ['', ['a']],
+    ['{"a": ["theirs"]}', ['a']],
+    ['{"a": {"b": "ours"}}', ['a']],
+    ['{"a": "ours"}', ['a']],
+    ['{"a": [["ours"]]}', ['a']],
+    ['{"__proto__": {"a": ["ours"]}}', ['a']],
+    ['{"b": ["ours"]}', ['a']],
+  ])('leaves %j as it is', (text, keys) => {
+    expect(remove(text, keys)).toBe(text)
+  })
+})
+
+describe('what could be understood in two ways is refused', () => {
+  it.each([
+    ['{"a": [], "a": []}', '"a"'],
+    ['{"a": [{"b": 1, "b": 1}]}', '"b"'],
+    ['{"a": {"__proto__": 1, "\\u005f_proto__": 2}}', '"__proto__"'],
+  ])('twins in %s', (text, where) => {
+    const args = { path: 'x.jsonc', where, expected: 'there only once' }
+    for (const edit of [append, remove]) {
+      expect(thrownBy(() => edit(text, ['a', 'c']))).toMatchObject({ code: 'settings-wrong-shape', args })
+    }
+  })
+
+  it('comments and trailing commas where the host reads none', () => {
+    for (const text of ['{"a": [] /* b */}', '{"a": [1,]}', '// b\n']) {
+      expect(thrownBy(() => append(text, ['a'], JSON_ALONE))).toMatchObject({ code: 'settings-not-json' })
+      expect(append(text, ['a'])).toContain('"ours"')
+    }
+  })
+})
