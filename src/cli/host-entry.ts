@@ -2,7 +2,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PLUGIN_FILE } from '../core/settings/opencode-plugins.ts'
 import { realPath } from '../io/fs/path-kind.ts'
-import type { Scope } from '../io/settings-file.ts'
+import type { Scope } from '../io/settings/paths.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
 /** What stands in a host's settings for this package, wherever it lies: what `install` writes and `doctor` expects. */

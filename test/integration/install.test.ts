@@ -1,8 +1,18 @@
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
-import { LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
+import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import { claudeHookEnv, copyPackage, createProject, type JsonDocument, type Project } from '../support/project.ts'
 
 const SETTINGS = '.claude/settings.json'
@@ -490,14 +500,18 @@ describe.concurrent('settings that are linked or guarded', () => {
     expect(project.snapshot('..')).toEqual(before)
   })
 
-  it('keep their rights, and so does the copy', async () => {
+  it('keep their rights and their owner; the copy has the same rights', async () => {
     const project = createProject()
     chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
+    // Only root may give files away.
+    if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
+    const { uid, gid } = statSync(project.at(SETTINGS))
 
     const run = await project.cli(['install', '--json'])
 
     const modes = [project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)
     expect(modes).toEqual([0o600, 0o600])
+    expect(statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
   })
 })
 

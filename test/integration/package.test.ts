@@ -80,6 +80,39 @@ describe.concurrent('the package', () => {
     }
   })
 
+  it('loads what replaces files of the user only for the commands that write settings', async () => {
+    const project = createProject()
+    project.write('list.js', "process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))))")
+    const loadsIt = async (words: readonly string[]): Promise<boolean> => {
+      const run = await project.cli(words, { env: { NODE_OPTIONS: `--require=${project.at('list.js')}` } })
+      const loaded = JSON.parse(run.stderr.trim().split('\n').at(-1) as string) as string[]
+      expect(
+        loaded.filter((file) => file.startsWith(join(PACKAGE, 'dist'))),
+        words.join(' '),
+      ).not.toEqual([])
+      // A word of write-file-atomic.
+      return loaded.some((file) => readFileSync(file, 'utf8').includes('tmpfileCreated'))
+    }
+    const others = [
+      '--help',
+      'create 7 x',
+      'inspect',
+      'explain',
+      'clear 7',
+      'logs',
+      'doctor',
+      'workflow status',
+      'hook',
+    ]
+
+    const found = await Promise.all([...others, 'install', 'uninstall'].map((words) => loadsIt(words.split(' '))))
+
+    expect(found).toEqual([...others.map(() => false), true, true])
+    for (const name of ['hook.js', 'workflow.js', 'opencode/postflight-guard.mjs']) {
+      expect(readFileSync(join(PACKAGE, 'dist', name), 'utf8').includes('tmpfileCreated'), name).toBe(false)
+    }
+  })
+
   it('makes what hosts start executable', () => {
     const project = createProject()
 

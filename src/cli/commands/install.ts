@@ -3,17 +3,10 @@ import { addEntries, findCommands, removeEntries } from '../../core/settings/cla
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
-import {
-  claudeSettingsPath,
-  listBackups,
-  openCodeConfigPaths,
-  readSettingsFile,
-  removeSettingsFile,
-  replaceSettingsFile,
-  requireInside,
-  SCOPES,
-  type Scope,
-} from '../../io/settings-file.ts'
+import { listBackups } from '../../io/settings/backups.ts'
+import { claudeSettingsPath, openCodeConfigPaths, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import { removeSettingsFile, replaceSettingsFile } from '../../io/settings/replace.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
 import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
 
@@ -127,7 +120,7 @@ function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
-/** The settings files of a scope, and what becomes of them. */
+/** The settings files of a scope, and how they are changed. */
 interface Target {
   /** Where entries of ours may stand, in the order in which the host reads them: one at least. */
   readonly files: readonly string[]
@@ -140,7 +133,7 @@ interface Target {
   readonly remove: (text: string, file: string) => string
   /** False when the entry holds a path of this machine. */
   readonly portable: boolean
-  /** Whose settings nobody shares. */
+  /** The scope whose settings are not shared. */
   readonly personalScope: 'local' | 'user'
 }
 

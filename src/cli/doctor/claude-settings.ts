@@ -4,14 +4,8 @@ import { findCommands, isInstalled } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { splitMark } from '../../core/settings/json-document.ts'
 import { oneLine } from '../../core/text.ts'
-import {
-  claudeSettingsPath,
-  distinctFiles,
-  readSettingsFile,
-  requireInside,
-  SCOPES,
-  type Scope,
-} from '../../io/settings-file.ts'
+import { claudeSettingsPath, distinctFiles, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand, projectFolder } from '../host-entry.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
@@ -41,7 +35,7 @@ interface ScopeCheck {
   readonly finding: DoctorFinding | undefined
 }
 
-/** Which of several wirings stays: first the one that all projects rest on, last the one that nobody shares. */
+/** Which of several wirings stays: the one for all projects first, the one that is not shared last. */
 const KEPT_FIRST: readonly Scope[] = ['user', 'project', 'local']
 
 /** Is the hook wired in one of the files only? Claude Code 2.1.329 runs the same command once, wherever it is listed. */

@@ -5,13 +5,14 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorFault } from '../../core/messages.ts'
 import { findPlugins, PLUGIN_FILE } from '../../core/settings/opencode-plugins.ts'
 import { oneLine } from '../../core/text.ts'
-import { openCodeConfigPaths, readSettingsFile, requireInside } from '../../io/settings-file.ts'
+import { openCodeConfigPaths, requireInside } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../host-entry.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
 /**
- * Is the plugin in OpenCode's configuration, and does it load? Nothing where it is in none: not everybody uses OpenCode.
+ * Is the plugin in OpenCode's configuration, and does it load? No finding where it is in none: OpenCode is optional.
  */
 export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)

@@ -1,6 +1,6 @@
 import { shellWords } from '../text.ts'
 
-/** Our entries in a host's settings: what `install` writes, and by what they are known again. */
+/** Our entries in Claude Code's settings: what `install` writes, and how they are recognised. */
 
 /** A hook entry of ours: the event's name and what stands in its list. */
 export interface SettingsEntry {
@@ -48,8 +48,8 @@ const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
 
 /**
  * True for a hook command of ours, wherever this package lay when it was written: the launcher, the hook's bundle, or
- * `postflight hook`, started through Node or not, with the event's name or without. The command must be that and nothing
- * else: what only names us, or does more, is somebody's own.
+ * `postflight hook`, started through Node or not, with the event's name or without. A command that does more, or
+ * only mentions one of these, belongs to the user.
  */
 export function isOurCommand(command: unknown): command is string {
   const words = typeof command === 'string' ? shellWords(command) : undefined

@@ -29,14 +29,21 @@ export function createWhole(path: string, text: string, mode = 0o644): void {
   const temporary = temporaryBeside(path)
   createFile(temporary, text, true, mode)
   try {
+    placeNew(temporary, path, text, mode)
+  } finally {
+    tryRemoveFile(temporary)
+  }
+}
+
+/** Links the file `temporary`, which holds `text`, to `path`; fails with EEXIST where that name is taken. */
+export function placeNew(temporary: string, path: string, text: string, mode: number): void {
+  try {
     fs.linkSync(temporary, path)
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
     // A file system without hard links (exFAT, some network folders): exclusive, if not in one go.
     createFile(path, text, true, mode)
-  } finally {
-    tryRemoveFile(temporary)
   }
 }
 

@@ -62,7 +62,8 @@ const isBackup = (name: string): boolean => lastName(name).includes('.postflight
 /** What a process that was killed may leave: it counts for nothing, and is in nobody's way. */
 export function isLitter(name: string): boolean {
   const last = lastName(name)
-  return last.startsWith(LOCK) || last.endsWith('.tmp')
+  // write-file-atomic adds a number to the name that it is to write.
+  return last.startsWith(LOCK) || /\.tmp(?:\.\d+)?$/.test(last)
 }
 
 /** Names that hold something of somebody's: what is lost here is lost for good. */

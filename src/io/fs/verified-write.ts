@@ -1,0 +1,33 @@
+import fs from 'node:fs'
+import writeFileAtomic from 'write-file-atomic'
+import { PostflightError } from '../../core/errors.ts'
+import { temporaryBeside, tryRemoveFile } from './write.ts'
+
+/** Writing files that belong to the user. Only commands that do so load this: never the hook. */
+
+/**
+ * Writes `text` to a temporary file beside `target` and reads it back; only when all of it is there does `place` move it
+ * to its place. On any failure the temporary file is removed. Without a `mode` the file gets the default rights.
+ * @throws {PostflightError} `cannot-write` when a part of the text is missing.
+ */
+export function withVerifiedFile(
+  target: string,
+  text: string,
+  mode: number | undefined,
+  place: (temporary: string) => void,
+): void {
+  const temporary = temporaryBeside(target)
+  try {
+    writeFileAtomic.sync(temporary, text, mode === undefined ? {} : { mode })
+    // The library calls write once: on a disk that is nearly full that writes a part of the text, without an error.
+    if (!fs.readFileSync(temporary).equals(Buffer.from(text))) {
+      throw new PostflightError('cannot-write', { path: target, detail: 'incomplete write' })
+    }
+    place(temporary)
+  } catch (error) {
+    // Messages name the user's file, not the temporary one.
+    throw Object.assign(error as Error, { path: target })
+  } finally {
+    tryRemoveFile(temporary)
+  }
+}

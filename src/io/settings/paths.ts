@@ -1,0 +1,80 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { type Environment, variable } from '../../core/hosts/host.ts'
+import { errorCode, isAbsent } from '../fs/errors.ts'
+import { kindAt } from '../fs/path-kind.ts'
+
+/** Which settings file belongs to which scope of which host. */
+
+export const SCOPES = ['project', 'local', 'user'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** Claude Code's settings file of a scope. */
+export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
+  switch (scope) {
+    case 'user':
+      return path.join(variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude'), 'settings.json')
+    case 'project':
+      return path.join(project, '.claude', 'settings.json')
+    case 'local':
+      return path.join(project, '.claude', 'settings.local.json')
+  }
+}
+
+/** Names of OpenCode's configuration, in the order in which it reads them: both, where both are there (1.18.33). */
+const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
+
+/**
+ * OpenCode's configuration of a scope: the files that are there, in its order; the one that `install` makes, where there
+ * is none. A file that has both names, through a link, is one.
+ */
+export function openCodeConfigPaths(
+  scope: Exclude<Scope, 'local'>,
+  project: string,
+  home: string,
+  environment: Environment,
+): string[] {
+  const folder =
+    scope === 'user'
+      ? path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
+      : project
+  const [main, ...others] = OPENCODE_CONFIGS.map((name) => path.join(folder, name)) as [string, ...string[]]
+  const there = [main, ...others].filter((file) => kindAt(file) !== undefined)
+  return there.length === 0 ? [main] : distinctFiles(there)
+}
+
+/** The files, each once: of several links to one file the first stays. */
+export function distinctFiles(files: readonly string[]): string[] {
+  const real = files.map((file) => {
+    try {
+      return fs.realpathSync(file)
+    } catch {
+      // Reading the file will say what is wrong with it.
+      return file
+    }
+  })
+  return files.filter((_, index) => real.indexOf(real[index] as string) === index)
+}
+
+/**
+ * A project's settings may be a link, but not one that leads out of the project: a cloned repository could point it
+ * at any file of the user's.
+ * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
+ */
+export function requireInside(file: string, project: string): void {
+  for (const target of [path.dirname(file), file]) {
+    let real: string
+    try {
+      real = fs.realpathSync(target)
+    } catch (error) {
+      if (isAbsent(error)) continue
+      throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
+    }
+    const relative = path.relative(fs.realpathSync(project), real)
+    if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
+      throw new PostflightError('file-unreadable', { path: target, detail: 'a link that leads out of the project' })
+    }
+  }
+}
