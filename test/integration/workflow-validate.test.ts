@@ -1,6 +1,8 @@
 /** `workflow validate` as a person meets it: every fault of a file at once, each with its place. */
 
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { PACKAGE } from '../support/process.ts'
 import { createProject, type JsonDocument } from '../support/project.ts'
 
 /** What `validate --json` says of a file: `line:column where`. */
@@ -18,13 +20,24 @@ phases:
   - id: a
     prompt: "{{taks}}"
     artifact: a.json
-    gate: loose
     next: nowhere
-    foo: 1
   - id: A
     artifact: ../b
     check:
       json_schema: { type: object, properties: { "a/b": { format: date } } }
+  - id: c
+    prompt_file: missing.md
+    artifact: c
+`
+
+const WRONG_SHAPE = `name: x
+phases:
+  - id: a
+    prompt: "{{taks}}"
+    artifact: a.json
+    gate: loose
+    next: nowhere
+    foo: 1
   - prompt_file: missing.md
     artifact: c
     steps: [one, 3]
@@ -33,8 +46,8 @@ phases:
 const JSON_TEXT = `{
 \t"name": "x",
 \t"phases": [
-\t\t{ "id": "a", "prompt": "{{taks}}", "artifact": "a.json", "gate": "loose",
-\t\t  "next": "nowhere", "foo": 1 },
+\t\t{ "id": "a", "prompt": "{{taks}}", "artifact": "a.json",
+\t\t  "next": "nowhere" },
 \t\t{ "id": "A",
 \t\t  "artifact": "../b" }
 \t]
@@ -42,30 +55,30 @@ const JSON_TEXT = `{
 `
 
 describe('workflow validate', () => {
-  it('tells every fault of a YAML file at once, of shape, sense and prompt files, in order', async () => {
+  it('tells every fault of a YAML file at once, of sense and prompt files, in order', async () => {
     const { faults, status } = await placesIn('flow.yaml', YAML)
     expect(status).toBe(1)
     expect(faults).toEqual([
       '4:5 phases.0.prompt',
-      '6:5 phases.0.gate',
-      '7:5 phases.0.next',
-      '8:5 phases.0.foo',
-      '9:5 phases.1',
-      '9:5 phases.1.id',
-      '10:5 phases.1.artifact',
-      '12:59 phases.1.check.json_schema.properties.a/b.format',
-      '13:5 phases.2.id',
-      '13:5 phases.2.prompt_file',
-      '15:18 phases.2.steps.1',
+      '6:5 phases.0.next',
+      '7:5 phases.1',
+      '7:5 phases.1.id',
+      '8:5 phases.1.artifact',
+      '10:59 phases.1.check.json_schema.properties.a/b.format',
+      '12:5 phases.2.prompt_file',
     ])
+  })
+
+  it('and where the shape is wrong, every fault of the shape, and nothing else', async () => {
+    const { faults, status } = await placesIn('flow.yaml', WRONG_SHAPE)
+    expect(status).toBe(1)
+    expect(faults).toEqual(['6:5 phases.0.gate', '8:5 phases.0.foo', '9:5 phases.1.id', '11:18 phases.1.steps.1'])
   })
 
   it('and of a JSON file; line ends of another system and a byte order mark move nothing', async () => {
     const wanted = [
       '4:16 phases.0.prompt',
-      '4:60 phases.0.gate',
       '5:5 phases.0.next',
-      '5:24 phases.0.foo',
       '6:3 phases.1',
       '6:5 phases.1.id',
       '7:5 phases.1.artifact',
@@ -75,14 +88,27 @@ describe('workflow validate', () => {
     }
   })
 
+  it('tells one missing quote as one fault, where it is, with what to do', async () => {
+    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
+    const example = /```yaml\n(# yaml-language-server[^`]*)```/.exec(readme)?.[1] ?? ''
+    const project = createProject()
+    project.write('flow.yaml', example)
+    expect((await project.cli(['workflow', 'validate', 'flow.yaml'])).status).toBe(0)
+    project.write('flow.yaml', example.replace("prompt: 'Break", 'prompt: Break'))
+    const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
+    expect(run.stdout).toBe(
+      '✗ flow.yaml:5:13  Nested mappings are not allowed in compact mappings (a text that holds ": " needs quotes)\n1 fault\n',
+    )
+  })
+
   it('shows them to people on one line each, with the way to the place', async () => {
     const project = createProject()
     project.write('flow.yaml', YAML)
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
-    expect(run.stdout.split('\n')).toHaveLength(13)
-    expect(run.stdout).toContain('✗ flow.yaml:7:5  phases.0.next: there is no phase "nowhere"\n')
+    expect(run.stdout.split('\n')).toHaveLength(9)
+    expect(run.stdout).toContain('✗ flow.yaml:6:5  phases.0.next: there is no phase "nowhere"\n')
     expect(run.stdout).toContain('"format" would not be checked: the keywords are type, enum, const,')
-    expect(run.stdout).toMatch(/\n11 faults\n$/)
+    expect(run.stdout).toMatch(/\n7 faults\n$/)
   })
 
   it.each([
@@ -143,7 +169,8 @@ phases:
   - id: a
     steps: { from: b.txt, pointer: "" }
     next: b
-    extra: 1
+    max_attempts: 3
+    check: { json: true }
   - id: b
     prompt: p
     artifact: b.txt
@@ -152,8 +179,8 @@ phases:
     steps: { from: z.json, pointer: "" }
 `
     expect(await placesIn('flow.yaml', text)).toEqual({
-      faults: ['6:5 phases.0.extra'],
-      warnings: ['4:14 phases.0.steps.from', '7:5 phases.1.id', '11:5 phases.2.id', '12:14 phases.2.steps.from'],
+      faults: ['7:5 phases.0.check'],
+      warnings: ['4:14 phases.0.steps.from', '8:5 phases.1.id', '12:5 phases.2.id', '13:14 phases.2.steps.from'],
       status: 1,
     })
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Definition, readDefinition } from '../../src/core/workflow/definition.ts'
+import { checkRules } from '../../src/core/workflow/definition-rules.ts'
 import { checkShape, type DefinitionFile } from '../../src/core/workflow/definition-schema.ts'
-import { checkRules } from '../../src/core/workflow/rules.ts'
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import type { Agent, Work } from '../support/workflow-world.ts'
 

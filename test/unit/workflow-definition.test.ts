@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../src/core/workflow/bound.ts'
-import { checkDefinition } from '../../src/core/workflow/check.ts'
+import { checkDefinition } from '../../src/core/workflow/check-definition.ts'
 import {
   isArtifactPath,
   isInsidePath,
@@ -9,9 +9,9 @@ import {
   MAX_PHASES,
   readDefinition,
 } from '../../src/core/workflow/definition.ts'
+import { checkRules } from '../../src/core/workflow/definition-rules.ts'
 import { checkShape } from '../../src/core/workflow/definition-schema.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
-import { checkRules } from '../../src/core/workflow/rules.ts'
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
@@ -131,16 +131,25 @@ describe('a definition with faults of shape and of sense', () => {
     }
   }
 
-  it('is told both at once', () => {
-    const phases = [
-      { ...PHASE, gate: 'loose', next: 'nowhere', foo: 1 },
-      { id: 'A', prompt: '{{taks}}', artifact: '../x', check: { json_schema: { pattern: 'x' } } },
-      { id: 'c' },
-    ]
-    expect(check({ name: 3, phases }).faults).toEqual(
+  const BOTH = [
+    { ...PHASE, gate: 'loose', next: 'nowhere', foo: 1 },
+    { id: 'A', prompt: '{{taks}}', artifact: '../x', check: { json_schema: { pattern: 'x' } } },
+    { id: 'c' },
+  ]
+
+  it('is told all of its shape at once, and nothing else', () => {
+    expect(check({ name: 3, phases: BOTH })).toEqual({
+      faults: ['name', 'phases.0.foo', 'phases.0.gate'],
+      warnings: [],
+    })
+  })
+
+  it('is told all of its sense at once when its shape is right', () => {
+    const { gate: _gate, foo: _foo, ...first } = BOTH[0] as Record<string, unknown>
+    expect(check({ name: 'x', phases: [first, ...BOTH.slice(1)] }).faults).toEqual(
       [
-        ...['name', 'phases.0.foo', 'phases.0.gate', 'phases.0.next', 'phases.1.artifact'],
-        ...['phases.1.check.json_schema.pattern', 'phases.1.id', 'phases.1.prompt', 'phases.2', 'phases.2'],
+        ...['phases.0.next', 'phases.1.artifact', 'phases.1.check.json_schema.pattern'],
+        ...['phases.1.id', 'phases.1.prompt', 'phases.2', 'phases.2'],
       ].sort(),
     )
   })
@@ -168,52 +177,39 @@ describe('a definition with faults of shape and of sense', () => {
       ['phases.0.check.min_bytes'],
     ],
   ])('is told nothing that only follows: %s', (_what, phase, faults) => {
-    expect(check({ name: 'x', phases: [phase] }).faults).toEqual(faults)
+    expect(check({ name: 'x', phases: [phase] })).toEqual({ faults, warnings: [] })
   })
 
   const TYPO = '{{taks}}'
   it.each([
-    ['a phase that is none', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0', 'phases.1.prompt']],
-    [
-      'a step that is none',
-      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] },
-      ['phases.0.prompt', 'phases.0.steps.1'],
-    ],
-    ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name', 'phases.0.prompt']],
-    [
-      'a phase without an id',
-      { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] },
-      ['phases.0.id', 'phases.0.prompt'],
-    ],
+    ['a phase that is none', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0']],
+    ['a step that is none', { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] }, ['phases.0.steps.1']],
+    ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name']],
+    ['a phase without an id', { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] }, ['phases.0.id']],
     [
       'a next without anything',
       { name: 'x', phases: [{ ...PHASE, prompt: TYPO, next: {} }] },
-      ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict', 'phases.0.prompt'],
+      ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict'],
     ],
     [
       'a source of steps without anything',
       { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: {} }] },
-      ['phases.0.prompt', 'phases.0.steps.from', 'phases.0.steps.pointer'],
+      ['phases.0.steps.from', 'phases.0.steps.pointer'],
     ],
+    ['a phase that lacks what it must have', { name: 'x', phases: [{ id: 'a', foo: 1 }] }, ['phases.0.foo']],
     [
-      'a phase that lacks what it must have',
-      { name: 'x', phases: [{ id: 'a', foo: 1 }] },
-      ['phases.0', 'phases.0', 'phases.0.foo'],
-    ],
-  ])('is told what is wrong beside: %s', (_what, value, faults) => {
-    expect(check(value).faults).toEqual(faults)
-  })
-
-  it('knows a phase by the name that it was given, even where that is none', () => {
-    expect(
-      check({
+      'a name that is none, and leads elsewhere',
+      {
         name: 'x',
         phases: [
           { ...PHASE, next: '5' },
           { ...PHASE, id: 5, artifact: 'b' },
         ],
-      }).faults,
-    ).toEqual(['phases.1.id'])
+      },
+      ['phases.1.id'],
+    ],
+  ])('is told nothing of its sense beside %s', (_what, value, faults) => {
+    expect(check(value)).toEqual({ faults, warnings: [] })
   })
 
   it('with far too many phases is told only that', () => {
@@ -235,21 +231,20 @@ describe('a definition with faults of shape and of sense', () => {
       'phases.1.steps.from: no phase leaves "z.json"',
     ])
     // A fault elsewhere changes none of that; one that hides where phases lead leaves only what it does not touch.
-    expect(warnings({ ...loop, gate: 'loose' }, takes)).toHaveLength(3)
     expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(3)
     expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
-    expect(warnings({ ...loop, next: 3 }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
-    expect(warnings({ ...loop, next: 3, gate: 'loose' }, takes)).toHaveLength(1)
+    // Where the shape is wrong, nothing else is said.
+    expect(warnings({ ...loop, gate: 'loose' }, takes)).toEqual([])
   })
 
   it('is warned of no way that a fault hides: of a target, of a name, of two that are alike', () => {
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     const B = { ...PHASE, id: 'b', artifact: 'b' }
     const C = { ...PHASE, id: 'c', artifact: 'c' }
-    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 3, verdict: '/ok' } }, B, C)).toEqual([])
-    expect(warnings({ ...PHASE, next: '5' }, { ...B, id: 5 }, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'c', verdict: '/ok' } }, B, C)).toHaveLength(1)
+    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'd', verdict: '/ok' } }, B, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: 'c' }, { ...B, id: '5' }, C)).toEqual([])
     expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
-    expect(warnings({ id: 'a', steps: { pointer: '/x' } })).toEqual([])
   })
 
   it('is warned of ways that are long as of short ones', () => {

@@ -94,7 +94,7 @@ const definition = z.strictObject({
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
 
-/** A definition as it was written, of the right shape; `rules.ts` says whether it makes sense. */
+/** A definition as it was written, of the right shape; `definition-rules.ts` says whether it makes sense. */
 export type DefinitionFile = z.infer<typeof definition>
 export type PhaseFile = DefinitionFile['phases'][number]
 

@@ -141,11 +141,40 @@ export const RULE_TEXT = {
     `"${quote(artifact, 80)}" is left by no phase that comes before "${id}"`,
   unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
-  noJson: (code: string): string => `no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`,
-  needsQuotes: ' (a text that holds ": " needs quotes)',
-  tooDeep: 'nested too deeply to be read',
-  severalDocuments: 'holds several documents: give each definition a file of its own',
   definitionTooLong: (mebibytes: number): string =>
     `with its prompt files the definition is larger than ${mebibytes} MiB, more than the state of a run may hold`,
   promptTooLong: (limit: number): string => `longer than ${limit} bytes`,
+} as const
+
+/** What to do about what the JSON parser finds; what needs no explanation is not listed. */
+const JSON_HINTS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'names and texts need double quotes',
+  UnexpectedEndOfString: 'the text that begins here has no closing quote',
+  PropertyNameExpected: 'is there a comma too many before this?',
+  ValueExpected: 'is there a comma too many before this?',
+  InvalidCommentToken: 'JSON has no comments; YAML has',
+}
+
+/** What to do about what the YAML parser says. */
+const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
+  [/^Nested mappings/, 'a text that holds ": " needs quotes'],
+  [/^Plain value cannot start|cannot be an empty string/, 'a text that begins with this character needs quotes'],
+  [/scalar at node end/, 'put quotes around the whole text, other ones than those in it'],
+  [/^Missing ,/, 'is a comma or a quote missing before this?'],
+  [/^Implicit /, 'is ": " missing after the name of a field?'],
+  [/sufficiently indented/, 'is a bracket or a quote not closed before this?'],
+  [/same column|without - indicator/, 'what belongs together begins at the same column'],
+  [/^Tabs/, 'use spaces'],
+]
+
+const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
+
+/** What is wrong with the syntax of a definition's file, and what to do. */
+export const SYNTAX_TEXT = {
+  json: (code: string): string =>
+    hinted(`no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`, JSON_HINTS[code]),
+  yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
+  openQuote: (quote: string): string => `the text that begins here has no closing quote: end it with ${quote}`,
+  severalDocuments: 'holds several documents: give each definition a file of its own',
+  tooDeep: 'nested too deeply to be read',
 } as const

@@ -1,14 +1,14 @@
 import path from 'node:path'
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
 import { PostflightError } from '../../core/errors.ts'
 import { cut, inLine } from '../../core/text.ts'
-import { checkDefinition } from '../../core/workflow/check.ts'
+import { checkDefinition } from '../../core/workflow/check-definition.ts'
 import { type Definition, isInsidePath, readDefinition } from '../../core/workflow/definition.ts'
+import type { DefinitionFinding } from '../../core/workflow/definition-rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/definition-schema.ts'
-import { RULE_TEXT } from '../../core/workflow/messages.ts'
+import { jsonFault, yamlFault } from '../../core/workflow/definition-syntax.ts'
+import { RULE_TEXT, SYNTAX_TEXT } from '../../core/workflow/messages.ts'
 import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
-import type { DefinitionFinding } from '../../core/workflow/rules.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { lookForNamed, readInside } from '../fs/inside.ts'
 import { readSmallFile } from '../fs/read.ts'
@@ -48,7 +48,7 @@ export function loadDefinition(file: string): LoadedDefinition {
   } catch (error) {
     // The parsers call themselves for each level.
     if (!(error instanceof RangeError)) throw error
-    const tooDeep = { line: 1, column: 1, where: '', detail: RULE_TEXT.tooDeep }
+    const tooDeep = { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep }
     return { faults: [tooDeep], warnings: [], ready: undefined }
   }
 }
@@ -62,12 +62,11 @@ function checkText(file: string, text: string): LoadedDefinition {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const syntax = syntaxFaults(file, text, document).map(({ offset, detail }) => ({
-    ...placeAt(offset),
-    where: '',
-    detail: inLine(cut(detail, 300)),
-  }))
-  if (syntax.length > 0) return { faults: syntax, warnings: [], ready: undefined }
+  const syntax = (/\.json$/i.test(file) ? jsonFault(text) : undefined) ?? yamlFault(document)
+  if (syntax !== undefined) {
+    const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
+    return { faults: [fault], warnings: [], ready: undefined }
+  }
   const place = ({ path: at, detail }: DefinitionFinding): PlacedFinding => ({
     ...placeAt(offsetOf(document.contents, at)),
     where: inLine(at.join('.')),
@@ -82,44 +81,15 @@ function checkText(file: string, text: string): LoadedDefinition {
     return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], ready: undefined }
   }
   const checked = checkDefinition(value)
+  if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], ready: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
   const warnings = inOrder(checked.warnings)
-  if (checked.file === undefined || faults.length > 0) return { faults, warnings, ready: undefined }
+  if (faults.length > 0) return { faults, warnings, ready: undefined }
   const ready = makeReady(checked.file, prompts.texts)
   return ready === undefined
     ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, ready }
     : { faults, warnings, ready }
-}
-
-/** What is no JSON (in a file of that name) or no YAML at all. */
-function syntaxFaults(file: string, text: string, document: Document): { offset: number; detail: string }[] {
-  if (/\.json$/i.test(file)) {
-    const errors: ParseError[] = []
-    parse(text, errors, { allowTrailingComma: false, disallowComments: true })
-    if (errors.length > 0) {
-      // Of several at one place the first says it.
-      const first = errors.filter(({ offset }, index) => errors.findIndex((one) => one.offset === offset) === index)
-      return first.map(({ error, offset }) => ({ offset, detail: RULE_TEXT.noJson(printParseErrorCode(error)) }))
-    }
-  }
-  return document.errors.map(({ code, message, pos }) => ({
-    offset: pos[0],
-    detail: syntaxDetail(code, message),
-  }))
-}
-
-function syntaxDetail(code: string, message: string): string {
-  switch (code) {
-    case 'MULTIPLE_DOCS':
-      return RULE_TEXT.severalDocuments
-    case 'RESOURCE_EXHAUSTION':
-      return RULE_TEXT.tooDeep
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return `${message}${RULE_TEXT.needsQuotes}`
-    default:
-      return message
-  }
 }
 
 /**
@@ -153,12 +123,12 @@ function makeReady(
 }
 
 function readPromptFiles(
-  file: DefinitionFile | undefined,
+  file: DefinitionFile,
   folder: string,
 ): { texts: Map<string, string>; faults: DefinitionFinding[] } {
   const texts = new Map<string, string>()
   const faults: DefinitionFinding[] = []
-  for (const [index, phase] of file?.phases.entries() ?? []) {
+  for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
       // A path that leads outside is a fault of its own, and is not followed here.

@@ -13,35 +13,25 @@ export interface DefinitionFinding {
   readonly detail: string
 }
 
-/** The fields of a phase as it was written, by name: also those that had not the right shape. */
-type Written = Readonly<Record<string, unknown>>
-
-/**
- * Every fault and every warning. `written`: the phases as they were, where `file` is what was left of them; what is not
- * missing there is not missed here. `areWaysKnown`: false where what says where phases lead was not left.
- */
-export function checkRules(
-  file: DefinitionFile,
-  written: readonly Written[] = file.phases,
-  areWaysKnown = true,
-): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
-  const ids = new Set([END, ...written.map(({ id }) => String(id))])
+/** Every fault of sense and every warning. */
+export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
+  const ids = new Set([END, ...file.phases.map(({ id }) => id)])
   const faults = [
-    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, { ...phase, ...written[index] })),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids)),
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
-  // Where a phase leads nowhere, or two have one name, no way can be told.
-  const isGraph = areWaysKnown && !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
+  // Where a target does not exist, or two phases have one name, it is unknown where phases lead.
+  const isGraph = !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
   return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>, written: Written): DefinitionFinding[] {
+function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>): DefinitionFinding[] {
   const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
   }
-  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean => names.every((name) => written[name] === undefined)
+  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean => names.every((name) => phase[name] === undefined)
   if (!isPhaseId(phase.id)) fault(['id'], RULE_TEXT.id(phase.id))
   if (phase.prompt !== undefined && phase.prompt_file !== undefined) fault(['prompt_file'], RULE_TEXT.both('prompt'))
   if (phase.step_prompt !== undefined && phase.step_prompt_file !== undefined) {
@@ -123,7 +113,7 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   })
 }
 
-/** `isGraph`: the phases' ways can be told. */
+/** `isGraph`: it is known where every phase leads. */
 function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
   const edges = followers(file)
   const reached = reachable(edges)
