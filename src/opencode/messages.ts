@@ -1,5 +1,5 @@
 import { oneLine } from '../core/text.ts'
-import { isResumableOutcome } from '../core/workflow/state.ts'
+import { isResumableOutcome } from '../core/workflow/outcome.ts'
 
 /** The plugin's own prose: what the user, the log and the agents of OpenCode are told. */
 

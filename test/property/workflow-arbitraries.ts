@@ -45,10 +45,9 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
     })
 }
 
-/** A definition and its snapshot. */
+/** A definition, and how it was written. */
 export interface Ready {
   readonly definition: Definition
-  readonly snapshot: object
   readonly file: DefinitionFile
 }
 
@@ -64,10 +63,9 @@ export function ready(value: unknown): Ready {
   if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
   const { faults } = checkRules(shape.file)
   if (faults.length > 0) throw new Error(JSON.stringify(faults))
-  const snapshot = JSON.parse(JSON.stringify(snapshotOf(shape.file, () => 'text'))) as object
-  const definition = readDefinition(snapshot)
+  const definition = readDefinition(JSON.parse(JSON.stringify(snapshotOf(shape.file, () => 'text'))))
   if (definition === undefined) throw new Error('the snapshot cannot be read')
-  return { definition, snapshot, file: shape.file }
+  return { definition, file: shape.file }
 }
 
 const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']

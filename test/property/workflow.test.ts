@@ -31,7 +31,7 @@ describe('a run of any definition in any world', () => {
   it('ends within its computed bound, with an outcome', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
-        const ran = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+        const ran = runWorld(startWorld(ready.definition, lying), agent, taken)
         expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
         expect(ran.state.prompts).toBe(ran.prompts.length)
         expect(ran.state.outcome).toBeDefined()
@@ -43,7 +43,7 @@ describe('a run of any definition in any world', () => {
   it('asks every question once: no attempt, no step and no finished phase comes again', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
-        const { prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+        const { prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         expect(new Set(prompts).size).toBe(prompts.length)
       }),
       { numRuns: 1000 },
@@ -53,7 +53,7 @@ describe('a run of any definition in any world', () => {
   it('asks anew where a phase is entered again: what an earlier visit left does not pass for it', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
-        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+        const { state, prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         for (const { id, artifact } of ready.definition.phases) {
           // The last visit may have ended the run before anything was asked for.
           const over = (state.visits[id] ?? 0) - (state.phase === id ? 1 : 0)
@@ -70,7 +70,7 @@ describe('a run of any definition in any world', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
         // Every phase that the run came out of was there to be seen when it did.
-        const ran = startWorld(ready.definition, ready.snapshot, lying)
+        const ran = startWorld(ready.definition, lying)
         let last = { phase: ran.state.phase, made: false }
         const seeing = new Proxy(ran, {
           set(target, name, value) {
@@ -100,7 +100,7 @@ describe('a run of any definition in any world', () => {
   it('never exceeds attempts and visits', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
-        const { state, prompts } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+        const { state, prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         for (const phase of ready.definition.phases) {
           expect(state.visits[phase.id] ?? 0).toBeLessThanOrEqual(phase.maxVisits)
         }
@@ -121,11 +121,11 @@ describe('a run of any definition in any world', () => {
         world,
         fc.constantFrom('before', 'after'),
         ({ ready, agent, takenSteps: taken, before: lying }, when) => {
-          const straight = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+          const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
           const wanted = trace(straight)
           for (let call = 0; call < Math.min(straight.calls, 40); call++) {
             const crashed = runWorld(
-              startWorld(ready.definition, ready.snapshot, lying),
+              startWorld(ready.definition, lying),
               agent,
               taken,
               new Map([[call, when as 'before' | 'after']]),
@@ -146,8 +146,8 @@ describe('a run of any definition in any world', () => {
           maxLength: 6,
         }),
         ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
-          const wanted = trace(runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken))
-          const crashed = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken, new Map(crashes))
+          const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
+          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
           expect(trace(crashed)).toEqual(wanted)
         },
       ),
@@ -178,7 +178,7 @@ describe('a state file', () => {
         world,
         fc.double({ min: 0, max: 0.999, noNaN: true }),
         ({ ready, agent, takenSteps: taken, before: lying }, at) => {
-          const { state } = runWorld(startWorld(ready.definition, ready.snapshot, lying), agent, taken)
+          const { state } = runWorld(startWorld(ready.definition, lying), agent, taken)
           const text = formatState(state).trimEnd()
           expect(isState(parseState(text.slice(0, Math.floor(text.length * at))))).toBe(false)
         },

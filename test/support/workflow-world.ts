@@ -37,12 +37,8 @@ const NOW = 1_700_000_000_000
 const SOMEBODY = { nowMs: NOW, parentSession: undefined, hostSession: undefined }
 
 /** A run of a definition, started. `steps` is what an artifact lists for phases that take their steps from it. */
-export function startWorld(
-  definition: Definition,
-  snapshot: unknown,
-  before: Readonly<Record<string, Work>> = {},
-): World {
-  const state = newState(definition, snapshot, SOMEBODY)
+export function startWorld(definition: Definition, before: Readonly<Record<string, Work>> = {}): World {
+  const state = newState(definition, SOMEBODY)
   return { state: reread(state), prompts: [], artifacts: new Map(Object.entries(before)), archive: new Map(), calls: 0 }
 }
 

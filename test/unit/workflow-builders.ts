@@ -10,8 +10,8 @@ export const NOBODY = { parentSession: undefined, hostSession: undefined }
 
 /** A run that begins, of a workflow `flow` with these phases. */
 export function begin(...phases: object[]): WorkflowState {
-  const { definition, snapshot } = ready({ name: 'flow', phases })
-  return newState(definition, snapshot, { nowMs: NOW, ...NOBODY })
+  const { definition } = ready({ name: 'flow', phases })
+  return newState(definition, { nowMs: NOW, ...NOBODY })
 }
 
 /** What is seen where nothing lies there, by one who came back and may be prompted; but for `more`. */

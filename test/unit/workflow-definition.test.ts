@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../src/core/workflow/bound.ts'
 import { checkDefinition } from '../../src/core/workflow/check-definition.ts'
+import { DEFINITION_FIELDS, readDefinition } from '../../src/core/workflow/definition.ts'
 import {
   isArtifactPath,
   isInsidePath,
   isPhaseId,
   MAX_PHASE_STEPS,
   MAX_PHASES,
-  readDefinition,
-} from '../../src/core/workflow/definition.ts'
+} from '../../src/core/workflow/definition-limits.ts'
 import { checkRules } from '../../src/core/workflow/definition-rules.ts'
-import { checkShape } from '../../src/core/workflow/definition-schema.ts'
+import { checkShape, definitionJsonSchema } from '../../src/core/workflow/definition-schema.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
+import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/core/workflow/phase-fields.ts'
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
@@ -353,7 +354,7 @@ describe('a snapshot', () => {
 
   const TWO = [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }]
   const phasesOf = (...written: object[]): Record<string, unknown>[] =>
-    (ready({ name: 'x', phases: written }).snapshot as { phases: Record<string, unknown>[] }).phases
+    (ready({ name: 'x', phases: written }).definition.snapshot as { phases: Record<string, unknown>[] }).phases
   const changed = (change: object): unknown => {
     const [first, ...others] = phasesOf(...TWO)
     return { name: 'x', phases: [{ ...first, ...change }, ...others] }
@@ -369,6 +370,40 @@ describe('a snapshot', () => {
       next: { pass: 'end' },
     })
     expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
+  })
+
+  it('holds its fields in the order that it always had, however they were written', () => {
+    const [phase] = phasesOf({
+      ...{ on_exhausted: 'stop', max_step_attempts: 2, step_prompt: 's', steps: ['x'], model: 'm', agent: 'g' },
+      ...{ max_visits: 4, next: { verdict: '/ok', fail: 'end', pass: 'end' }, max_attempts: 5, gate: 'advisory' },
+      ...{ check: { json_schema: true, json: true, min_bytes: 2 }, artifact: 'a.json', prompt: 'p', id: 'a' },
+    })
+    const [check, next] = [
+      { min_bytes: 2, json: true, json_schema: true },
+      { pass: 'end', fail: 'end', verdict: '/ok' },
+    ]
+    expect(JSON.stringify(phase)).toBe(
+      JSON.stringify({
+        ...{ id: 'a', prompt: 'p', artifact: 'a.json', check, gate: 'advisory', max_attempts: 5, next, max_visits: 4 },
+        ...{ agent: 'g', model: 'm', steps: ['x'], step_prompt: 's', max_step_attempts: 2, on_exhausted: 'stop' },
+      }),
+    )
+  })
+
+  it('has a place for all that a definition may say', () => {
+    interface Schema {
+      readonly properties: Readonly<Record<string, Schema>>
+      readonly items: Schema
+    }
+    const names = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {}).sort()
+    const keys = (table: Readonly<Record<string, { readonly key: string }>>): string[] =>
+      Object.values(table).map(({ key }) => key)
+    const definition = definitionJsonSchema() as Schema
+    const phase = definition.properties.phases?.items
+    expect(names(definition)).toEqual([...keys(DEFINITION_FIELDS), '$schema'].sort())
+    // The text of a prompt file is kept as the prompt.
+    expect(names(phase)).toEqual([...keys(PHASE_FIELDS), 'prompt_file', 'step_prompt_file'].sort())
+    expect(names(phase?.properties.check)).toEqual(keys(CHECK_FIELDS).sort())
   })
 
   it('is read as it was written', () => {

@@ -191,10 +191,11 @@ describe('a prompt', () => {
     const state = begin(...[{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
     const { prompt } = duePrompt(advance(advance(state, seeing()).state, seeing()).state, { task: 't', folder: '/f' })
     expect(prompt).toContain('\n\n[] 1/1\n\n')
-    const [phase] = begin(...ONE).definition.phases
+    const one = begin(...ONE)
+    const [phase] = one.definition.phases
     const changed = {
-      ...begin(...ONE),
-      definition: { name: 'x', phases: [{ ...phase, prompt: '{{nobody}}' }] as const },
+      ...one,
+      definition: { ...one.definition, phases: [{ ...phase, prompt: '{{nobody}}' }] as const },
     }
     expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{nobody}}')
   })

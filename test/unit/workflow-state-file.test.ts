@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { requestStop } from '../../src/core/workflow/control.ts'
-import { MAX_PHASE_STEPS } from '../../src/core/workflow/definition.ts'
+import { MAX_PHASE_STEPS } from '../../src/core/workflow/definition-limits.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
@@ -13,8 +13,8 @@ const NOW = 1_700_000_000_000
 /** A run in the middle of things: every optional field is set. */
 function busyState(): WorkflowState {
   const phases = [{ id: 'constructor', prompt: 'p', artifact: 'a.json', check: { json: true, min_bytes: 2 } }]
-  const { definition, snapshot } = ready({ name: 'flow', phases })
-  const state = newState(definition, snapshot, { nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
+  const { definition } = ready({ name: 'flow', phases })
+  const state = newState(definition, { nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
   const seen = { nowMs: NOW + 1, steps: undefined, returned: true, mayPrompt: true } as const
   const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResult: { kind: 'absent' } }).state
   return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
@@ -37,6 +37,43 @@ describe('a state file', () => {
     const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
     expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
+  })
+
+  it('holds its fields in the order that it always had, to the byte', () => {
+    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.json' }]
+    const fresh = newState(ready({ name: 'flow', phases }).definition, {
+      nowMs: NOW,
+      parentSession: undefined,
+      hostSession: 'host',
+    })
+    const [begun, limits] = [
+      { active: true, outcome: null, why: null },
+      { step_attempts: 0, max_step_attempts: 3 },
+    ]
+    const prompts = { prompted: false, prompted_at: null, repeats: 0, clearing: false, begun: false }
+    const sessions = { last_failure: null, stop_requested: null, parent_session_id: null, host_session: 'host' }
+    const time = '2023-11-14T22:13:20.000Z'
+    const phase = { ...{ id: 'a', prompt: 'p', artifact: 'a.json', gate: 'strict', max_attempts: 3 } }
+    const rest = { next: { pass: 'end', fail: 'end' }, max_visits: 1, max_step_attempts: 3, on_exhausted: 'skip' }
+    expect(formatState(fresh)).toBe(
+      `${JSON.stringify({
+        ...{ version: 1, name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
+        ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
+        ...{ skips: 0, prompts: 0, sequence: 2, visits: { a: 1 }, visits_granted: 0, steps_known: true },
+        taken_steps: null,
+        history: [
+          { n: 1, time, event: 'start', phase: 'a' },
+          { n: 2, time, event: 'enter', phase: 'a', visit: 1 },
+        ],
+        definition: { name: 'flow', phases: [{ ...phase, ...rest }] },
+      })}\n`,
+    )
+  })
+
+  it('names every key that is missing', () => {
+    const read = parseState('{"version": 1}')
+    const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version')
+    expect(read).toEqual({ code: 'shape', detail: keys.join(', ') })
   })
 
   it.each([

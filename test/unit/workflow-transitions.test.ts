@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
+import type { HistoryEntry } from '../../src/core/workflow/history.ts'
 import {
   type ArtifactSeen,
   advance,
@@ -8,7 +9,7 @@ import {
   type StepResultSeen,
   stepText,
 } from '../../src/core/workflow/machine.ts'
-import { HISTORY_KEPT, type HistoryEntry, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
+import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
 
 /** Every transition, as a transcript: the command, then the lines of the history, then the effects. */

@@ -1,4 +1,6 @@
-import { type Definition, MAX_PHASE_STEPS, type Phase } from './definition.ts'
+import type { Definition } from './definition.ts'
+import { MAX_PHASE_STEPS } from './definition-limits.ts'
+import type { Phase } from './phase-fields.ts'
 
 /** How many prompts a run can cost at most: every prompt is one attempt of one step (or the phase) in one visit. */
 

@@ -1,6 +1,8 @@
-import { END, type Phase } from './definition.ts'
+import { END } from './definition-limits.ts'
 import { type ArtifactSeen, currentPhase, isInStep } from './machine.ts'
-import { enter, isResumableOutcome, type WorkflowState, withTransition } from './state.ts'
+import { isResumableOutcome } from './outcome.ts'
+import type { Phase } from './phase-fields.ts'
+import { enter, type WorkflowState, withTransition } from './state.ts'
 
 /** What a person does to a run: ask it to stop, take it up again, end it. Pure. */
 

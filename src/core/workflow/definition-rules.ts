@@ -1,5 +1,5 @@
 import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './artifact-schema.ts'
-import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition.ts'
+import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { RULE_TEXT } from './messages.ts'

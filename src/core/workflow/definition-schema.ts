@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
-import { END, MAX_PHASE_STEPS, MAX_PHASES } from './definition.ts'
+import { END, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 import { counted } from './messages.ts'
 
 /**

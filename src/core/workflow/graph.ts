@@ -1,4 +1,4 @@
-import { END } from './definition.ts'
+import { END } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
 
 /** The phases as a graph, by their index; the end is left out. */

@@ -1,6 +1,10 @@
-import { END, findPhase, type Phase } from './definition.ts'
+import { findPhase } from './definition.ts'
+import { END } from './definition-limits.ts'
+import type { Transition } from './history.ts'
 import { WORKFLOW_TEXT } from './messages.ts'
-import { enter, type RunOutcome, type Transition, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import type { RunOutcome } from './outcome.ts'
+import type { Phase } from './phase-fields.ts'
+import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /**
  * The machine: `(state, observation) → (state, command, effects)`, pure. What lies on disk comes in as data; what has

@@ -1,4 +1,5 @@
-import { type Definition, END } from './definition.ts'
+import type { Definition } from './definition.ts'
+import { END } from './definition-limits.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
 /** A workflow as a Mermaid flowchart. Ids are plain words by then; names are put in as text that Mermaid cannot read as syntax. */

@@ -1,5 +1,5 @@
 import { oneLine } from '../text.ts'
-import { isResumableOutcome } from './state.ts'
+import { isResumableOutcome } from './outcome.ts'
 
 /**
  * The workflow's prose, apart from `messages.ts` because the hook loads that one at every stop and this only for a

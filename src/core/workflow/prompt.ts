@@ -1,7 +1,7 @@
 import { cut, oneLine, stripControl } from '../text.ts'
-import type { Phase } from './definition.ts'
 import { currentPhase, isInStep, stepText } from './machine.ts'
 import { PROMPT_TEXT } from './messages.ts'
+import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
 /** The prompts: a template of the definition's, then in plain words what to write where and what happens next. */

@@ -3,7 +3,8 @@ import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yam
 import { PostflightError } from '../../core/errors.ts'
 import { cut, inLine } from '../../core/text.ts'
 import { checkDefinition } from '../../core/workflow/check-definition.ts'
-import { type Definition, isInsidePath, readDefinition } from '../../core/workflow/definition.ts'
+import { type Definition, readDefinition } from '../../core/workflow/definition.ts'
+import { isInsidePath } from '../../core/workflow/definition-limits.ts'
 import type { DefinitionFinding } from '../../core/workflow/definition-rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/definition-schema.ts'
 import { jsonFault, yamlFault } from '../../core/workflow/definition-syntax.ts'
@@ -32,8 +33,8 @@ export interface PlacedFinding {
 export interface LoadedDefinition {
   readonly faults: readonly PlacedFinding[]
   readonly warnings: readonly PlacedFinding[]
-  /** Set when there are no faults. */
-  readonly ready: { readonly definition: Definition; readonly snapshot: object } | undefined
+  /** The definition, ready to run; undefined where it has faults. */
+  readonly definition: Definition | undefined
 }
 
 /** Reads and checks a definition. @throws {PostflightError} `file-unreadable` when there is no such file. */
@@ -49,7 +50,7 @@ export function loadDefinition(file: string): LoadedDefinition {
     // The parsers call themselves for each level.
     if (!(error instanceof RangeError)) throw error
     const tooDeep = { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep }
-    return { faults: [tooDeep], warnings: [], ready: undefined }
+    return { faults: [tooDeep], warnings: [], definition: undefined }
   }
 }
 
@@ -65,7 +66,7 @@ function checkText(file: string, text: string): LoadedDefinition {
   const syntax = (/\.json$/i.test(file) ? jsonFault(text) : undefined) ?? yamlFault(document)
   if (syntax !== undefined) {
     const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
-    return { faults: [fault], warnings: [], ready: undefined }
+    return { faults: [fault], warnings: [], definition: undefined }
   }
   const place = ({ path: at, detail }: DefinitionFinding): PlacedFinding => ({
     ...placeAt(offsetOf(document.contents, at)),
@@ -78,27 +79,27 @@ function checkText(file: string, text: string): LoadedDefinition {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], ready: undefined }
+    return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], definition: undefined }
   }
   const checked = checkDefinition(value)
-  if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], ready: undefined }
+  if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
   const warnings = inOrder(checked.warnings)
-  if (faults.length > 0) return { faults, warnings, ready: undefined }
-  const ready = makeReady(checked.file, prompts.texts)
-  return ready === undefined
-    ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, ready }
-    : { faults, warnings, ready }
+  if (faults.length > 0) return { faults, warnings, definition: undefined }
+  const definition = makeReady(checked.file, prompts.texts)
+  return definition === undefined
+    ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, definition }
+    : { faults, warnings, definition }
 }
 
 /**
  * The definition, ready to run.
  * @throws {PostflightError} `workflow-definition` with the first fault, `file-unreadable`.
  */
-export function requireDefinition(file: string, shown: string): { definition: Definition; snapshot: object } {
-  const { ready, faults } = loadDefinition(file)
-  if (ready !== undefined) return ready
+export function requireDefinition(file: string, shown: string): Definition {
+  const { definition, faults } = loadDefinition(file)
+  if (definition !== undefined) return definition
   const [first] = faults
   throw new PostflightError('workflow-definition', {
     path: shown,
@@ -109,17 +110,13 @@ export function requireDefinition(file: string, shown: string): { definition: De
 }
 
 /** The definition, ready to run; undefined when it is too large for a state file. */
-function makeReady(
-  file: DefinitionFile,
-  texts: ReadonlyMap<string, string>,
-): { definition: Definition; snapshot: object } | undefined {
+function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): Definition | undefined {
   const text = JSON.stringify(snapshotOf(file, (name) => texts.get(name)))
   if (Buffer.byteLength(text) > SNAPSHOT_MEBIBYTES * 1_048_576) return undefined
   // As it will be read back from the state file.
-  const snapshot = JSON.parse(text) as object
-  const definition = readDefinition(snapshot)
+  const definition = readDefinition(JSON.parse(text))
   if (definition === undefined) throw new Error('a snapshot that cannot be read back')
-  return { definition, snapshot }
+  return definition
 }
 
 function readPromptFiles(

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
-import { MAX_PHASE_STEPS, type Phase } from '../../core/workflow/definition.ts'
+import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import {
   type ArtifactSeen,
   currentPhase,
@@ -14,9 +14,9 @@ import {
   stepArchiveName,
 } from '../../core/workflow/machine.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
+import { type Phase, stepAsText } from '../../core/workflow/phase-fields.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
-import { stepAsText } from '../../core/workflow/snapshot.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
 

@@ -39,12 +39,6 @@ export interface Turn {
   readonly due: DuePrompt | undefined
 }
 
-/** A definition that is ready to run, and its snapshot for the state file. */
-export interface ReadyDefinition {
-  readonly definition: Definition
-  readonly snapshot: object
-}
-
 /**
  * Starts a run at its first phase; nothing is prompted yet.
  * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` puts one that has ended aside),
@@ -52,7 +46,7 @@ export interface ReadyDefinition {
  */
 export function startRun(
   folder: TaskFolder,
-  ready: ReadyDefinition,
+  definition: Definition,
   runner: Runner,
   options: { readonly nowMs: number; readonly fresh: boolean },
 ): WorkflowState {
@@ -64,7 +58,7 @@ export function startRun(
       const resumable = String(isResumable(present))
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
-    const state = newState(ready.definition, ready.snapshot, { ...runner, nowMs: options.nowMs })
+    const state = newState(definition, { ...runner, nowMs: options.nowMs })
     // First, because `create` may have put another one there by now: then nothing is started.
     putMarker(folder, state, options.nowMs)
     try {

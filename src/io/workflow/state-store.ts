@@ -2,15 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import type { HistoryEntry, WorkflowState } from '../../core/workflow/state.ts'
-import {
-  formatState,
-  historyFields,
-  isState,
-  parseState,
-  readHistoryEntry,
-  type StateProblem,
-} from '../../core/workflow/state-file.ts'
+import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { formatState, isState, parseState, type StateProblem } from '../../core/workflow/state-file.ts'
 import { APPENDING, closeQuietly, named, writeWhole } from '../fs/descriptors.ts'
 import { errorCode } from '../fs/errors.ts'
 import { withLock } from '../fs/lock.ts'

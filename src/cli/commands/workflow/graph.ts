@@ -13,7 +13,7 @@ export function graph(context: CommandContext, target: string): CommandResult {
   // A file that is not there is missed as a file, not as a task.
   const isFile = /\.(?:ya?ml|json)$/i.test(target) || (/[./\\]/.test(target) && kindAt(file) === 'file')
   const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target, 'workflow'))
-  const definition = state?.definition ?? requireDefinition(file, displayPath(context, file)).definition
+  const definition = state?.definition ?? requireDefinition(file, displayPath(context, file))
   const lines = mermaidLines(definition, state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
 }

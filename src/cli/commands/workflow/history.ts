@@ -1,4 +1,4 @@
-import { historyFields } from '../../../core/workflow/state-file.ts'
+import { historyFields } from '../../../core/workflow/history.ts'
 import { requireState } from '../../../io/workflow/run.ts'
 import { readHistory } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'

@@ -27,15 +27,15 @@ export function start(
 ): CommandResult {
   const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
-  const ready = requireDefinition(file, displayPath(context, file))
+  const definition = requireDefinition(file, displayPath(context, file))
   const { folder } = prepareTaskFolder(context, task, slug)
-  const state = startRun(folder, ready, runner, { nowMs: context.nowMs, fresh: options.fresh })
+  const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh })
   const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
     lines: [
-      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${definitionSize(ready.definition.phases.length, promptBound(ready.definition))}`,
+      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${definitionSize(definition.phases.length, promptBound(definition))}`,
       runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
     ],
   }

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
-import { type Definition, MAX_PHASE_STEPS } from '../../../core/workflow/definition.ts'
+import type { Definition } from '../../../core/workflow/definition.ts'
+import { MAX_PHASE_STEPS } from '../../../core/workflow/definition-limits.ts'
 import { counted, definitionSize } from '../../../core/workflow/messages.ts'
 import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
@@ -12,11 +13,10 @@ import type { Painter } from '../../report.ts'
 /** Every fault and warning of a definition. Exit code 1 when it has faults. */
 export function validate(context: CommandContext, paint: Painter, file: string): CommandResult {
   const target = path.resolve(context.cwd, file)
-  const { faults, warnings, ready } = loadDefinition(target)
+  const { faults, warnings, definition } = loadDefinition(target)
   const shown = displayPath(context, target)
   const line = (finding: PlacedFinding, sign: string): string =>
     `${sign} ${shown}:${finding.line}:${finding.column}  ${finding.where === '' ? '' : `${finding.where}: `}${finding.detail}`
-  const definition = ready?.definition
   return {
     exitCode: faults.length > 0 ? 1 : 0,
     data: {

@@ -1,0 +1,137 @@
+import { isJsonObject } from '../json-object.ts'
+import { schemaFaults } from './artifact-schema.ts'
+import { isArtifactPath, isPhaseId, MAX_PHASE_STEPS } from './definition-limits.ts'
+import type { PhaseFile } from './definition-schema.ts'
+import { listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+
+/**
+ * The fields of a phase, one line each: its name in the code, its key in the snapshot that a run keeps, how it is read
+ * from there, and what the snapshot holds of what people wrote. A definition was checked when its run was started, so
+ * only the shape is checked here, by hand: the hook carries no schema library.
+ */
+
+const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
+const DEFAULT_STEP_ATTEMPTS = 3
+const DEFAULT_LOOP_VISITS = 3
+
+/** What the snapshot of a phase is made from. */
+export interface PhaseSource {
+  readonly written: PhaseFile
+  /** Where it leads, with the defaults filled in. */
+  readonly targets: { readonly pass: string; readonly fail: string }
+  readonly isOnLoop: boolean
+  readonly promptText: (file: string) => string | undefined
+}
+
+/** A field of a phase. The snapshot holds it as it was written, where `write` does not say otherwise. */
+function field<T>(
+  key: keyof PhaseFile,
+  read: Reader<T>,
+  write: (source: PhaseSource) => unknown = ({ written }) => written[key],
+) {
+  return { key, read, write }
+}
+
+function promptOf({ written, promptText }: PhaseSource, name: 'prompt' | 'step_prompt'): string | undefined {
+  const file = written[`${name}_file`]
+  return file === undefined ? written[name] : promptText(file)
+}
+
+const limit: Reader<number> = (held) =>
+  Number.isInteger(held) && Number(held) >= 1 && Number(held) <= 1000 ? Number(held) : WRONG
+
+const artifactPath: Reader<string> = (held) => (typeof held === 'string' && isArtifactPath(held) ? held : WRONG)
+
+/** What makes an artifact valid, besides being a file. A value of the wrong kind asks for nothing. */
+export const CHECK_FIELDS = {
+  minBytes: {
+    key: 'min_bytes',
+    read: (held: unknown) => (typeof held === 'number' ? held : undefined),
+  },
+  json: { key: 'json', read: (held: unknown) => held === true || undefined },
+  /** A JSON Schema; `artifact-schema.ts` says which keywords. An unchecked one could make the check fail, or take long. */
+  jsonSchema: {
+    key: 'json_schema',
+    read: (held: unknown): unknown => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held),
+  },
+}
+
+const readCheck = objectOf(CHECK_FIELDS)
+
+/** Where a phase leads. */
+const NEXT_FIELDS = {
+  pass: { key: 'pass', read: text },
+  fail: { key: 'fail', read: text },
+  /** JSON pointer into the artifact; undefined where pass and fail are the same. */
+  verdict: { key: 'verdict', read: optional(text) },
+}
+
+/** The steps of a phase: given with the definition, or taken from an earlier artifact. */
+export type StepSource =
+  | { readonly kind: 'list'; readonly steps: readonly string[] }
+  | { readonly kind: 'from'; readonly artifact: string; readonly pointer: string }
+
+const readStepList = listOf(text, MAX_PHASE_STEPS)
+const readStepsFrom = objectOf({
+  artifact: { key: 'from', read: artifactPath },
+  pointer: { key: 'pointer', read: text },
+})
+
+const steps: Reader<StepSource> = (held) => {
+  const list = readStepList(held)
+  if (list !== WRONG) return { kind: 'list', steps: list }
+  const from = readStepsFrom(held)
+  return from === WRONG ? WRONG : { kind: 'from', ...from }
+}
+
+/** Every field of a phase, in the order of the snapshot. */
+export const PHASE_FIELDS = {
+  id: field('id', (held) => (isPhaseId(held) ? held : WRONG)),
+  prompt: field('prompt', optional(text), (source) => promptOf(source, 'prompt')),
+  /** Path in the task folder, with `/`. */
+  artifact: field('artifact', optional(artifactPath)),
+  check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
+  gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
+  maxAttempts: field(
+    'max_attempts',
+    limit,
+    ({ written }) => written.max_attempts ?? DEFAULT_ATTEMPTS[written.gate ?? 'strict'],
+  ),
+  next: field('next', objectOf(NEXT_FIELDS), ({ written: { next }, targets }) => ({
+    ...targets,
+    verdict: typeof next === 'object' ? next.verdict : undefined,
+  })),
+  maxVisits: field(
+    'max_visits',
+    limit,
+    ({ written, isOnLoop }) => written.max_visits ?? (isOnLoop ? DEFAULT_LOOP_VISITS : 1),
+  ),
+  agent: field('agent', optional(text)),
+  model: field('model', optional(text)),
+  steps: field('steps', optional(steps), ({ written }) =>
+    Array.isArray(written.steps) ? written.steps.map(stepAsText) : written.steps,
+  ),
+  stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
+  maxStepAttempts: field(
+    'max_step_attempts',
+    limit,
+    ({ written }) => written.max_step_attempts ?? DEFAULT_STEP_ATTEMPTS,
+  ),
+  onExhausted: field('on_exhausted', oneOf('skip', 'stop'), ({ written }) => written.on_exhausted ?? 'skip'),
+}
+
+/** A phase with every default filled in. */
+export interface Phase extends Values<typeof PHASE_FIELDS> {}
+
+const readFields = objectOf(PHASE_FIELDS)
+
+/** Reads the snapshot of a phase. One that leaves neither an artifact nor the results of steps would never be done. */
+export const readPhase: Reader<Phase> = (held) => {
+  const read = readFields(held)
+  return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
+}
+
+/** A step as a prompt shows it: its text, or what it holds as JSON. */
+export function stepAsText(step: unknown): string {
+  return typeof step === 'string' ? step : JSON.stringify(step)
+}

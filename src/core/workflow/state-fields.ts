@@ -1,0 +1,133 @@
+import { isJsonObject } from '../json-object.ts'
+import { fromIso, toIso } from '../time.ts'
+import { type Definition, readDefinition } from './definition.ts'
+import { MAX_PHASE_STEPS } from './definition-limits.ts'
+import { count, flag, listOf, type Reader, text, WRONG } from './fields.ts'
+import { type HistoryEntry, historyFields, readHistoryEntry } from './history.ts'
+import { RUN_OUTCOMES } from './outcome.ts'
+import type { Phase } from './phase-fields.ts'
+
+/**
+ * The fields of a run's state, one line each: its name in the code, its key in the state file, its kind, and how it
+ * begins. The type of the state, the file, a new run and a new visit of a phase follow from this table. A field that state
+ * files of earlier versions lack needs a kind that reads undefined too.
+ */
+
+/** How a field lies in the state file. */
+interface Kind<T> {
+  read: Reader<T>
+  write(value: T): unknown
+}
+
+/** A field that has no value of its own at the start: `newState` is told. */
+function given<T>(key: string, kind: Kind<T>) {
+  return { key, ...kind, lifetime: 'given' } as const
+}
+
+/** A field that begins with the run, as `first`. */
+function ofRun<T>(key: string, kind: Kind<T>, first: NoInfer<T>) {
+  return { key, ...kind, lifetime: 'run', first } as const
+}
+
+/** A field that begins anew with each visit of a phase. Visits count from 1. */
+function ofVisit<T>(key: string, kind: Kind<T>, first: (phase: Phase, visit: number) => NoInfer<T>) {
+  return { key, ...kind, lifetime: 'visit', first } as const
+}
+
+function plain<T>(read: Reader<T>): Kind<T> {
+  return { read, write: (value) => value }
+}
+
+/** A kind that the file may leave open, with null. */
+function orNull<T>({ read, write }: Kind<T>): Kind<T | undefined> {
+  return {
+    read: (held) => (held === null ? undefined : read(held)),
+    write: (value) => (value === undefined ? null : write(value)),
+  }
+}
+
+const TEXT = plain(text)
+const FLAG = plain(flag)
+const COUNT = plain(count)
+
+/** A time that cannot be read is an unknown one. */
+const TIME = orNull<number | undefined>({
+  read: (held) => (typeof held === 'string' ? fromIso(held) : WRONG),
+  write: toIso,
+})
+
+const KNOWN_TIME: Kind<number> = { read: (held) => TIME.read(held) ?? 0, write: toIso }
+
+const OUTCOME = orNull(plain((held) => (typeof held === 'string' ? RUN_OUTCOMES.find((one) => one === held) : WRONG)))
+
+/** More would be more prompts than the definition allows. */
+const STEP_COUNT = plain((held) => (typeof held === 'number' && held > MAX_PHASE_STEPS ? WRONG : count(held)))
+
+const COUNTS = plain((held) =>
+  isJsonObject(held) && Object.values(held).every((one) => count(one) !== WRONG)
+    ? (held as Readonly<Record<string, number>>)
+    : WRONG,
+)
+
+const TEXTS = plain(listOf(text))
+
+/** Entries that cannot be read are left out. */
+const HISTORY: Kind<readonly HistoryEntry[]> = {
+  read: (held) => (Array.isArray(held) ? held.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
+  write: (entries) => entries.map(historyFields),
+}
+
+const DEFINITION: Kind<Definition> = {
+  read: (held) => readDefinition(held) ?? WRONG,
+  write: ({ snapshot }) => snapshot,
+}
+
+/** Every field, in the order of the file. Attempts and steps count from 0. */
+export const STATE_FIELDS = {
+  name: given('name', TEXT),
+  active: ofRun('active', FLAG, true),
+  outcome: ofRun('outcome', OUTCOME, undefined),
+  /** Why it ended as it did, in words. */
+  why: ofRun('why', orNull(TEXT), undefined),
+  phase: ofVisit('phase', TEXT, ({ id }) => id),
+  /** Attempts at the phase's own prompt that failed, in this visit. */
+  phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
+  /** Grows by the definition's figure with each resume after the attempts were spent: no count ever goes back. */
+  maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
+  currentStep: ofVisit('current_step', COUNT, () => 0),
+  totalSteps: ofVisit('total_steps', STEP_COUNT, () => 0),
+  stepAttempts: ofVisit('step_attempts', COUNT, () => 0),
+  maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
+  /** True while a prompt for the current attempt is out. */
+  prompted: ofVisit('prompted', FLAG, () => false),
+  /** When the last prompt went out. */
+  promptedMs: ofRun('prompted_at', TIME, undefined),
+  /** How often that prompt was given to an agent that had asked before it went out. */
+  repeats: ofRun('repeats', COUNT, 0),
+  /** True from entering a phase again until its old artifact is out of the way. */
+  clearing: ofVisit('clearing', FLAG, (_phase, visit) => visit > 1),
+  /** True once anything was asked for in this visit. */
+  begun: ofVisit('begun', FLAG, () => false),
+  lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
+  stopRequestedMs: ofRun('stop_requested', TIME, undefined),
+  parentSession: given('parent_session_id', orNull(TEXT)),
+  hostSession: given('host_session', orNull(TEXT)),
+  startedMs: given('started_at', KNOWN_TIME),
+  updatedMs: given('updated_at', KNOWN_TIME),
+  /** Steps and artifacts that it went on without, so far. */
+  skips: ofRun('skips', COUNT, 0),
+  /** Prompts given out so far. */
+  prompts: ofRun('prompts', COUNT, 0),
+  /** The number of the last transition. */
+  sequence: ofRun('sequence', COUNT, 0),
+  /** How often each phase was entered. */
+  visits: ofRun('visits', COUNTS, {}),
+  /** Entries beyond `max_visits` that resumes have granted. */
+  visitsGranted: ofRun('visits_granted', COUNT, 0),
+  /** True once the phase's steps are known in this visit. */
+  stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
+  /** Steps that were taken from an artifact, as they were then. */
+  takenSteps: ofVisit('taken_steps', orNull(TEXTS), () => undefined),
+  history: ofRun('history', HISTORY, []),
+  definition: given('definition', DEFINITION),
+}
