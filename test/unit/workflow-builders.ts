@@ -1,6 +1,6 @@
 /** Runs and observations for tests of the machine. */
 
-import type { Observation } from '../../src/core/workflow/machine.ts'
+import type { Observation } from '../../src/core/workflow/observation.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 

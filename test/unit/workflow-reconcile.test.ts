@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Observation } from '../../src/core/workflow/machine.ts'
+import type { Observation } from '../../src/core/workflow/observation.ts'
 import { reconcile, type WorkflowPorts } from '../../src/core/workflow/reconcile.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, seeing } from './workflow-builders.ts'

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import type { HistoryEntry } from '../../src/core/workflow/history.ts'
-import {
-  type ArtifactSeen,
-  advance,
-  type Effect,
-  type Observation,
-  type StepResultSeen,
-  stepText,
-} from '../../src/core/workflow/machine.ts'
+import { advance, stepText } from '../../src/core/workflow/machine.ts'
+import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
 

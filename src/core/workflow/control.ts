@@ -1,5 +1,6 @@
 import { END } from './definition-limits.ts'
-import { type ArtifactSeen, currentPhase, isInStep } from './machine.ts'
+import { currentPhase, isInStep } from './machine.ts'
+import type { ArtifactSeen } from './observation.ts'
 import { isResumableOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
 import { enter, type WorkflowState, withTransition } from './state.ts'

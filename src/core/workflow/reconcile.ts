@@ -1,4 +1,5 @@
-import { advance, type Command, type Effect, type Observation } from './machine.ts'
+import { advance, type Command } from './machine.ts'
+import type { Effect, Observation } from './observation.ts'
 import { HISTORY_KEPT, type WorkflowState } from './state.ts'
 
 /** The loop that every driver runs: observe, advance, do the effects, write the state. */

@@ -3,17 +3,9 @@ import { PostflightError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
-import {
-  type ArtifactSeen,
-  currentPhase,
-  type Effect,
-  isInStep,
-  type Observation,
-  type StepResultSeen,
-  type StepsSeen,
-  stepArchiveName,
-} from '../../core/workflow/machine.ts'
+import { currentPhase, isInStep, stepArchiveName } from '../../core/workflow/machine.ts'
 import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
+import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../../core/workflow/observation.ts'
 import { type Phase, stepAsText } from '../../core/workflow/phase-fields.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
