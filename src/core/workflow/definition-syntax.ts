@@ -29,19 +29,21 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
   const [offset] = first.pos
   if (code === 'MULTIPLE_DOCS') return { offset, detail: SYNTAX_TEXT.severalDocuments }
   if (code === 'RESOURCE_EXHAUSTION') return { offset, detail: SYNTAX_TEXT.tooDeep }
-  const open = message.startsWith('Missing closing') ? quotedTextBefore(document, offset) : undefined
-  return open ?? { offset, detail: SYNTAX_TEXT.yaml(message) }
+  const quote = /^Missing closing (.)quote/.exec(message)?.[1]
+  return quote === undefined
+    ? { offset, detail: SYNTAX_TEXT.yaml(message) }
+    : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
 }
 
-/** The parser names the place where a quote is missing at last, which may be the end of the file: this, where the text begins. */
-function quotedTextBefore(document: Document.Parsed, end: number): SyntaxFault | undefined {
-  let found: SyntaxFault | undefined
+/** Where the text begins that ends at `end`: without its quote it goes on, maybe to the end of the file. */
+function startOfText(document: Document.Parsed, end: number): number {
+  let start = end
   visit(document, {
-    Scalar: (_key, { type, range }: Scalar) => {
-      if (range?.[1] !== end || !type?.startsWith('QUOTE')) return undefined
-      found = { offset: range[0], detail: SYNTAX_TEXT.openQuote(type === 'QUOTE_SINGLE' ? "'" : '"') }
+    Scalar: (_key, { range }: Scalar) => {
+      if (range?.[1] !== end) return undefined
+      start = range[0]
       return visit.BREAK
     },
   })
-  return found
+  return start
 }
