@@ -8,7 +8,81 @@ export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-const EXIT_CODES = {
+/** What the sentence of each error code is filled with. Texts are cleaned and cut when they are printed. */
+export interface ErrorArguments {
+  usage: { readonly detail: string }
+  /** `longest` or `largest` is set where the length or the number is all that is wrong. */
+  'task-invalid': { readonly task: string; readonly longest?: number; readonly largest?: number }
+  'slug-invalid': { readonly slug: string; readonly longest?: number }
+  'slug-missing': { readonly task: string; readonly specs: string }
+  'task-ambiguous': { readonly task: string; readonly folders: string }
+  'task-unknown': { readonly task: string; readonly specs: string; readonly wanted: 'marker' | 'workflow' }
+  'task-has-other-folder': { readonly task: string; readonly folder: string }
+  'target-missing': { readonly options: string }
+  'target-twice': { readonly options: string }
+  'value-invalid': { readonly option: string; readonly expected: string; readonly value: string }
+  'root-missing': { readonly path: string; readonly from: string }
+  'root-none': { readonly start: string }
+  'root-unlikely': { readonly start: string }
+  'marker-none': { readonly folder: string }
+  'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
+  'marker-of-workflow': { readonly path: string; readonly task: string }
+  'marker-unreadable': { readonly path: string; readonly detail: string }
+  'marker-unparsed': { readonly path: string; readonly detail: string }
+  'marker-vanished': { readonly path: string }
+  'marker-too-large': { readonly limit: number }
+  locked: { readonly path: string; readonly lock: string }
+  'step-unknown': { readonly step: string; readonly path: string; readonly steps: string }
+  'steps-none': { readonly path: string }
+  'session-unknown': NoArguments
+  'payload-not-json': { readonly detail: string }
+  'payload-not-object': NoArguments
+  'file-unreadable': { readonly path: string; readonly detail: string }
+  'settings-not-json': {
+    readonly path: string
+    readonly line: number
+    readonly column: number
+    readonly detail: string
+  }
+  'settings-wrong-shape': { readonly path: string; readonly where: string; readonly expected: string }
+  /** `place`: line and column, as they stand behind the path. `more`: how many other faults there are. */
+  'workflow-definition': {
+    readonly path: string
+    readonly place: string
+    readonly detail: string
+    readonly more: number
+  }
+  'workflow-none': { readonly task: string }
+  /** `outcome`: "running", or how the run ended. */
+  'workflow-there': {
+    readonly task: string
+    readonly name: string
+    readonly outcome: string
+    readonly resumable: boolean
+  }
+  'workflow-over': { readonly task: string; readonly outcome: string }
+  'workflow-marker': { readonly path: string; readonly task: string }
+  'workflow-state': {
+    readonly path: string
+    readonly problem: 'not-json' | 'version' | 'shape' | 'unreadable'
+    readonly detail: string
+  }
+  'host-unknown': { readonly host: string; readonly known: string }
+  'scope-unknown': { readonly scope: string }
+  'scope-not-of-host': { readonly scope: string; readonly host: string }
+  'not-a-folder': { readonly path: string; readonly kind: string }
+  'cannot-write': { readonly path: string; readonly detail: string }
+  internal: { readonly detail: string }
+}
+
+type NoArguments = Readonly<Record<string, never>>
+
+const NO_ARGUMENTS: NoArguments = {}
+
+export type ErrorCode = keyof ErrorArguments
+
+/** The exit code of each error code. */
+export const EXIT_CODES = {
   usage: EXIT.usage,
   'task-invalid': EXIT.usage,
   'slug-invalid': EXIT.usage,
@@ -50,19 +124,22 @@ const EXIT_CODES = {
   'not-a-folder': EXIT.write,
   'cannot-write': EXIT.write,
   internal: EXIT.internal,
-} as const satisfies Record<string, ExitCode>
+} as const satisfies Record<ErrorCode, ExitCode>
 
-export type ErrorCode = keyof typeof EXIT_CODES
-
-/** What an error's sentence is filled with; values are bounded and cleaned when they are printed. */
-export type ErrorArguments = Readonly<Record<string, string | number>>
+/** A code with the arguments of that code, which may be left out where it has none, and the error that caused it. */
+type ErrorParameters = {
+  [Code in ErrorCode]: ErrorArguments[Code] extends NoArguments
+    ? [code: Code, args?: NoArguments | undefined, cause?: unknown]
+    : [code: Code, args: ErrorArguments[Code], cause?: unknown]
+}[ErrorCode]
 
 /** The one error class of the project. `message` is the code, for logs that nobody should have to read. */
 export class PostflightError extends Error {
   readonly code: ErrorCode
-  readonly args: ErrorArguments
+  /** The arguments of `code`. */
+  readonly args: ErrorArguments[ErrorCode]
 
-  constructor(code: ErrorCode, args: ErrorArguments = {}, cause?: unknown) {
+  constructor(...[code, args = NO_ARGUMENTS, cause]: ErrorParameters) {
     super(code, cause === undefined ? undefined : { cause })
     this.name = 'PostflightError'
     this.code = code

@@ -14,10 +14,8 @@ const QUOTE_LIMIT = 200
 /** Longest part of a name that is quoted where its length is what is wrong with it, in characters. */
 const NAME_QUOTE_LIMIT = 40
 
-type Sentence = (args: Record<string, string>) => string
-
 /** What is wrong with a workflow's state file, as the end of "the file …". */
-const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
+const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is no whole JSON (${detail})`,
   version: (detail) => `is of version ${detail}, which this postflight-guard does not know`,
   shape: (detail) => `is no state of a workflow (wrong: ${detail})`,
@@ -27,25 +25,23 @@ const STATE_PROBLEMS: Readonly<Record<string, (detail: string) => string>> = {
 /** What a file system says where a folder should be, and something else is. */
 const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
 
-const workflowCommand = (command: string, task: string | undefined): string =>
-  commandLine(['workflow', command, String(task)], undefined)
-const markerCommand = (command: string, task: string | undefined): string =>
-  commandLine([command, String(task)], undefined)
+const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
+const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
 
-const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
-  usage: (a) => `${a.detail}`,
+const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Code]) => string } = {
+  usage: (a) => a.detail,
   'task-invalid': (a) => {
     if (a.largest !== undefined) {
-      return `the task number ${oneLine(String(a.task), NAME_QUOTE_LIMIT)} is too large: the largest is ${a.largest}.`
+      return `the task number ${oneLine(a.task, NAME_QUOTE_LIMIT)} is too large: the largest is ${a.largest}.`
     }
     if (a.longest !== undefined) {
-      return `the task "${oneLine(String(a.task), NAME_QUOTE_LIMIT)}" is too long: a name has at most ${a.longest} characters.`
+      return `the task "${oneLine(a.task, NAME_QUOTE_LIMIT)}" is too long: a name has at most ${a.longest} characters.`
     }
     return `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`
   },
   'slug-invalid': (a) =>
     a.longest !== undefined
-      ? `the slug "${oneLine(String(a.slug), NAME_QUOTE_LIMIT)}" is too long: at most ${a.longest} characters.`
+      ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: at most ${a.longest} characters.`
       : `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after its number, as in \`${a.task} my_slug\`.`,
@@ -89,26 +85,25 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
   'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}).`,
   'settings-wrong-shape': (a) => `${a.path}: ${a.where} must be ${a.expected}.`,
   'workflow-definition': (a) =>
-    `${a.path}${a.place}: ${a.detail}${a.more === '' ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+    `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'workflow-none': (a) =>
     `no workflow in task ${a.task}: \`postflight workflow start <task> --definition <file>\` begins one.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
       ? `task ${a.task} runs the workflow "${a.name}" already: \`${workflowCommand('status', a.task)}\` shows it, \`abort\` ends it.`
-      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): ${a.resumable === 'true' ? `\`${workflowCommand('resume', a.task)}\` goes on with it, ` : ''}\`start --fresh\` puts it aside and begins anew.`,
+      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` goes on with it, ` : ''}\`start --fresh\` puts it aside and begins anew.`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
   'workflow-marker': (a) =>
     `${a.path} promises another postflight: finish it, or \`${markerCommand('clear', a.task)}\`, then try again.`,
   'workflow-state': (a) =>
-    `${a.path} ${(STATE_PROBLEMS[String(a.problem)] ?? String)(String(a.detail))}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
+    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
-  'not-a-folder': (a) =>
-    `${inPlaceOfFolder(String(a.path), String(a.kind))}: nothing is written there. Remove or rename it.`,
+  'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: nothing is written there. Remove or rename it.`,
   'cannot-write': (a) =>
-    IN_THE_WAY.includes(String(a.detail))
+    IN_THE_WAY.includes(a.detail)
       ? `cannot write ${a.path} (${a.detail}): something that is no folder is in the way. Move it elsewhere.`
       : `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
   internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
@@ -118,17 +113,24 @@ const ERROR_SENTENCES: Record<ErrorCode, Sentence> = {
 const NOTHING_WRITTEN = ' Nothing was written: mend the file, then try again.'
 
 /** The sentence for an error, with what to do about it. */
-export function errorMessage(code: ErrorCode, args: ErrorArguments): string {
+export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
   const isSettings = code === 'settings-not-json' || code === 'settings-wrong-shape'
   return `${errorFault(code, args)}${isSettings ? NOTHING_WRITTEN : ''}`
 }
 
-/** What is wrong. Values are cleaned and cut, so that a hostile one cannot paint the terminal. */
-export function errorFault(code: ErrorCode, args: ErrorArguments): string {
-  const cleaned = Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, oneLine(String(value), QUOTE_LIMIT * 5)]),
-  )
-  return ERROR_SENTENCES[code](cleaned)
+/** What is wrong, without what a command would have written. */
+export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
+  return ERROR_SENTENCES[code](cleaned(args))
+}
+
+/** The same arguments with texts cleaned and cut, so that a hostile one cannot paint the terminal. */
+function cleaned<Arguments extends object>(args: Arguments): Arguments {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value,
+    ]),
+  ) as Arguments
 }
 
 /** What is wrong with a marker's text, as the end of "the file …". */

@@ -91,7 +91,6 @@ export function changeMarker(
       if (options.replaceUnparsed !== true) {
         throw new PostflightError('marker-unparsed', {
           path: markerDisplayPath(folder),
-          task: folder.task,
           detail: present.marker.problems.map(markerProblem)[0] ?? '',
         })
       }

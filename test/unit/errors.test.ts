@@ -1,63 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { type ErrorArguments, type ErrorCode, EXIT, PostflightError } from '../../src/core/errors.ts'
+import { type ErrorArguments, type ErrorCode, EXIT, EXIT_CODES, PostflightError } from '../../src/core/errors.ts'
 import { errorFault, errorMessage } from '../../src/core/messages.ts'
 
-/** Every code with its exit code and with arguments as they are given where it is thrown. */
-const ERRORS: Record<ErrorCode, readonly [exitCode: number, args: ErrorArguments]> = {
-  usage: [64, { detail: 'unknown option --x' }],
-  'task-invalid': [64, { task: '../x' }],
-  'slug-invalid': [64, { slug: 'a/b' }],
-  'slug-missing': [64, { task: '259', specs: '/p/specs' }],
-  'task-ambiguous': [64, { task: 259, folders: '259_a, 259_b' }],
-  'task-unknown': [1, { task: '259', specs: '/p/specs' }],
-  'task-has-other-folder': [1, { task: '259', folder: '259_a' }],
-  'target-missing': [64, { options: '--all, --orphaned' }],
-  'target-twice': [64, { options: '--all' }],
-  'value-invalid': [64, { option: '-n', value: 'x', expected: 'takes a whole number' }],
-  'root-missing': [64, { path: '/p', from: '--root' }],
-  'root-none': [1, { start: '/p' }],
-  'root-unlikely': [64, { start: '/' }],
-  'marker-none': [1, { folder: 'specs/259_a' }],
-  'marker-of-other-session': [1, { path: 'specs/259_a', whose: 'pending for host session s2', task: '259_a' }],
-  'marker-of-workflow': [1, { path: 'specs/259_a', task: '259_a' }],
-  'marker-unreadable': [65, { path: 'specs/259_a', detail: 'EISDIR' }],
-  'marker-unparsed': [65, { path: 'specs/259_a', task: '259_a', detail: 'not-json' }],
-  'marker-vanished': [1, { path: 'specs/259_a' }],
-  'marker-too-large': [65, { limit: 65536 }],
-  locked: [73, { path: 'specs/259_a', lock: 'specs/259_a/.postflight-lock' }],
-  'step-unknown': [64, { step: 'x', path: 'specs/259_a', steps: '1 "git commit"' }],
-  'steps-none': [1, { path: 'specs/259_a' }],
-  'session-unknown': [64, {}],
-  'payload-not-json': [65, { detail: 'Unexpected end' }],
-  'payload-not-object': [65, {}],
-  'file-unreadable': [65, { path: '/p', detail: 'EACCES' }],
-  'settings-not-json': [65, { path: '/s', line: 1, column: 2, detail: 'comma expected' }],
-  'settings-wrong-shape': [65, { path: '/s', where: '"hooks"', expected: 'an object' }],
-  'workflow-definition': [65, { path: 'flow.yaml', place: ':3:5', detail: 'there is no phase "x"', more: '' }],
-  'workflow-none': [1, { task: '259_a' }],
-  'workflow-there': [1, { task: '259_a', name: 'flow', outcome: 'completed' }],
-  'workflow-over': [1, { task: '259_a', outcome: 'completed' }],
-  'workflow-marker': [1, { path: 'specs/259_a/.postflight-pending', task: '259_a' }],
-  'workflow-state': [65, { path: 'specs/259_a/workflow/state.json', task: '259_a', problem: 'version', detail: '2' }],
-  'host-unknown': [64, { host: 'x', known: 'claude' }],
-  'scope-unknown': [64, { scope: 'x' }],
-  'scope-not-of-host': [64, { scope: 'local', host: 'OpenCode' }],
-  'not-a-folder': [73, { path: '/p', kind: 'a link' }],
-  'cannot-write': [73, { path: '/p', detail: 'ENOSPC' }],
-  internal: [70, { detail: 'boom' }],
+const CODES = Object.keys(EXIT_CODES) as ErrorCode[]
+
+type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? never : keyof Arguments
+
+/** The arguments of all codes together. No value stands in a sentence by itself, but that of `wanted`. */
+const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
+  ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
+  ...{ wanted: 'workflow', path: 'PATH', detail: 'DETAIL', place: ':3:5', more: 17, start: 'START', from: 'FROM' },
+  ...{ option: '--OPTION', options: '--ONE, --OTHER', value: 'VALUE', expected: 'EXPECTED', whose: 'WHOSE' },
+  ...{ limit: 65_536, lock: 'LOCK', step: 'STEP', steps: '1 "A", 2 "B"', line: 18, column: 19, where: 'WHERE' },
+  ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
+  ...{ scope: 'SCOPE', kind: 'KIND', longest: 120, largest: 999_999 },
 }
 
-const TABLE = Object.entries(ERRORS).map(([code, [exitCode, args]]) => [code as ErrorCode, exitCode, args] as const)
+/** The sentence of any code, which finds its arguments among those of all. */
+function sentenceOf(code: ErrorCode, changed: Partial<typeof EVERY_ARGUMENT> = {}): string {
+  return errorMessage(code, { ...EVERY_ARGUMENT, ...changed } as never)
+}
 
 describe('exit codes', () => {
-  it.each(TABLE)('%s exits with %i', (code, exitCode, args) => {
-    expect(new PostflightError(code, args).exitCode).toBe(exitCode)
+  it.each(CODES)('%s has one: not 0, and not 2, which hosts read as block', (code) => {
+    expect([1, 64, 65, 70, 73]).toContain(EXIT_CODES[code])
   })
 
-  it('none is 2, which hosts read as block (thedotmack/claude-mem#3161, CC#10412)', () => {
-    expect(Object.values(EXIT)).toEqual([0, 1, 64, 65, 70, 73])
-    const exitCodes: number[] = TABLE.map(([code, , args]) => new PostflightError(code, args).exitCode)
-    expect(exitCodes.filter((exitCode) => exitCode === 2 || exitCode === EXIT.done)).toEqual([])
+  it('are those of the contract', () => {
+    expect(EXIT).toEqual({ done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 })
+  })
+
+  it.each([
+    [new PostflightError('task-invalid', { task: 'x' }), 64],
+    [new PostflightError('marker-none', { folder: 'specs/259_a' }), 1],
+    [new PostflightError('internal', { detail: 'boom' }), 70],
+  ])('an error carries that of its code: %s', (error, exitCode) => {
+    expect(error.exitCode).toBe(exitCode)
   })
 })
 
@@ -76,31 +54,49 @@ describe('the error class', () => {
     expect(error.args).toEqual({})
     expect(error.cause).toBe(cause)
   })
+
+  it('takes only the arguments of its code', () => {
+    // @ts-expect-error: the task is missing
+    new PostflightError('task-invalid', {})
+    // @ts-expect-error: it has no path
+    new PostflightError('task-invalid', { task: 'x', path: 'y' })
+    // @ts-expect-error: it has none
+    new PostflightError('session-unknown', { task: 'x' })
+    // @ts-expect-error: there is no such code
+    new PostflightError('task-strange', { task: 'x' })
+  })
 })
 
 describe('sentences for errors', () => {
-  it.each(TABLE)('%s says what was given, on one line, with nothing undefined', (code, _, args) => {
-    const sentence = errorMessage(code, args)
+  it.each(CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
+    const sentence = sentenceOf(code)
     expect(sentence).not.toMatch(/undefined|\[object|\n/)
-    expect(sentence.length).toBeGreaterThan(10)
-    // `marker-unparsed` carries the task for --json only.
-    const said = Object.entries(args).filter(([name]) => !(code === 'marker-unparsed' && name === 'task'))
-    for (const [, value] of said) expect(sentence).toContain(String(value))
+    // Its detail is a sentence already.
+    expect(sentence).toMatch(code === 'usage' ? /^DETAIL$/ : /^.{10,}[.]$/)
   })
 
-  it.each(TABLE)('%s says it as a sentence', (code, _, args) => {
-    expect(errorMessage(code, args)).toMatch(code === 'usage' ? /\S$/ : /[.]$/)
+  it('each argument is said by one of them, or chooses its words', () => {
+    const said = CODES.map((code) => sentenceOf(code)).join('\n')
+    const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
+    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem'])
   })
 
-  it.each<[ErrorCode, ErrorArguments, string[]]>([
-    ['marker-of-other-session', { path: 'p', whose: 'w' }, ['adopt']],
-    ['marker-of-workflow', { path: 'p' }, ['workflow status', 'clear']],
-    ['workflow-there', { name: 'n', outcome: 'running' }, ['workflow status']],
-    ['workflow-there', { name: 'n', outcome: 'stalled', resumable: 'true' }, ['workflow resume']],
-    ['workflow-marker', { path: 'p' }, ['clear']],
-  ])('%s: the commands that help are ready to paste', (code, args, commands) => {
-    const sentence = errorMessage(code, { ...args, task: "259_it's" })
-    for (const command of commands) expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
+  it('each says what was given, unless there is nothing to give', () => {
+    const values = Object.values(EVERY_ARGUMENT).map(String)
+    const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
+    expect(silent).toEqual(['session-unknown', 'payload-not-object'])
+  })
+
+  it.each([
+    ['marker-of-other-session', {}, 'adopt'],
+    ['marker-of-workflow', {}, 'workflow status'],
+    ['marker-of-workflow', {}, 'clear'],
+    ['workflow-there', { outcome: 'running' }, 'workflow status'],
+    ['workflow-there', { outcome: 'stalled', resumable: true }, 'workflow resume'],
+    ['workflow-marker', {}, 'clear'],
+  ] as const)('%s %j: the command that helps is ready to paste: %s', (code, changed, command) => {
+    const sentence = sentenceOf(code, { ...changed, task: "259_it's" })
+    expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
   })
 
   it.each([
@@ -132,7 +128,9 @@ describe('sentences for errors', () => {
 
   it('a task that is not there is looked for among what was asked for', () => {
     const args = { task: '259', specs: '/p/specs' }
-    expect(errorMessage('task-unknown', args)).toContain('`postflight inspect` lists the tasks that have a marker')
+    expect(errorMessage('task-unknown', { ...args, wanted: 'marker' })).toContain(
+      '`postflight inspect` lists the tasks that have a marker',
+    )
     expect(errorMessage('task-unknown', { ...args, wanted: 'workflow' })).toContain(
       '`postflight workflow status` lists the tasks that have a workflow',
     )
@@ -175,25 +173,22 @@ describe('what is said of a workflow', () => {
     ['not-json', 'is no whole JSON (x)'],
     ['version', 'is of version x'],
     ['shape', 'is no state of a workflow (wrong: x)'],
-    ['another', 'x: it was left'],
     ['unreadable', 'cannot be read (x)'],
-  ])('whose state has the problem %s', (problem, said) => {
-    expect(errorMessage('workflow-state', { path: 'p', task: 't', problem, detail: 'x' })).toContain(`p ${said}`)
+  ] as const)('whose state has the problem %s', (problem, said) => {
+    expect(errorMessage('workflow-state', { path: 'p', problem, detail: 'x' })).toContain(`p ${said}`)
   })
 
   it('that runs, or has ended, or has more than one fault', () => {
-    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'running' })).toContain(
-      'runs the workflow "n" already',
-    )
-    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'stalled', resumable: 'true' })).toContain(
+    const there = { task: 't', name: 'n', resumable: true }
+    expect(errorMessage('workflow-there', { ...there, outcome: 'running' })).toContain('runs the workflow "n" already')
+    expect(errorMessage('workflow-there', { ...there, outcome: 'stalled' })).toContain(
       'workflow resume t` goes on with it, `start --fresh`',
     )
-    expect(errorMessage('workflow-there', { task: 't', name: 'n', outcome: 'completed', resumable: 'false' })).toBe(
+    expect(errorMessage('workflow-there', { ...there, outcome: 'completed', resumable: false })).toBe(
       'task t has a workflow already ("n", completed): `start --fresh` puts it aside and begins anew.',
     )
-    expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: '' })).toBe('p:1:1: d.')
-    expect(errorMessage('workflow-definition', { path: 'p', place: ':1:1', detail: 'd', more: 2 })).toContain(
-      '(and 2 more',
-    )
+    const fault = { path: 'p', place: ':1:1', detail: 'd' }
+    expect(errorMessage('workflow-definition', { ...fault, more: 0 })).toBe('p:1:1: d.')
+    expect(errorMessage('workflow-definition', { ...fault, more: 2 })).toContain('(and 2 more')
   })
 })

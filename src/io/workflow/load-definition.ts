@@ -105,7 +105,7 @@ export function requireDefinition(file: string, shown: string): Definition {
     path: shown,
     place: first === undefined ? '' : `:${first.line}:${first.column}`,
     detail: first === undefined ? 'cannot be used' : `${first.where === '' ? '' : `${first.where}: `}${first.detail}`,
-    more: faults.length > 1 ? faults.length - 1 : '',
+    more: Math.max(0, faults.length - 1),
   })
 }
 

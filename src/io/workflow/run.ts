@@ -55,7 +55,7 @@ export function startRun(
     const present = readState(folder)
     if (present !== undefined && (present.active || !options.fresh)) {
       const outcome = present.active ? 'running' : (present.outcome ?? '')
-      const resumable = String(isResumable(present))
+      const resumable = isResumable(present)
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const state = newState(definition, { ...runner, nowMs: options.nowMs })

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { formatState, isState, parseState, type StateProblem } from '../../core/workflow/state-file.ts'
@@ -37,7 +37,7 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const kind = kindOfStateFolder(stateFolder(folder))
   if (kind === undefined) return undefined
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
-    new PostflightError('workflow-state', { path: stateDisplayPath(folder), task: taskWord(folder), problem, detail })
+    new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
   if (kind !== 'folder') throw unusable('unreadable', `${WORKFLOW_FOLDER} is ${kind}`)
   const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_LIMIT)
   if (read.kind === 'absent') return undefined
