@@ -44,13 +44,15 @@ export function handleToolUse(context: HookContext): HookResult {
     // A command may print the id of a marker that a clone brought: it did not make that one.
     if (isFromBefore(sessionBornMs, stored.marker, stored.times)) continue
     try {
-      const claimed = changeMarker(
+      const { plan, marker } = changeMarker(
         folder,
-        (marker) => (isClaimedBy(marker, payload) ? ownerFields(payload) : undefined),
-        { patience: 'hook' },
+        (present) => (isClaimedBy(present, payload) ? { fields: ownerFields(payload) } : undefined),
+        {
+          patience: 'hook',
+        },
       )
-      if (claimed === undefined) continue
-      recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, claimed, payload) } })
+      if (plan === undefined) continue
+      recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })
     } catch (error) {
       complain(markerDisplayPath(folder), errorText(error))
     }

@@ -75,7 +75,7 @@ export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop
         ({ active, hostSession }) =>
           active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
       )
-      if (turn === undefined) continue
+      if (turn.command === 'none') continue
       if (turn.due !== undefined) prompt = promptFor(folder, turn.due)
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))

@@ -21,21 +21,27 @@ import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
  * folder's lock.
  */
 
-/** What `writeNewMarker` is told by its caller, who has seen what lies there. */
-export interface NewMarkerPlan {
+/** What a caller makes of the marker that it is shown under the lock. It is handed back, with all that it holds beside. */
+export interface MarkerPlan {
+  /** What is written, or laid over the fields that are there: undefined removes one. */
   readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The plan for a marker that is written anew. */
+export interface NewMarkerPlan extends MarkerPlan {
   /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
 }
 
 /**
  * Writes a marker. `plan` is called under the lock with what is there now and decides, or throws.
+ * @returns the plan.
  * @throws {PostflightError} `marker-unreadable` when something that is no file has the marker's name.
  */
-export function writeNewMarker(
+export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
-  plan: (present: StoredMarker | undefined) => NewMarkerPlan,
-): NewMarkerPlan {
+  plan: (present: StoredMarker | undefined) => Plan,
+): Plan {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
     const planned = plan(present)
@@ -71,22 +77,36 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   }
 }
 
+/** How to change a marker. */
+export interface ChangeOptions {
+  readonly patience?: 'command' | 'hook'
+  /** True to replace a text that does not parse; it is kept beside the marker. */
+  readonly replaceUnparsed?: boolean
+}
+
+/** A marker as it is after its plan, which is undefined where it was left alone. */
+export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
+  readonly plan: Plan
+  readonly marker: Marker
+}
+
 /**
- * Changes fields of a marker; `change` sees the marker as it is under the lock and gives the fields to lay over it, or
- * undefined to leave it alone. Unknown fields stay, and so does the count.
+ * Changes fields of a marker; `plan` sees the marker as it is under the lock, and gives undefined to leave it alone.
+ * Unknown fields stay, and so does the count.
  * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `locked`.
  */
-export function changeMarker(
+export function changeMarker<Plan extends MarkerPlan | undefined>(
   folder: TaskFolder,
-  change: (marker: Marker) => Readonly<Record<string, unknown>> | undefined,
-  options: { readonly patience?: 'command' | 'hook'; readonly replaceUnparsed?: boolean } = {},
-): Marker | undefined {
+  plan: (marker: Marker) => Plan,
+  options: ChangeOptions = {},
+): ChangedMarker<Plan> {
   const patienceMs = options.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
   return withLock(folder.path, patienceMs, () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    const changes = change(present.marker)
-    if (changes === undefined) return undefined
+    const planned = plan(present.marker)
+    if (planned === undefined) return { plan: planned, marker: present.marker }
+    const { fields } = planned
     if (present.marker.fields === undefined) {
       if (options.replaceUnparsed !== true) {
         throw new PostflightError('marker-unparsed', {
@@ -98,10 +118,10 @@ export function changeMarker(
     }
     const text =
       options.replaceUnparsed === true
-        ? formatOrReplace(present, changes)
-        : formatMarker(withFields(present.marker.fields ?? {}, changes))
+        ? formatOrReplace(present, fields)
+        : formatMarker(withFields(present.marker.fields ?? {}, fields))
     rewriteMarker(present, text)
-    return parseMarker(text)
+    return { plan: planned, marker: parseMarker(text) }
   })
 }
 
@@ -199,21 +219,22 @@ export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
 
 /**
  * Makes a pending marker of an abandoned one, as a new promise with a count of its own.
- * @returns false when there is none.
+ * @returns the plan; undefined when there is no abandoned marker, or a pending one beside it.
  */
-export function reviveAbandoned(
+export function reviveAbandoned<Plan extends MarkerPlan>(
   folder: TaskFolder,
-  change: (marker: Marker) => Readonly<Record<string, unknown>>,
-): boolean {
+  plan: (marker: Marker) => Plan,
+): Plan | undefined {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
-    if (requireReadable(readMarker(folder)) !== undefined) return false
+    if (requireReadable(readMarker(folder)) !== undefined) return undefined
     const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
-    if (abandoned === undefined) return false
+    if (abandoned === undefined) return undefined
     keepUnparsed(abandoned, ABANDONED_FILE)
-    const text = formatMarker(withFields(abandoned.marker.fields ?? {}, change(abandoned.marker)))
+    const planned = plan(abandoned.marker)
+    const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
     endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     removeFile(path.join(folder.path, ABANDONED_FILE))
-    return true
+    return planned
   })
 }
 

@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
-import { isMarkerId, type Marker } from '../../core/marker.ts'
+import { isMarkerId } from '../../core/marker.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { taskWord } from '../../core/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
@@ -35,25 +35,12 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   const folder = requireTaskFolder(root, task)
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
-  let id = ''
-  const owner = (marker: Marker, fresh: boolean): Record<string, unknown> => {
-    // The id is what the hook learns the owner by; an abandoned promise is a new one.
-    id = !fresh && isMarkerId(marker.id) ? marker.id : newMarkerId()
-    return { id, cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
-  }
-  const revived = reviveAbandoned(folder, (marker) => ({
-    created: toIsoSeconds(context.nowMs),
-    ...owner(marker, true),
+  const owner = { cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
+  // An abandoned promise is a new one, so it gets a new id.
+  const revived = reviveAbandoned(folder, () => ({
+    fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), ...owner },
   }))
-  if (!revived) {
-    const present = readMarker(folder)
-    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    // The marker would be this session's, and the run still another's: nobody would drive it.
-    if (present.kind === 'marker' && present.marker.workflow) {
-      throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
-    }
-    changeMarker(folder, (marker) => owner(marker, false), { replaceUnparsed: true })
-  }
+  const { id } = (revived ?? takeOver(folder, owner)).fields
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, root, [
     {
@@ -62,13 +49,35 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
       task: folder.task,
       hostSession: session,
       agent,
-      detail: revived ? 'was abandoned' : undefined,
+      detail: revived === undefined ? undefined : 'was abandoned',
     },
   ])
   return {
     exitCode: 0,
-    data: { id, path: target, task: folder.task, revived, owner: { host_session: session, agent: agent ?? null } },
+    data: {
+      id,
+      path: target,
+      task: folder.task,
+      revived: revived !== undefined,
+      owner: { host_session: session, agent: agent ?? null },
+    },
     lines: [`adopted ${displayPath(context, target)}  ${id}`],
     essential: [id],
   }
+}
+
+/** Gives a pending promise the owner. Its id stays: the hook learns the owner by it. */
+function takeOver(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
+  const present = readMarker(folder)
+  if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+  // The marker would be this session's, and the run still another's: nobody would drive it.
+  if (present.kind === 'marker' && present.marker.workflow) {
+    throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
+  }
+  const { plan } = changeMarker(
+    folder,
+    (marker) => ({ fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...owner } }),
+    { replaceUnparsed: true },
+  )
+  return plan
 }

@@ -42,16 +42,15 @@ export function bypass(context: CommandContext, task: string | undefined, option
         line: `its workflow is stopped: ${resume} goes on with it`,
       }
     }
-    const marker = changeMarker(
+    const { marker } = changeMarker(
       folder,
-      (present) =>
-        present.fields === undefined ? { reason: DEFAULT_REASON, stop_hook_active: true } : { stop_hook_active: true },
+      ({ fields }) => ({ fields: { ...(fields === undefined && { reason: DEFAULT_REASON }), stop_hook_active: true } }),
       { replaceUnparsed: true },
     )
-    recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker?.id, task: folder.task }])
+    recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return {
       ...about,
-      marker_id: marker?.id ?? null,
+      marker_id: marker.id ?? null,
       workflow: null,
       line: 'the next stop goes through and removes it',
     }

@@ -48,19 +48,18 @@ export function create(
   checkValues(options)
   const { root, found, folder } = prepareTaskFolder(context, task, slug)
   const identity = promiserOf(context, options)
-  let replaced: Marker | undefined
-  let keepsCount = false
-  const { fields } = writeNewMarker(folder, (present) => {
-    replaced = present?.marker
+  const { fields, keepsCount, former } = writeNewMarker(folder, (present) => {
     const conflict = present === undefined ? undefined : foreignOwner(present, identity.session, options.sessionId)
     if (conflict !== undefined && !options.force) throw conflict
-    keepsCount = present !== undefined && conflict === undefined && isSamePromise(present.marker, options.operation)
+    const former = present?.marker
+    const keepsCount = former !== undefined && conflict === undefined && isSamePromise(former, options.operation)
     return {
-      fields: fieldsFor(context, folder, options, identity, keepsCount ? present?.marker : undefined),
+      fields: fieldsFor(context, folder, options, identity, keepsCount ? former : undefined),
       keepsCount,
+      former,
     }
   })
-  const id = String(fields.id)
+  const { id } = fields
   recordInJournal(context, root, [
     {
       event: 'create',
@@ -68,12 +67,11 @@ export function create(
       task: folder.task,
       hostSession: identity.session,
       agent: identity.agent,
-      detail:
-        replaced === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${replaced.id ?? 'an older marker'}`,
+      detail: former === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${former.id ?? 'an older marker'}`,
     },
   ])
   const target = path.join(folder.path, MARKER_FILE)
-  const verb = keepsCount ? 'renewed' : replaced === undefined ? 'created' : 'replaced'
+  const verb = keepsCount ? 'renewed' : former === undefined ? 'created' : 'replaced'
   return {
     exitCode: 0,
     data: {
@@ -81,7 +79,7 @@ export function create(
       path: target,
       task: folder.task,
       renewed: keepsCount,
-      replaced: replaced !== undefined && !keepsCount ? (replaced.id ?? true) : null,
+      replaced: former !== undefined && !keepsCount ? (former.id ?? true) : null,
       owner: { host_session: identity.session ?? null, agent: identity.agent ?? null },
     },
     lines: [
@@ -167,12 +165,13 @@ function fieldsFor(
   options: CreateOptions,
   identity: Identity,
   renewed: Marker | undefined,
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> & { readonly id: string } {
   const taskNumber = taskNumberOf(folder.task) ?? renewed?.taskNumber ?? 0
   const done = new Set(renewed?.steps.filter((step) => step.done).map((step) => step.name))
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
+  const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const fresh = newMarkerFields({
-    id: isMarkerId(renewed?.id) ? renewed.id : newMarkerId(),
+    id,
     sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
     skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
     taskNumber,
@@ -186,7 +185,7 @@ function fieldsFor(
     steps: steps.length > 0 ? steps : undefined,
   })
   // The owner is learnt anew: another agent of the session may be the one that renews.
-  return withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh })
+  return { ...withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh }), id }
 }
 
 function newSessionId(nowMs: number): string {

@@ -1,5 +1,5 @@
 import { PostflightError } from '../../core/errors.ts'
-import type { Marker } from '../../core/marker.ts'
+import { type Marker, remainingSteps } from '../../core/marker.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
@@ -15,30 +15,26 @@ export interface StepOptions {
 export function step(context: CommandContext, task: string, wanted: string, options: StepOptions): CommandResult {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
-  let index = -1
-  const changed = changeMarker(folder, (marker) => {
-    index = findStep(folder, marker, wanted)
-    return {
-      // The list as it lies there is kept, unknown keys included; only `done` changes.
-      steps: withStep(marker, index, !options.undo),
-    }
+  const { plan, marker } = changeMarker(folder, (present) => {
+    const index = findStep(folder, present, wanted)
+    // The list as it lies there is kept, unknown keys included; only `done` changes.
+    return { fields: { steps: withStep(present, index, !options.undo) }, index }
   })
-  const steps = changed?.steps ?? []
-  const name = oneLine(steps[index]?.name ?? '', 200)
-  const remaining = steps.filter((one) => !one.done).length
+  const name = oneLine(marker.steps[plan.index]?.name ?? '', 200)
+  const remaining = remainingSteps(marker).length
   recordInJournal(context, root, [
     {
       event: 'step',
-      markerId: changed?.id,
+      markerId: marker.id,
       task: folder.task,
       detail: `${options.undo ? 'undone' : 'done'}: ${name}`,
     },
   ])
   return {
     exitCode: 0,
-    data: { task: folder.task, step: { number: index + 1, name, done: !options.undo }, remaining },
+    data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining },
     lines: [
-      `${options.undo ? '·' : '✓'} ${index + 1}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
+      `${options.undo ? '·' : '✓'} ${plan.index + 1}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
     ],
   }
 }

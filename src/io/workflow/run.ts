@@ -72,6 +72,12 @@ export function startRun(
   })
 }
 
+/** A run that was left alone. */
+export interface NoTurn {
+  readonly state: WorkflowState
+  readonly command: 'none'
+}
+
 /** Who asks for a turn. */
 export interface Asking {
   /** When it began to ask (ms since the epoch): a process's start, or the time of an event. */
@@ -81,8 +87,8 @@ export interface Asking {
 
 /**
  * Looks, goes on as far as it can, and gives out the next prompt if there is one and the looking says that it may.
- * `look` sees the state first (a large one is read only once) and says how to look, or undefined to leave it alone:
- * then undefined comes back. Of two who ask at once, such as a hook that is wired twice, the second is given the same
+ * `look` sees the state first (a large one is read only once) and says how to look, or gives undefined to leave the run
+ * alone. Of two who ask at once, such as a hook that is wired twice, the second is given the same
  * prompt as the first, as the same attempt.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
  */
@@ -90,12 +96,12 @@ export function takeTurn(
   folder: TaskFolder,
   asking: Asking,
   look: (state: WorkflowState) => Pick<Looking, 'returned' | 'mayPrompt'> | undefined,
-): Turn | undefined {
+): Turn | NoTurn {
   requireFolder(folder)
   return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
     const state = requireState(folder)
     const looking = look(state)
-    if (looking === undefined) return undefined
+    if (looking === undefined) return { state, command: 'none' }
     // Under the lock, so that a prompt's time is later than the start of everybody who waited for it.
     const nowMs = Date.now()
     if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
@@ -160,25 +166,23 @@ export interface Resumed {
  * @throws {PostflightError} `workflow-over` when it was completed or aborted.
  */
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Resumed {
-  let takenFrom: string | undefined
-  const resumed = change(folder, (state) => {
+  return change(folder, (state) => {
     if (!isResumable(state)) {
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     refuseOtherMarker(folder)
     const looking = { nowMs, returned: false, mayPrompt: false }
     const begun = resumeState(state, runner, observe(folder.path, state, looking))
-    if (state.active && state.hostSession !== begun.hostSession) takenFrom = state.hostSession
+    const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     write(folder, begun, state)
     const { state: seen } = turnUnderLock(folder, begun, looking)
-    if (!seen.active) return seen
+    if (!seen.active) return { state: seen, takenFrom }
     const again = seen.prompted ? promptAgain(seen) : seen
     write(folder, again, seen)
     // Also where one lies already: it names the session of before.
     putMarker(folder, again, nowMs)
-    return again
+    return { state: again, takenFrom }
   })
-  return { state: resumed, takenFrom }
 }
 
 /** Ends a run at once. */
@@ -204,7 +208,7 @@ function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState)
   return ended
 }
 
-function change(folder: TaskFolder, action: (state: WorkflowState) => WorkflowState): WorkflowState {
+function change<Result>(folder: TaskFolder, action: (state: WorkflowState) => Result): Result {
   requireFolder(folder)
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => action(requireState(folder)))
 }

@@ -13,9 +13,10 @@ import { readState } from '../../io/workflow/state-store.ts'
  */
 export function nextTurn(folder: TaskFolder, session: string, returned: boolean): Turn | undefined {
   // The shorter patience: waiting for a lock would stop the whole server.
-  return takeTurn(folder, { sinceMs: Date.now(), patience: 'hook' }, ({ active, hostSession }) =>
+  const turn = takeTurn(folder, { sinceMs: Date.now(), patience: 'hook' }, ({ active, hostSession }) =>
     active && hostSession !== session ? undefined : { returned, mayPrompt: true },
   )
+  return turn.command === 'none' ? undefined : turn
 }
 
 /**

@@ -16,16 +16,14 @@ import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder
 export function next(context: CommandContext, task: string): CommandResult {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
-  let driver = ''
   const asking = { sinceMs: processStartMs(), patience: 'command' } as const
   const turn = takeTurn(folder, asking, ({ active, hostSession }) => {
-    if (!active || hostSession === undefined || hostSession === caller) return { returned: true, mayPrompt: true }
-    driver = hostSession
-    return undefined
+    const isElsewhere = active && hostSession !== undefined && hostSession !== caller
+    return isElsewhere ? undefined : { returned: true, mayPrompt: true }
   })
-  if (turn === undefined) {
+  if (turn.command === 'none') {
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
-    const why = DRIVER_TEXT.isElsewhere(driver, resume, caller !== undefined)
+    const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
     return {
       exitCode: 0,
       data: { command: 'wait', ...NOTHING, why },
