@@ -125,12 +125,8 @@ export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArgume
 
 /** The same arguments with texts cleaned and cut, so that a hostile one cannot paint the terminal. */
 function cleaned<Arguments extends object>(args: Arguments): Arguments {
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value,
-    ]),
-  ) as Arguments
+  const clean = (value: unknown): unknown => (typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value)
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, clean(value)])) as Arguments
 }
 
 /** What is wrong with a marker's text, as the end of "the file …". */

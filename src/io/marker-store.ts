@@ -21,9 +21,9 @@ import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
  * folder's lock.
  */
 
-/** What a caller makes of the marker that it is shown under the lock. It is handed back, with all that it holds beside. */
+/** A caller's plan for a marker, made under the lock. The store hands it back, so it may carry results of the caller's own. */
 export interface MarkerPlan {
-  /** What is written, or laid over the fields that are there: undefined removes one. */
+  /** The fields to write, or to lay over those that are there; undefined removes one. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
