@@ -27,10 +27,10 @@ export interface CommandContext {
 }
 
 /** What a command comes to: data for `--json`, lines for people. */
-export interface CommandResult {
+export interface CommandResult<Data extends object = object> {
   readonly exitCode: 0 | 1
-  /** One JSON document, snake_case. */
-  readonly data: object
+  /** One JSON document, snake_case; its schema lies in `documents/`. */
+  readonly data: Data
   readonly lines: readonly string[]
   /** What is printed even with --quiet: the answer itself, where a script needs it. */
   readonly essential?: readonly string[]

@@ -11,36 +11,11 @@ import { readSpent } from '../io/continuations/count.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { readMarker } from '../io/marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
+import type { InspectDocument } from './documents/inspect.ts'
 import { loadMarkerRun } from './workflow/load-marker-run.ts'
 
-/** A marker as `inspect` and `doctor` see it; the shape of `inspect --json`. */
-export interface MarkerView {
-  readonly state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
-  readonly outcome: 'capped' | 'expired' | null
-  readonly task: string
-  /** Absolute. */
-  readonly path: string
-  /** Relative to the root. */
-  readonly relative_path: string
-  readonly id: string | null
-  readonly skill: string | null
-  readonly operation: string | null
-  readonly reason: string | null
-  readonly owner: {
-    readonly host_session: string | null
-    readonly agent: string | null
-    readonly agent_type: string | null
-  }
-  readonly workflow: boolean
-  /** How the workflow stands whose marker it is. */
-  readonly run: { readonly standing: 'running' | 'over' | 'missing' | 'unusable'; readonly note: string } | null
-  readonly promised_at: string | null
-  readonly age_ms: number | null
-  readonly continuations: { readonly spent: number | null; readonly limit: number }
-  readonly steps: readonly { readonly name: string; readonly done: boolean }[]
-  /** What is wrong with it, in words. */
-  readonly problems: readonly string[]
-}
+/** A marker as `inspect` and `doctor` see it. */
+export type MarkerView = InspectDocument['markers'][number]
 
 const TEXT_LIMIT = 4000
 /** More abandoned markers of one folder than this are not listed. */

@@ -1,6 +1,7 @@
 import { PostflightError } from '../core/errors.ts'
 import { errorMessage } from '../core/messages.ts'
 import type { CommandResult } from './context.ts'
+import type { ErrorDocument } from './documents/error.ts'
 
 /** Prints what a command came to. The only place that writes to stdout and stderr. */
 
@@ -58,7 +59,8 @@ export function jsonText(value: object, indent?: number): string {
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = errorMessage(error.code, error.args)
   stderr.write(`postflight: ${message}\n`)
-  if (json) stdout.write(`${jsonText({ error: { code: error.code, message } }, 2)}\n`)
+  const document: ErrorDocument = { error: { code: error.code, message } }
+  if (json) stdout.write(`${jsonText(document, 2)}\n`)
   return error.exitCode
 }
 

@@ -62,10 +62,16 @@ export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
   )}\n`
 }
 
+/** A journal line as it was read: only its event is certain. */
+export interface JournalLine {
+  readonly event: string
+  readonly [field: string]: unknown
+}
+
 /** A journal line, read back for people; undefined for a line that is none of ours. */
-export function parseJournalLine(line: string): Readonly<Record<string, unknown>> | undefined {
+export function parseJournalLine(line: string): JournalLine | undefined {
   try {
-    const value = JSON.parse(line) as Readonly<Record<string, unknown>>
+    const value = JSON.parse(line) as JournalLine
     if (typeof value.event === 'string') return value
   } catch {
     // No JSON, or null, which has no event to ask for.

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, readFileSync, statSync, symlinkSync }
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
-import { PACKAGE, runProcess } from '../support/process.ts'
+import { CLI, PACKAGE, runProcess } from '../support/process.ts'
 import { claudeHookEnv, createProject, type Project } from '../support/project.ts'
 
 interface Packed {
@@ -70,14 +70,36 @@ describe.concurrent('the package', () => {
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
   })
 
-  it('starts its commands without the libraries that only some of them need', () => {
-    for (const name of ['cli', 'markers']) {
-      const text = readFileSync(join(PACKAGE, 'dist', 'cli', `${name}.js`), 'utf8')
-      // Words of jsonc-parser, zod and yaml, which settings and definitions are read with.
-      for (const word of ['PropertyNameExpected', 'unrecognized_keys', 'BLOCK_AS_IMPLICIT_KEY']) {
-        expect(text.includes(word), `${word} in ${name}.js`).toBe(false)
-      }
-    }
+  it.each([
+    [['create', '259', 'x', '--step', 'one', '--json']],
+    [['inspect', '--json']],
+    [['step', '259', 'one', '--json']],
+    [['bypass', '259', '--json']],
+    [['adopt', '259', '--host-session', 's', '--json']],
+    [['explain', '--json']],
+    [['clear', '259', '--json']],
+    [['logs', '--json']],
+    [['workflow', 'status', '--json']],
+  ])('%j opens none of the libraries that only other commands need', async (line) => {
+    const project = createProject()
+    project.marker('259_x', { steps: ['one'] })
+    const probe = project.write(
+      'probe.cjs',
+      'process.on("exit", () => process.stderr.write(JSON.stringify(Object.keys(require.cache))))',
+    )
+
+    const run = await runProcess(process.execPath, ['--require', probe, CLI, ...line], {
+      cwd: project.dir,
+      env: project.env,
+    })
+
+    expect(run.status, run.stderr).toBe(0)
+    const opened = (JSON.parse(run.stderr) as string[]).filter((file) => file !== probe)
+    expect(opened).toContain(join(PACKAGE, 'dist', 'cli', 'cli.js'))
+    // Words of jsonc-parser, zod and yaml, which settings, documents and definitions are read or described with.
+    const words = ['PropertyNameExpected', 'unrecognized_keys', 'BLOCK_AS_IMPLICIT_KEY']
+    const found = opened.filter((file) => words.some((word) => readFileSync(file, 'utf8').includes(word)))
+    expect(found).toEqual([])
   })
 
   it('loads what replaces files of the user only for the commands that write settings', async () => {

@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect } from 'vitest'
+import { readDocument } from './documents.ts'
 import type { Fields } from './payloads.ts'
 import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
 
@@ -49,7 +50,7 @@ export interface HookRun extends ProcessResult {
 
 /** What the CLI came to. */
 export interface CliRun extends ProcessResult {
-  /** stdout as the one JSON document that `--json` promises. */
+  /** stdout as the one JSON document that `--json` promises, of the command's own shape. */
   readonly json: () => JsonDocument
 }
 
@@ -154,7 +155,7 @@ export function createProject(
       const result = await run(process.execPath, [CLI, ...words], given)
       expect(result.signal).toBe(null)
       expect([0, 1, 64, 65, 73], result.stderr).toContain(result.status)
-      return { ...result, json: () => JSON.parse(result.stdout) as JsonDocument }
+      return { ...result, json: () => readDocument(words, result.stdout) as JsonDocument }
     },
     shell: (script, given = {}) => run(given.shell ?? 'sh', ['-c', script], given),
   }

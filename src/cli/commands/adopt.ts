@@ -16,6 +16,7 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
+import type { AdoptDocument } from '../documents/adopt.ts'
 import { callerOf } from '../identity.ts'
 import { checkIds } from '../option-values.ts'
 
@@ -26,7 +27,7 @@ export interface AdoptOptions {
   readonly agent?: string
 }
 
-export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult {
+export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult<AdoptDocument> {
   checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],

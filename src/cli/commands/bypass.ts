@@ -16,6 +16,7 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../context.ts'
+import type { BypassDocument } from '../documents/bypass.ts'
 
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
@@ -25,7 +26,11 @@ export interface BypassOptions {
   readonly all: boolean
 }
 
-export function bypass(context: CommandContext, task: string | undefined, options: BypassOptions): CommandResult {
+export function bypass(
+  context: CommandContext,
+  task: string | undefined,
+  options: BypassOptions,
+): CommandResult<BypassDocument> {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
@@ -38,7 +43,7 @@ export function bypass(context: CommandContext, task: string | undefined, option
       return {
         ...about,
         marker_id: null,
-        workflow: 'stopped',
+        workflow: 'stopped' as const,
         line: `its workflow is stopped: ${resume} goes on with it`,
       }
     }

@@ -19,6 +19,7 @@ import {
   recordInJournal,
   requireOneTarget,
 } from '../context.ts'
+import type { ClearDocument } from '../documents/clear.ts'
 
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
@@ -31,7 +32,11 @@ export interface ClearOptions {
   readonly dryRun: boolean
 }
 
-export function clear(context: CommandContext, task: string | undefined, options: ClearOptions): CommandResult {
+export function clear(
+  context: CommandContext,
+  task: string | undefined,
+  options: ClearOptions,
+): CommandResult<ClearDocument> {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })
   const root = findCommandRoot(context)
   // A slip in the task's name is wrong use wherever one stands.
@@ -69,7 +74,12 @@ export function clear(context: CommandContext, task: string | undefined, options
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
     const workflow = isRunning ? ` (its workflow is stopped by that: ${resume} goes on with it)` : ''
     return {
-      ...{ task: folder.task, path: folder.path, marker_id: id ?? null, workflow: isRunning ? 'stopped' : null },
+      ...{
+        task: folder.task,
+        path: folder.path,
+        marker_id: id ?? null,
+        workflow: isRunning ? ('stopped' as const) : null,
+      },
       files: isRunning ? [...new Set([...files, ...result.files])] : result.files,
       note: `${owner}${workflow}`,
     }

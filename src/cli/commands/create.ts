@@ -18,6 +18,7 @@ import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
+import type { CreateDocument } from '../documents/create.ts'
 import { callerOf, type Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
@@ -44,7 +45,7 @@ export function create(
   task: string,
   slug: string | undefined,
   options: CreateOptions,
-): CommandResult {
+): CommandResult<CreateDocument> {
   checkValues(options)
   const { root, found, folder } = prepareTaskFolder(context, task, slug)
   const identity = promiserOf(context, options)

@@ -6,6 +6,7 @@ import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
 import { checkRoot } from '../doctor/root.ts'
 import { checkRuns } from '../doctor/runs.ts'
+import type { DoctorDocument } from '../documents/doctor.ts'
 import type { Painter } from '../report.ts'
 
 /**
@@ -13,7 +14,7 @@ import type { Painter } from '../report.ts'
  * The checks lie in `../doctor/`; here they are put together and told.
  */
 
-export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult> {
+export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult<DoctorDocument>> {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
   const findings = [

@@ -17,6 +17,7 @@ import { findHookPlace } from '../../io/root.ts'
 import { observeStop, observeUnfinished } from '../../io/stop/observe.ts'
 import { sessionBirthMs } from '../../io/stop/session-birth.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
+import type { ExplainDocument } from '../documents/explain.ts'
 import type { Painter } from '../report.ts'
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
@@ -26,7 +27,11 @@ export interface ExplainOptions {
   readonly payload?: string
 }
 
-export function explain(context: CommandContext, paint: Painter, options: ExplainOptions): CommandResult {
+export function explain(
+  context: CommandContext,
+  paint: Painter,
+  options: ExplainOptions,
+): CommandResult<ExplainDocument> {
   const payload =
     options.payload === undefined ? EMPTY_PAYLOAD : parsePayload(readPayloadFile(context, options.payload))
   const { environment, cwd, rootOption } = context
@@ -93,7 +98,7 @@ function predictStop({ environment, nowMs }: CommandContext, payload: Payload, r
 }
 
 /** A marker and the rule that fits it, as `--json` tells it. */
-function describe(planned: PlannedMarker, payload: Payload) {
+function describe(planned: PlannedMarker, payload: Payload): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
     const why = EXPLAIN_TEXT.unreadable(planned.detail)
     const path = markerDisplayPath(planned.folder)
@@ -107,7 +112,7 @@ function describe(planned: PlannedMarker, payload: Payload) {
 }
 
 /** What the driver of a run would do depends on what it finds, and it moves files to find out. */
-function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: string; why: string } {
+function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: 'allow' | 'driver'; why: string } {
   const { standing, note, state } = loadMarkerRun().runOfMarker(folder)
   const isMine =
     payload.session !== undefined && marker.hostSession === payload.session && state?.hostSession === payload.session

@@ -4,6 +4,7 @@ import { unsearchable } from '../../core/messages.ts'
 import { inLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
+import type { InspectDocument } from '../documents/inspect.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
 
@@ -18,7 +19,7 @@ export function inspect(
   paint: Painter,
   task: string | undefined,
   options: InspectOptions,
-): CommandResult {
+): CommandResult<InspectDocument> {
   const root = findCommandRoot(context)
   const only = root === undefined || task === undefined ? undefined : requireTaskFolder(root, task)
   const { markers, problems } =

@@ -8,6 +8,7 @@ import { claudeSettingsPath, openCodeConfigPaths, requireInside, SCOPES, type Sc
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../../io/settings/replace.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
+import type { InstallDocument, UninstallDocument } from '../documents/install.ts'
 import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
 
 /** `postflight install` and `uninstall`: our entries in a host's settings. */
@@ -20,7 +21,7 @@ export interface InstallOptions {
 
 export const HOSTS = ['claude', 'opencode'] as const
 
-export function install(context: CommandContext, options: InstallOptions): CommandResult {
+export function install(context: CommandContext, options: InstallOptions): CommandResult<InstallDocument> {
   const target = targetOf(context, options)
   const place = placeOf(target)
   const before = readSettingsFile(place)
@@ -51,7 +52,8 @@ export function install(context: CommandContext, options: InstallOptions): Comma
     exitCode: 0,
     data: {
       ...{ file: place, changed, dry_run: options.dryRun, backup: backup ?? null },
-      ...{ [target.key]: target.entry, portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
+      ...(target.key === 'command' ? { command: target.entry } : { plugin: target.entry }),
+      ...{ portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
     },
     lines,
   }
@@ -66,7 +68,7 @@ function placeOf({ files, holds }: Target): string {
   return holder ?? (files.at(-1) as string)
 }
 
-export function uninstall(context: CommandContext, options: InstallOptions): CommandResult {
+export function uninstall(context: CommandContext, options: InstallOptions): CommandResult<UninstallDocument> {
   const target = targetOf(context, options)
   const removals = removalsFrom(target, target.files)
   if (!options.dryRun) removals.forEach(carryOut)
@@ -75,7 +77,7 @@ export function uninstall(context: CommandContext, options: InstallOptions): Com
   return {
     exitCode: 0,
     data: {
-      ...{ file: first?.file ?? target.files.at(-1), changed, dry_run: options.dryRun },
+      ...{ file: first?.file ?? (target.files.at(-1) as string), changed, dry_run: options.dryRun },
       ...{ removed_file: changed && first?.after === undefined, taken_out_of: removals.map(({ file }) => file) },
     },
     lines: changed

@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
-import { parseJournalLine } from '../../core/journal-entry.ts'
+import { type JournalLine, parseJournalLine } from '../../core/journal-entry.ts'
 import { journalCut } from '../../core/messages.ts'
 import { oneLine } from '../../core/text.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { journalPaths } from '../../io/journal.ts'
 import { JOURNAL_PART_BYTES, readJournalPart } from '../../io/journal-tail.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
+import type { LogsDocument } from '../documents/logs.ts'
 import { jsonText } from '../report.ts'
 import type { Screen } from '../screen.ts'
 
@@ -17,11 +18,9 @@ export interface LogsOptions {
   readonly count: number
 }
 
-type Entry = Readonly<Record<string, unknown>>
-
 const FOLLOW_INTERVAL_MS = 500
 
-export function logs(context: CommandContext, options: LogsOptions): CommandResult {
+export function logs(context: CommandContext, options: LogsOptions): CommandResult<LogsDocument> {
   const { last, isEmpty } = lastEntries(context, options)
   return {
     exitCode: 0,
@@ -34,7 +33,7 @@ export function logs(context: CommandContext, options: LogsOptions): CommandResu
 function lastEntries(
   context: CommandContext,
   { count }: LogsOptions,
-): { readonly last: readonly Entry[]; readonly isEmpty: boolean; readonly end: number } {
+): { readonly last: readonly JournalLine[]; readonly isEmpty: boolean; readonly end: number } {
   const { old, current } = readableJournal(requireRoot(context))
   const parts = [readJournal(old, 0), readJournal(current, 0)]
   if (parts.some(({ cut }) => cut)) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
@@ -55,8 +54,8 @@ export async function followLogs(
   const { old, current } = readableJournal(requireRoot(context))
   const { last, end } = lastEntries(context, options)
   let position = end
-  const print = (entry: Entry): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
-  const comeIn = (): Entry[] => {
+  const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
+  const comeIn = (): JournalLine[] => {
     const isRotated = sizeOf(current) < position
     const before = isRotated ? parseLines(readJournal(old, position).lines) : []
     const read = readJournal(current, isRotated ? 0 : position)
@@ -91,11 +90,11 @@ function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
 }
 
-function parseLines(lines: readonly string[]): Entry[] {
+function parseLines(lines: readonly string[]): JournalLine[] {
   return lines.map(parseJournalLine).filter((entry) => entry !== undefined)
 }
 
-function describeEntry(entry: Entry): string {
+function describeEntry(entry: JournalLine): string {
   const value = (name: string): string | undefined =>
     entry[name] === undefined ? undefined : oneLine(String(entry[name]), 200)
   const facts = [

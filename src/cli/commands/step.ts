@@ -5,6 +5,7 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
+import type { StepDocument } from '../documents/step.ts'
 
 /** `postflight step`: tick the checklist. */
 
@@ -12,7 +13,12 @@ export interface StepOptions {
   readonly undo: boolean
 }
 
-export function step(context: CommandContext, task: string, wanted: string, options: StepOptions): CommandResult {
+export function step(
+  context: CommandContext,
+  task: string,
+  wanted: string,
+  options: StepOptions,
+): CommandResult<StepDocument> {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
   const { plan, marker } = changeMarker(folder, (present) => {

@@ -1,6 +1,7 @@
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
+import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
 import { runData, runLines } from './view.ts'
 
@@ -10,7 +11,7 @@ export function runResult(
   paint: Painter,
   folder: TaskFolder,
   state: WorkflowState,
-): CommandResult {
+): CommandResult<RunDocument> {
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),

@@ -9,12 +9,13 @@ import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.
 import { counted, DRIVER_TEXT } from '../../core/workflow/messages.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { readMarker } from '../../io/marker-file.ts'
+import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
 
 /** A run as `status` and `history` show it. */
 
-/** The run as data; the shape of `status --json`. */
-export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): object {
+/** The run as data. */
+export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
   const standings = phaseStandings(state)
   return {
     task: folder.task,
@@ -38,7 +39,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     marker: hasMarker(folder),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
-      state: standings[index],
+      state: standings[index] ?? 'waiting',
       visits: visitsOf(state, phase.id),
       max_visits: phase.maxVisits,
       artifact: phase.artifact ?? null,

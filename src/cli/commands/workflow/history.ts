@@ -1,18 +1,22 @@
-import { historyFields } from '../../../core/workflow/history.ts'
+import { toIso } from '../../../core/time.ts'
 import { requireState } from '../../../io/workflow/run.ts'
 import { readHistory } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { HistoryDocument } from '../../documents/workflow/history.ts'
 import { historyLine } from '../../workflow/view.ts'
 
 /** `postflight workflow history`. */
 
 /** Every transition of a run. */
-export function history(context: CommandContext, task: string): CommandResult {
+export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const entries = readHistory(folder, requireState(folder))
   return {
     exitCode: 0,
-    data: { task: folder.task, history: entries.map(historyFields) },
+    data: {
+      task: folder.task,
+      history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),
+    },
     lines: entries.map(historyLine),
   }
 }

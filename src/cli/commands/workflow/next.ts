@@ -6,6 +6,7 @@ import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
 import { processStartMs } from '../../../io/process/age.ts'
 import { type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { NextDocument } from '../../documents/workflow/next.ts'
 
 /** `postflight workflow next`: the protocol for an orchestrator without hooks. */
 
@@ -13,7 +14,7 @@ import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder
  * What to dispatch next, after a look at what the last one left. A run of a host session is that session's to drive:
  * anybody else is told to wait, and nothing is counted.
  */
-export function next(context: CommandContext, task: string): CommandResult {
+export function next(context: CommandContext, task: string): CommandResult<NextDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
   const asking = { sinceMs: processStartMs(), patience: 'command' } as const
@@ -46,7 +47,7 @@ const NOTHING = {
   why: null,
 }
 
-function turnData({ command, due, state }: Turn): object {
+function turnData({ command, due, state }: Turn): NextDocument {
   if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
   return {
     command,

@@ -3,6 +3,7 @@ import { taskWord } from '../../../core/task-folder.ts'
 import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
 import { resumeRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { ResumeDocument } from '../../documents/workflow/resume.ts'
 import type { Painter } from '../../report.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
@@ -10,7 +11,12 @@ import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 /** `postflight workflow resume`. */
 
 /** Takes a run up again, for the session that runs this; where none is known, for the one that it had. */
-export function resume(context: CommandContext, paint: Painter, task: string, options: RunnerOptions): CommandResult {
+export function resume(
+  context: CommandContext,
+  paint: Painter,
+  task: string,
+  options: RunnerOptions,
+): CommandResult<ResumeDocument> {
   const runner = runnerOf(context, options)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)

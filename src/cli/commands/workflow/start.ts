@@ -7,6 +7,7 @@ import { DRIVER_TEXT, definitionSize } from '../../../core/workflow/messages.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
+import type { RunDocument } from '../../documents/workflow/run.ts'
 import { prepareTaskFolder } from '../../new-task-folder.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 import { runData } from '../../workflow/view.ts'
@@ -24,7 +25,7 @@ export function start(
   task: string,
   slug: string | undefined,
   options: StartOptions,
-): CommandResult {
+): CommandResult<RunDocument> {
   const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))

@@ -1,4 +1,5 @@
 import type { CommandContext, CommandResult } from '../../context.ts'
+import type { StatusDocument } from '../../documents/workflow/status.ts'
 import { jsonText, type Painter, type ReportOptions } from '../../report.ts'
 import { paintPicture, type Screen } from '../../screen.ts'
 import { status } from './status.ts'
@@ -42,7 +43,7 @@ function news(result: CommandResult): string {
 }
 
 /** One run, or every one, has ended; what cannot be read will not change by itself. */
-function isOver({ data }: CommandResult): boolean {
-  const runs = 'workflows' in data ? (data.workflows as object[]) : [data]
-  return runs.every((run) => !('active' in run) || run.active === false)
+function isOver({ data }: CommandResult<StatusDocument>): boolean {
+  const runs = 'workflows' in data ? data.workflows : [data]
+  return runs.every((run) => !('active' in run) || !run.active)
 }

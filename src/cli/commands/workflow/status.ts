@@ -4,13 +4,18 @@ import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
 import { requireState } from '../../../io/workflow/run.ts'
 import { readState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
 import { asPostflightError, type Painter } from '../../report.ts'
 import { runData, runLines } from '../../workflow/view.ts'
 
 /** `postflight workflow status`: a picture of one run, or of every run. */
 
 /** One run, or every run of the project. */
-export function status(context: CommandContext, paint: Painter, task: string | undefined): CommandResult {
+export function status(
+  context: CommandContext,
+  paint: Painter,
+  task: string | undefined,
+): CommandResult<StatusDocument> {
   const root = requireRoot(context)
   if (task !== undefined) {
     const folder = requireTaskFolder(root, task, 'workflow')
@@ -31,8 +36,14 @@ export function status(context: CommandContext, paint: Painter, task: string | u
   }
 }
 
+/** A run in the list of all. */
+interface ListedRun {
+  readonly data: RunsDocument['workflows']
+  readonly lines: readonly string[]
+}
+
 /** A run that cannot be read must not hide the others. */
-function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): { data: object[]; lines: string[] } {
+function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
   try {
     const state = readState(folder)
     if (state === undefined) return { data: [], lines: [] }

@@ -6,12 +6,13 @@ import { MAX_PHASE_STEPS } from '../../../core/workflow/definition-limits.ts'
 import { counted, definitionSize } from '../../../core/workflow/messages.ts'
 import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
+import type { ValidateDocument } from '../../documents/workflow/validate.ts'
 import type { Painter } from '../../report.ts'
 
 /** `postflight workflow validate`: every fault and warning of a definition. */
 
 /** Every fault and warning of a definition. Exit code 1 when it has faults. */
-export function validate(context: CommandContext, paint: Painter, file: string): CommandResult {
+export function validate(context: CommandContext, paint: Painter, file: string): CommandResult<ValidateDocument> {
   const target = path.resolve(context.cwd, file)
   const { faults, warnings, definition } = loadDefinition(target)
   const shown = displayPath(context, target)

@@ -1,0 +1,17 @@
+import * as z from 'zod/mini'
+import type { DocumentOf } from './document.ts'
+import { flag, optionalText, task, text } from './parts.ts'
+
+/** `postflight adopt --json`. */
+export const ADOPT_DOCUMENT = z.strictObject({
+  id: text("The promise's id."),
+  path: text("The marker's absolute path."),
+  task,
+  revived: flag('It was abandoned, and is a new promise now.'),
+  owner: z.strictObject({
+    host_session: text("The host's id of the conversation."),
+    agent: optionalText('"main" or the id of a sub-agent; null: not known.'),
+  }),
+})
+
+export type AdoptDocument = DocumentOf<typeof ADOPT_DOCUMENT>

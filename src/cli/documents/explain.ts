@@ -1,0 +1,47 @@
+import * as z from 'zod/mini'
+import { RULES, type Rule } from '../../core/stop/rules.ts'
+import type { DocumentOf } from './document.ts'
+import { optionalCount, optionalText, searchProblem, text } from './parts.ts'
+
+const marker = z.strictObject({
+  path: text("The marker's path, relative to its root."),
+  rule: z.nullable(z.enum(Object.keys(RULES) as Rule[])).register(z.globalRegistry, {
+    description: 'The rule that decides; null where the marker cannot be read.',
+  }),
+  row: z
+    .nullable(z.union([z.number(), z.literal('4a')]))
+    .register(z.globalRegistry, { description: "The rule's row in the table." }),
+  answer: z.enum(['allow', 'block', 'driver']).register(z.globalRegistry, {
+    description: '"driver": the workflow that runs there answers.',
+  }),
+  why: text('The rule in words.'),
+  continuations_spent: optionalCount('Stops that it has blocked; null where the marker cannot be read.'),
+})
+
+const answer = z.union([
+  z.strictObject({}),
+  z.strictObject({ decision: z.literal('block'), reason: text('What the agent is told.') }),
+  z.strictObject({ systemMessage: text('What the user is told.') }),
+  z.strictObject({
+    hookSpecificOutput: z.strictObject({
+      hookEventName: text('The event.'),
+      additionalContext: text('What the agent is told.'),
+    }),
+  }),
+])
+
+/** `postflight explain --json`. */
+export const EXPLAIN_DOCUMENT = z.strictObject({
+  payload: z.strictObject({
+    event: text('The event that the payload names.'),
+    host_session: optionalText("The host's id of the conversation."),
+    agent: optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
+  }),
+  roots: z.array(text('A folder that holds specs/.')),
+  why: optionalText('Why no marker is judged; null where they are.'),
+  markers: z.array(marker),
+  problems: z.array(searchProblem),
+  answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),
+})
+
+export type ExplainDocument = DocumentOf<typeof EXPLAIN_DOCUMENT>

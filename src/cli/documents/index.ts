@@ -1,0 +1,47 @@
+import type * as z from 'zod/mini'
+import type { CommandName } from '../invocation.ts'
+import { ADOPT_DOCUMENT } from './adopt.ts'
+import { BYPASS_DOCUMENT } from './bypass.ts'
+import { CLEAR_DOCUMENT } from './clear.ts'
+import { CREATE_DOCUMENT } from './create.ts'
+import { DOCTOR_DOCUMENT } from './doctor.ts'
+import type { DocumentOf } from './document.ts'
+import { EXPLAIN_DOCUMENT } from './explain.ts'
+import { INSPECT_DOCUMENT } from './inspect.ts'
+import { INSTALL_DOCUMENT, UNINSTALL_DOCUMENT } from './install.ts'
+import { LOGS_DOCUMENT } from './logs.ts'
+import { STEP_DOCUMENT } from './step.ts'
+import { GRAPH_DOCUMENT } from './workflow/graph.ts'
+import { HISTORY_DOCUMENT } from './workflow/history.ts'
+import { NEXT_DOCUMENT } from './workflow/next.ts'
+import { RESUME_DOCUMENT } from './workflow/resume.ts'
+import { RUN_DOCUMENT } from './workflow/run.ts'
+import { STATUS_DOCUMENT } from './workflow/status.ts'
+import { VALIDATE_DOCUMENT } from './workflow/validate.ts'
+
+/** The document of each command by its name. */
+export const DOCUMENTS = {
+  create: CREATE_DOCUMENT,
+  clear: CLEAR_DOCUMENT,
+  inspect: INSPECT_DOCUMENT,
+  step: STEP_DOCUMENT,
+  bypass: BYPASS_DOCUMENT,
+  adopt: ADOPT_DOCUMENT,
+  explain: EXPLAIN_DOCUMENT,
+  logs: LOGS_DOCUMENT,
+  install: INSTALL_DOCUMENT,
+  uninstall: UNINSTALL_DOCUMENT,
+  doctor: DOCTOR_DOCUMENT,
+  'workflow validate': VALIDATE_DOCUMENT,
+  'workflow start': RUN_DOCUMENT,
+  'workflow status': STATUS_DOCUMENT,
+  'workflow next': NEXT_DOCUMENT,
+  'workflow stop': RUN_DOCUMENT,
+  'workflow resume': RESUME_DOCUMENT,
+  'workflow abort': RUN_DOCUMENT,
+  'workflow history': HISTORY_DOCUMENT,
+  'workflow graph': GRAPH_DOCUMENT,
+} as const satisfies Record<CommandName, z.core.$ZodType>
+
+/** The data of each command by its name. */
+export type Documents = { readonly [Name in CommandName]: DocumentOf<(typeof DOCUMENTS)[Name]> }

@@ -1,0 +1,43 @@
+import * as z from 'zod/mini'
+import type { DocumentOf } from './document.ts'
+import { count, flag, optionalCount, optionalText, owner, searchProblem, task, text } from './parts.ts'
+
+const marker = z.strictObject({
+  state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
+  outcome: z.nullable(z.enum(['capped', 'expired'])),
+  task,
+  path: text("The marker's absolute path."),
+  relative_path: text('The same, relative to the root.'),
+  id: optionalText("The promise's id."),
+  skill: optionalText('The skill that made the promise.'),
+  operation: optionalText('What was done, such as "research".'),
+  reason: optionalText('What the agent is told.'),
+  owner: z.extend(owner, { agent_type: optionalText('Only sub-agents of this type.') }),
+  workflow: flag("A workflow's marker."),
+  run: z
+    .nullable(
+      z.strictObject({
+        standing: z.enum(['running', 'over', 'missing', 'unusable']),
+        note: text('The same in words.'),
+      }),
+    )
+    .register(z.globalRegistry, { description: 'How the workflow stands whose marker it is.' }),
+  promised_at: optionalText('When the promise was made (ISO 8601).'),
+  age_ms: z.nullable(z.int()),
+  continuations: z.strictObject({
+    spent: optionalCount('Stops that were blocked; null where that cannot be read.'),
+    limit: count('How many may be.'),
+  }),
+  steps: z.array(z.strictObject({ name: text('A line of the checklist.'), done: z.boolean() })),
+  problems: z.array(text('What is wrong with the marker.')),
+})
+
+/** `postflight inspect --json`. */
+export const INSPECT_DOCUMENT = z.strictObject({
+  root: optionalText('The folder that holds specs/; null where there is none.'),
+  pending: count('How many markers are pending, or cannot be read.'),
+  markers: z.array(marker),
+  problems: z.array(searchProblem),
+})
+
+export type InspectDocument = DocumentOf<typeof INSPECT_DOCUMENT>

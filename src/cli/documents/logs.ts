@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import type { DocumentOf } from './document.ts'
+import { text } from './parts.ts'
+
+/** A field that we write as `description` says; a line that another program wrote may hold anything there. */
+const field = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))
+
+/** A line of the journal, as it lies there; with `--follow` each is a document of its own. */
+export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
+  time: field('When it was written (ISO 8601).'),
+  event: text('What happened.'),
+  outcome: field('How the marker ended.'),
+  marker_id: field("The promise's id."),
+  task: field('Name of the task folder.'),
+  host_session: field("The host's id of the conversation."),
+  agent: field('"main" or the id of a sub-agent.'),
+  count: field('Continuations spent, this one included.'),
+  detail: field('More, in words.'),
+})
+
+/** `postflight logs --json`. */
+export const LOGS_DOCUMENT = z.strictObject({ entries: z.array(JOURNAL_ENTRY_DOCUMENT) })
+
+export type LogsDocument = DocumentOf<typeof LOGS_DOCUMENT>

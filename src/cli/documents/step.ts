@@ -1,0 +1,16 @@
+import * as z from 'zod/mini'
+import type { DocumentOf } from './document.ts'
+import { count, flag, task, text } from './parts.ts'
+
+/** `postflight step --json`. */
+export const STEP_DOCUMENT = z.strictObject({
+  task,
+  step: z.strictObject({
+    number: count('Its place in the checklist, from 1.'),
+    name: text('The line of the checklist.'),
+    done: flag('False where the tick was taken away.'),
+  }),
+  remaining: count('Steps that are still to do.'),
+})
+
+export type StepDocument = DocumentOf<typeof STEP_DOCUMENT>

@@ -1,0 +1,24 @@
+import * as z from 'zod/mini'
+import { RUN_OUTCOMES } from '../../../core/workflow/state.ts'
+import type { DocumentOf } from '../document.ts'
+import { count, task, text } from '../parts.ts'
+
+const entry = z.strictObject({
+  n: count('Its number, from 1.'),
+  time: text('ISO 8601.'),
+  event: z.enum([
+    ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
+    ...(['pass', 'fail', 'warn', 'stop-request', 'resume', 'end'] as const),
+  ]),
+  phase: text('The phase that it happened in.'),
+  visit: z.optional(count('The visit of that phase, from 1.')),
+  step: z.optional(count('From 1.')),
+  attempt: z.optional(count('From 1.')),
+  outcome: z.optional(z.enum(RUN_OUTCOMES)),
+  detail: z.optional(text('More, in words.')),
+})
+
+/** `postflight workflow history --json`. */
+export const HISTORY_DOCUMENT = z.strictObject({ task, history: z.array(entry) })
+
+export type HistoryDocument = DocumentOf<typeof HISTORY_DOCUMENT>

@@ -1,0 +1,22 @@
+import * as z from 'zod/mini'
+import { RUN_OUTCOMES } from '../../../core/workflow/state.ts'
+import type { DocumentOf } from '../document.ts'
+import { optionalCount, optionalText } from '../parts.ts'
+
+/** `postflight workflow next --json`: every field is always there, and null where the command has no use for it. */
+export const NEXT_DOCUMENT = z.strictObject({
+  command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
+    description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
+  }),
+  phase: optionalText('The phase of the prompt.'),
+  step: optionalCount('Its step, from 1.'),
+  attempt: optionalCount('Its attempt, from 1.'),
+  prompt: optionalText('What to tell the agent.'),
+  agent: optionalText('The type of agent that should do it.'),
+  model: optionalText('The model that should do it.'),
+  artifact: optionalText('What must be left, as a path in the task folder.'),
+  outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
+  why: optionalText('Why it ended, or why to wait, in words.'),
+})
+
+export type NextDocument = DocumentOf<typeof NEXT_DOCUMENT>

@@ -1,0 +1,58 @@
+import type { AdoptOptions } from './commands/adopt.ts'
+import type { BypassOptions } from './commands/bypass.ts'
+import type { ClearOptions } from './commands/clear.ts'
+import type { CreateOptions } from './commands/create.ts'
+import type { ExplainOptions } from './commands/explain.ts'
+import type { InspectOptions } from './commands/inspect.ts'
+import type { InstallOptions } from './commands/install.ts'
+import type { LogsOptions } from './commands/logs.ts'
+import type { StepOptions } from './commands/step.ts'
+import type { StartOptions } from './commands/workflow/start.ts'
+import type { RunnerOptions } from './workflow/runner.ts'
+
+/** A command line, understood: which command it is, with its arguments and options. */
+
+/** The arguments and options that each command takes, by its name. */
+interface CommandInputs {
+  create: Input<[task: string, slug: string | undefined], CreateOptions>
+  clear: Input<[task: string | undefined], ClearOptions>
+  inspect: Input<[task: string | undefined], InspectOptions>
+  step: Input<[task: string, step: string], StepOptions>
+  bypass: Input<[task: string | undefined], BypassOptions>
+  adopt: Input<[task: string], AdoptOptions>
+  explain: Input<[], ExplainOptions>
+  logs: Input<[], LogsOptions & { readonly follow: boolean }>
+  install: Input<[], InstallOptions>
+  uninstall: Input<[], InstallOptions>
+  doctor: Input<[], NoOptions>
+  'workflow validate': Input<[file: string], NoOptions>
+  'workflow start': Input<[task: string, slug: string | undefined], StartOptions>
+  'workflow status': Input<[task: string | undefined], { readonly watch: boolean }>
+  'workflow next': Input<[task: string], NoOptions>
+  'workflow stop': Input<[task: string], NoOptions>
+  'workflow resume': Input<[task: string], RunnerOptions>
+  'workflow abort': Input<[task: string], NoOptions>
+  'workflow history': Input<[task: string], NoOptions>
+  'workflow graph': Input<[target: string], NoOptions>
+}
+
+interface Input<Arguments extends readonly unknown[], Options extends object> {
+  readonly arguments: Arguments
+  readonly options: Options
+}
+
+type NoOptions = Readonly<Record<string, never>>
+
+export type CommandName = keyof CommandInputs
+
+/** One of the commands `Name`, with what it was given. */
+export type Invocation<Name extends CommandName = CommandName> = {
+  [One in Name]: CommandInputs[One] & { readonly command: One }
+}[Name]
+
+/** The options that every command takes beside its own. */
+export interface GlobalOptions {
+  readonly root: string | undefined
+  readonly json: boolean
+  readonly quiet: boolean
+}

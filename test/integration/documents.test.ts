@@ -1,0 +1,210 @@
+/** What every command prints with `--json`, in each of its forms: the documents that `src/cli/documents/` describes. */
+
+import { mkdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import { DOCUMENTS } from '../../src/cli/documents/index.ts'
+import { JOURNAL_ENTRY_DOCUMENT } from '../../src/cli/documents/logs.ts'
+import { commandIn } from '../support/documents.ts'
+import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { startCli } from '../support/process.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+/** A command line in a project that is made ready for it, and a part of the document that it prints. */
+interface Row {
+  readonly words: readonly string[]
+  readonly holds: object
+  readonly ready?: (project: Project) => unknown
+  readonly payload?: object
+}
+
+const SESSION_ENV = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
+const TASK = '007_x'
+const FOREIGN = { id: 'pf_abcdefghijkl', cc_session_id: OTHER_SESSION, reason: 'pending', operation: 'plan' }
+const FLOW = {
+  name: 'flow',
+  phases: [
+    { id: 'plan', prompt: 'plan', artifact: 'plan.json', agent: 'planner', model: 'large' },
+    { id: 'do', prompt: 'do', steps: ['one', 'two'], step_prompt: 'do {{step}}', gate: 'advisory' },
+  ],
+}
+
+/** Runs command lines first. */
+const after =
+  (...lines: readonly string[]) =>
+  async (project: Project): Promise<void> => {
+    for (const line of lines) {
+      const run = await project.cli(line.split(' '), { env: SESSION_ENV })
+      expect(run.status, `${line}: ${run.stderr}`).toBe(0)
+    }
+  }
+
+const withMarker =
+  (content: object | '' | 'not json') =>
+  (project: Project): string =>
+    project.marker(TASK, content as Readonly<Record<string, unknown>>)
+
+const withFlow = (project: Project): string => project.write('flow.json', JSON.stringify(FLOW))
+
+const running = async (project: Project): Promise<void> => {
+  withFlow(project)
+  await after('workflow start 7 x --definition flow.json')(project)
+}
+
+const aborted = async (project: Project): Promise<void> => {
+  await running(project)
+  await after('workflow abort 7')(project)
+}
+
+const withUnreadable = (project: Project): void => {
+  mkdirSync(project.at('specs', TASK, '.postflight-pending'), { recursive: true })
+}
+
+const withAbandoned = (project: Project): string =>
+  project.write(`specs/${TASK}/.postflight-abandoned`, JSON.stringify(FOREIGN))
+
+const ROWS: readonly Row[] = [
+  { words: ['create', '7', 'x'], holds: { renewed: false, replaced: null } },
+  { words: ['create', '7'], holds: { error: { code: 'marker-of-other-session' } }, ready: withMarker(FOREIGN) },
+  { words: ['create', '7', '--force'], holds: { replaced: FOREIGN.id }, ready: withMarker(FOREIGN) },
+  { words: ['create', '7', '--force'], holds: { replaced: true }, ready: withMarker('') },
+
+  { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
+  { words: ['clear', '--all'], holds: { cleared: [{ workflow: 'stopped' }] }, ready: running },
+
+  { words: ['inspect'], holds: { pending: 0, markers: [] } },
+  { words: ['inspect'], holds: { markers: [{ state: 'pending', reason: null }] }, ready: withMarker('not json') },
+  { words: ['inspect'], holds: { markers: [{ state: 'unreadable' }] }, ready: withUnreadable },
+  { words: ['inspect'], holds: { markers: [{ state: 'abandoned' }] }, ready: withAbandoned },
+  { words: ['inspect'], holds: { markers: [{ run: { standing: 'running' } }] }, ready: running },
+
+  { words: ['step', '7', 'two'], holds: { remaining: 1 }, ready: withMarker({ steps: ['one', 'two'] }) },
+
+  { words: ['bypass', '7'], holds: { bypassed: [{ marker_id: null }] }, ready: withMarker('') },
+  { words: ['bypass', '--all'], holds: { bypassed: [{ workflow: 'stopped' }] }, ready: running },
+
+  { words: ['adopt', '7'], holds: { revived: false, owner: { agent: 'main' } }, ready: withMarker(FOREIGN) },
+  { words: ['adopt', '7'], holds: { revived: true }, ready: withAbandoned },
+
+  { words: ['explain'], holds: { payload: { host_session: null }, markers: [], answer: {} } },
+  {
+    words: ['explain', '--payload', '-'],
+    holds: { markers: [{ rule: 'block', answer: 'block' }], answer: { decision: 'block' } },
+    ready: withMarker({ ...FOREIGN, cc_session_id: SESSION }),
+    payload: subagentStop(),
+  },
+  {
+    words: ['explain', '--payload', '-'],
+    holds: { markers: [{ rule: null, row: null }], answer: { systemMessage: expect.any(String) } },
+    ready: withUnreadable,
+    payload: subagentStop(),
+  },
+  { words: ['explain', '--payload', '-'], holds: { markers: [{ answer: 'driver' }] }, ready: running, payload: stop() },
+  {
+    words: ['explain', '--payload', '-'],
+    holds: { why: expect.any(String), answer: { hookSpecificOutput: { hookEventName: 'SessionStart' } } },
+    ready: withMarker(FOREIGN),
+    payload: sessionStart('startup'),
+  },
+
+  {
+    words: ['logs'],
+    holds: { entries: [{ count: 'of another program' }] },
+    ready: (project) =>
+      project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":"of another program"}\n'),
+  },
+
+  {
+    words: ['install'],
+    holds: { backup: expect.any(String), command: expect.any(String) },
+    ready: (project) => project.write('.claude/settings.json', '{}'),
+  },
+  { words: ['install', '--host', 'opencode'], holds: { backup: null, plugin: expect.any(String), taken_out_of: [] } },
+  { words: ['uninstall'], holds: { changed: false, removed_file: false } },
+  { words: ['uninstall'], holds: { changed: true, removed_file: true }, ready: after('install') },
+
+  {
+    words: ['doctor'],
+    holds: { findings: expect.arrayContaining([expect.objectContaining({ check: 'workflow' })]) },
+    ready: running,
+  },
+
+  { words: ['workflow', 'validate', 'flow.json'], holds: { valid: true, phases: 2 }, ready: withFlow },
+  {
+    words: ['workflow', 'validate', 'flow.json'],
+    holds: { valid: false, phases: null },
+    ready: (project) => project.write('flow.json', '{"name": "x"}'),
+  },
+  { words: ['workflow', 'start', '7', 'x', '--definition', 'flow.json'], holds: { active: true }, ready: withFlow },
+  { words: ['workflow', 'status', '7'], holds: { phases: [{ gate: 'strict' }, { artifact: null }] }, ready: running },
+  { words: ['workflow', 'status'], holds: { workflows: [{ active: true }] }, ready: running },
+  {
+    words: ['workflow', 'status'],
+    holds: { workflows: [{ error: { code: 'workflow-state' } }] },
+    ready: (project) => project.write(`specs/${TASK}/workflow/state.json`, '{'),
+  },
+  { words: ['workflow', 'next', '7'], holds: { command: 'prompt', step: null, agent: 'planner' }, ready: running },
+  { words: ['workflow', 'next', '7'], holds: { command: 'finish', outcome: 'aborted' }, ready: aborted },
+  { words: ['workflow', 'stop', '7'], holds: { active: false, outcome: 'stopped' }, ready: running },
+  { words: ['workflow', 'resume', '7'], holds: { active: true, taken_over_from: null }, ready: running },
+  { words: ['workflow', 'abort', '7'], holds: { outcome: 'aborted' }, ready: running },
+  {
+    words: ['workflow', 'history', '7'],
+    holds: { history: [{ event: 'start' }, { visit: 1 }, { event: 'end' }] },
+    ready: aborted,
+  },
+  { words: ['workflow', 'graph', '7'], holds: { mermaid: expect.stringContaining('flowchart') }, ready: running },
+]
+
+describe.concurrent('a document with --json', () => {
+  it.each(ROWS.map((row) => [row.words.join(' '), row] as const))(
+    '%s',
+    async (_line, { words, holds, ready, payload }) => {
+      const project = createProject()
+      await ready?.(project)
+
+      const run = await project.cli([...words, '--json'], {
+        env: { ...SESSION_ENV, CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir },
+        ...(payload !== undefined && { input: JSON.stringify({ cwd: project.dir, ...payload }) }),
+      })
+
+      // Reading it compares it with the schema of its command.
+      expect(run.json()).toMatchObject(holds)
+    },
+  )
+
+  it('is described for every command', () => {
+    expect([...new Set(ROWS.map(({ words }) => commandIn(words)))].sort()).toEqual(Object.keys(DOCUMENTS).sort())
+  })
+
+  it('can be described as a JSON Schema that allows nothing beside it', () => {
+    for (const document of Object.values(DOCUMENTS)) {
+      const { anyOf, ...one } = z.toJSONSchema(document)
+      for (const form of anyOf ?? [one]) expect(form).toMatchObject({ type: 'object', additionalProperties: false })
+    }
+  })
+
+  it('is one of each line with --watch', async () => {
+    const project = createProject()
+    await aborted(project)
+
+    const run = await project.cli(['workflow', 'status', '7', '--watch', '--json'])
+
+    expect(run.stdout).toMatch(/^[^\n]+\n$/)
+    expect(run.json()).toMatchObject({ outcome: 'aborted' })
+  })
+
+  it('is an entry of the journal in each line with --follow', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":1}\n{"event":"clear"}\n')
+    const { stdout } = startCli(project, ['logs', '--follow', '--json'], onTestFinished)
+
+    await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^[^\n]+\n[^\n]+\n$/)
+
+    const entries = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown)
+    expect(entries.map((entry) => JOURNAL_ENTRY_DOCUMENT.safeParse(entry).success)).toEqual([true, true])
+  })
+})
