@@ -1,10 +1,29 @@
-import { Command, Option } from 'commander'
+import type { Command as TypedCommand } from '@commander-js/extra-typings'
+import { Command } from 'commander'
 import { PostflightError } from '../core/errors.ts'
 import { example } from './help-examples.ts'
-import type { ProgramPorts } from './program-ports.ts'
+import type { GlobalOptions, Invocation } from './invocation.ts'
+import type { Output } from './report.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
-/** Declares the commands; each one is loaded only when it runs. */
+/** Declares the commands, and turns a command line into an invocation of one. */
+
+/** What the program needs. */
+export interface ProgramPorts {
+  readonly version: string
+  readonly stdout: Output
+  /** Runs what the command line asks for. */
+  readonly run: (invocation: Invocation, options: GlobalOptions) => Promise<void>
+}
+
+/** The program. Its options are what every command is given beside its own. */
+export type Program = ReturnType<typeof declareProgram>
+
+/** Runs an invocation. */
+export type Run = (invocation: Invocation) => Promise<void>
+
+/** commander's class with stricter types. Only the types of that package are used, so it adds nothing to the start. */
+const StrictCommand = Command as unknown as typeof TypedCommand
 
 const EXAMPLES = `
 Examples:
@@ -21,10 +40,23 @@ Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault,
 const HELP_WIDTH = 80
 
 /** The program, ready to parse. Nothing in it ends the process. */
-export function buildProgram(ports: ProgramPorts): Command {
-  const program = new Command('postflight')
+export function buildProgram(ports: ProgramPorts): Program {
+  const program = declareProgram(ports)
+  const run: Run = (invocation) => {
+    const { root, json = false, quiet = false } = program.opts()
+    return ports.run(invocation, { root, json, quiet })
+  }
+  addMarkerCommands(program, run)
+  addHookCommands(program, run)
+  addSettingsCommands(program, run)
+  addWorkflowCommands(program, run)
+  return program
+}
+
+function declareProgram({ version, stdout }: ProgramPorts) {
+  return new StrictCommand('postflight')
     .description('Keeps AI coding agents going until their postflight is done.')
-    .version(ports.version, '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .option('--root <folder>', 'the project: the folder that holds specs/ (default: found from the current folder)')
     .option('--json', 'print one JSON document')
     .option('--quiet', 'print only errors, and what a script cannot do without (the id of create)')
@@ -40,23 +72,18 @@ export function buildProgram(ports: ProgramPorts): Command {
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => ports.stdout.write(text),
+      writeOut: (text) => stdout.write(text),
       // Usage errors are printed once, by the one catch.
       writeErr: () => {},
       // What commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      getOutHelpWidth: () => ports.stdout.columns ?? HELP_WIDTH,
+      getOutHelpWidth: () => stdout.columns ?? HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
     })
-  addMarkerCommands(program, ports)
-  addHookCommands(program, ports)
-  addSettingsCommands(program, ports)
-  addWorkflowCommands(program, ports)
-  return program
 }
 
-function addMarkerCommands(program: Command, ports: ProgramPorts): void {
+function addMarkerCommands(program: Program, run: Run): void {
   program
     .command('create')
     .description('promise a postflight: write the marker and start its count')
@@ -82,11 +109,7 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
         'create 259 --operation plan --force',
       ),
     )
-    .action((task: string, slug: string | undefined, options) =>
-      ports.run(async (context) =>
-        (await import('./commands/marker-commands.ts')).create(context, task, slug, options),
-      ),
-    )
+    .action((task, slug, options) => run({ command: 'create', arguments: [task, slug], options }))
   program
     .command('clear')
     .description('the postflight is done, or no longer wanted: remove marker, loop guard and claims')
@@ -96,20 +119,14 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--return-meta', 'remove .return-meta.json too', false)
     .option('--dry-run', 'only say what would be removed', false)
     .addHelpText('after', example('clear 259', 'clear --orphaned --dry-run'))
-    .action((task: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/marker-commands.ts')).clear(context, task, options)),
-    )
+    .action((task, options) => run({ command: 'clear', arguments: [task], options }))
   program
     .command('inspect')
     .description('show every marker: state, owner, age, count, checklist, and what is wrong with it')
     .argument('[task]', 'only this one')
     .option('--exit-code', 'exit 1 when any is pending', false)
     .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
-    .action((task: string | undefined, options) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/marker-commands.ts')).inspect(context, paint, task, options),
-      ),
-    )
+    .action((task, options) => run({ command: 'inspect', arguments: [task], options }))
   program
     .command('step')
     .description('tick a line of the checklist')
@@ -117,18 +134,14 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .argument('<step>', 'its number, or its name')
     .option('--undo', 'take the tick away', false)
     .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
-    .action((task: string, step: string, options) =>
-      ports.run(async (context) => (await import('./commands/marker-commands.ts')).step(context, task, step, options)),
-    )
+    .action((task, step, options) => run({ command: 'step', arguments: [task, step], options }))
   program
     .command('bypass')
     .description('let the next stop go through, whoever stops (emergency)')
     .argument('[task]', 'task number or folder name; "." for specs/ itself')
     .option('--all', 'every marker', false)
     .addHelpText('after', example('bypass 259', 'bypass --all'))
-    .action((task: string | undefined, options) =>
-      ports.run(async (context) => (await import('./commands/marker-commands.ts')).bypass(context, task, options)),
-    )
+    .action((task, options) => run({ command: 'bypass', arguments: [task], options }))
   program
     .command('adopt')
     .description("take over another session's promise, or one that was abandoned")
@@ -136,12 +149,10 @@ function addMarkerCommands(program: Command, ports: ProgramPorts): void {
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--agent <id>', '"main" or the id of the sub-agent')
     .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…'))
-    .action((task: string, options) =>
-      ports.run(async (context) => (await import('./commands/marker-commands.ts')).adopt(context, task, options)),
-    )
+    .action((task, options) => run({ command: 'adopt', arguments: [task], options }))
 }
 
-function addHookCommands(program: Command, ports: ProgramPorts): void {
+function addHookCommands(program: Program, run: Run): void {
   program
     .command('explain')
     .description('what the hook would answer to a payload, and why; writes nothing')
@@ -153,11 +164,7 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
         'explain --payload payload.json --json',
       ),
     )
-    .action((options) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/marker-commands.ts')).explain(context, paint, options),
-      ),
-    )
+    .action((options) => run({ command: 'explain', arguments: [], options }))
   program
     .command('hook')
     .description('the hook itself: payload on stdin, answer on stdout')
@@ -169,24 +176,15 @@ function addHookCommands(program: Command, ports: ProgramPorts): void {
   program
     .command('logs')
     .description('the journal, readable')
-    .addOption(new Option('-n, --count <number>', 'how many of the last entries').default('20'))
+    .option('-n, --count <number>', 'how many of the last entries', '20')
     .option('--follow', 'go on printing what comes, until Ctrl-C', false)
     .addHelpText('after', example('logs -n 50', 'logs --follow'))
-    .action(async (options: { count: string; follow: boolean }) => {
-      const count = Number(options.count)
-      if (!/^\d+$/.test(options.count)) {
-        throw new PostflightError('value-invalid', {
-          option: '-n',
-          value: options.count,
-          expected: 'takes a whole number',
-        })
-      }
-      if (options.follow) await ports.follow(count)
-      else await ports.run(async (context) => (await import('./commands/marker-commands.ts')).logs(context, { count }))
-    })
+    .action(({ count, follow }) =>
+      run({ command: 'logs', arguments: [], options: { count: wholeNumber('-n', count), follow } }),
+    )
 }
 
-function addSettingsCommands(program: Command, ports: ProgramPorts): void {
+function addSettingsCommands(program: Program, run: Run): void {
   for (const name of ['install', 'uninstall'] as const) {
     program
       .command(name)
@@ -204,17 +202,23 @@ function addSettingsCommands(program: Command, ports: ProgramPorts): void {
         'after',
         example(`${name} --scope local`, `${name} --scope user --dry-run`, `${name} --host opencode --scope user`),
       )
-      .action((options) =>
-        ports.run(async (context) => (await import('./commands/install.ts'))[name](context, options)),
-      )
+      .action((options) => run({ command: name, arguments: [], options }))
   }
   program
     .command('doctor')
     .description('is it wired, executable, current and reachable from here; each finding with its fix')
     .addHelpText('after', example('doctor', 'doctor --json'))
-    .action(() => ports.run(async (context, paint) => (await import('./commands/doctor.ts')).doctor(context, paint)))
+    .action(() => run({ command: 'doctor', arguments: [], options: {} }))
 }
 
 function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
+}
+
+/** @throws {PostflightError} `value-invalid`. */
+function wholeNumber(option: string, value: string): number {
+  if (!/^\d+$/.test(value)) {
+    throw new PostflightError('value-invalid', { option, value, expected: 'takes a whole number' })
+  }
+  return Number(value)
 }

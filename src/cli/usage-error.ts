@@ -1,4 +1,5 @@
-import { type Command, CommanderError } from 'commander'
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
+import { CommanderError } from 'commander'
 import { PostflightError } from '../core/errors.ts'
 
 /**
@@ -7,7 +8,7 @@ import { PostflightError } from '../core/errors.ts'
  */
 export function asUsageError(
   error: unknown,
-  program: Command,
+  program: CommandUnknownOpts,
   words: readonly string[],
 ): PostflightError | undefined | 'done' {
   if (!(error instanceof CommanderError)) return undefined
@@ -24,7 +25,7 @@ export function asUsageError(
 }
 
 /** The names of the command that the words lead to, the program's first. */
-function commandNames(program: Command, words: readonly string[]): string[] {
+function commandNames(program: CommandUnknownOpts, words: readonly string[]): string[] {
   const names = [program.name()]
   let command = program
   for (const [index, word] of words.entries()) {

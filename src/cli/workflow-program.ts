@@ -1,8 +1,7 @@
-import type { Command } from 'commander'
 import { example } from './help-examples.ts'
-import type { ProgramPorts } from './program-ports.ts'
+import type { Program, Run } from './program.ts'
 
-/** Declares `postflight workflow …`; each command is loaded only when it runs. */
+/** Declares `postflight workflow …`. */
 
 const FIRST_STEPS = `
 First steps:
@@ -14,7 +13,7 @@ With the stop hook installed, the agent that ran \`start\` ends its turn and is 
 Without it, ask for each one: \`postflight workflow next 259 --json\`.`
 
 /** Adds the commands. */
-export function addWorkflowCommands(program: Command, ports: ProgramPorts): void {
+export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program
     .command('workflow')
     .description(
@@ -27,11 +26,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .description('every fault of a definition, with line and column, and what is suspicious in it')
     .argument('<file>', 'the definition, JSON or YAML')
     .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate flow.json --json'))
-    .action((file: string) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/workflow/definition-commands.ts')).validate(context, paint, file),
-      ),
-    )
+    .action((file) => run({ command: 'workflow validate', arguments: [file], options: {} }))
   workflow
     .command('start')
     .description('start a workflow in a task folder, for this host session')
@@ -49,11 +44,7 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
         'workflow start 259 --definition flow.yaml --fresh',
       ),
     )
-    .action((name: string, slug: string | undefined, options) =>
-      ports.run(async (context) =>
-        (await import('./commands/workflow/definition-commands.ts')).start(context, name, slug, options),
-      ),
-    )
+    .action((name, slug, options) => run({ command: 'workflow start', arguments: [name, slug], options }))
   workflow
     .command('status')
     .description('a picture of the run, or of every run')
@@ -67,32 +58,19 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
         'workflow status 259 --watch --quiet && echo it has ended',
       ),
     )
-    .action(async (name: string | undefined, options: { watch: boolean }) => {
-      if (options.watch) await ports.watch(name)
-      else {
-        await ports.run(async (context, paint) =>
-          (await import('./commands/workflow/run-commands.ts')).status(context, paint, name),
-        )
-      }
-    })
+    .action((name, options) => run({ command: 'workflow status', arguments: [name], options }))
   workflow
     .command('next')
     .description('look at what the last prompt left, and print what to dispatch next')
     .argument(...task)
     .addHelpText('after', example('workflow next 259', 'workflow next 259 --json'))
-    .action((name: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/run-commands.ts')).next(context, name)),
-    )
+    .action((name) => run({ command: 'workflow next', arguments: [name], options: {} }))
   workflow
     .command('stop')
     .description('stop when the phase that runs is through; resume goes on')
     .argument(...task)
     .addHelpText('after', example('workflow stop 259'))
-    .action((name: string) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/workflow/run-commands.ts')).stop(context, paint, name),
-      ),
-    )
+    .action((name) => run({ command: 'workflow stop', arguments: [name], options: {} }))
   workflow
     .command('resume')
     .description('go on with a run that was stopped, got stuck, or lost its client')
@@ -100,35 +78,23 @@ export function addWorkflowCommands(program: Command, ports: ProgramPorts): void
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
     .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --host-session 5f0c1f2e-…'))
-    .action((name: string, options) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/workflow/run-commands.ts')).resume(context, paint, name, options),
-      ),
-    )
+    .action((name, options) => run({ command: 'workflow resume', arguments: [name], options }))
   workflow
     .command('abort')
     .description('end a run at once, for good')
     .argument(...task)
     .addHelpText('after', example('workflow abort 259'))
-    .action((name: string) =>
-      ports.run(async (context, paint) =>
-        (await import('./commands/workflow/run-commands.ts')).abort(context, paint, name),
-      ),
-    )
+    .action((name) => run({ command: 'workflow abort', arguments: [name], options: {} }))
   workflow
     .command('history')
     .description('every transition of a run')
     .argument(...task)
     .addHelpText('after', example('workflow history 259', 'workflow history 259 --json'))
-    .action((name: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/run-commands.ts')).history(context, name)),
-    )
+    .action((name) => run({ command: 'workflow history', arguments: [name], options: {} }))
   workflow
     .command('graph')
     .description('a Mermaid diagram of a definition, or of a run in the colours of its state')
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
-    .action((target: string) =>
-      ports.run(async (context) => (await import('./commands/workflow/definition-commands.ts')).graph(context, target)),
-    )
+    .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))
 }

@@ -230,47 +230,31 @@ async function runHookProgram(job: Job): Promise<void> {
   await runHook()
 }
 
-/** What src/cli/index.ts does, without a process of its own. */
+/** Runs the CLI without a process of its own. */
 async function runCliProgram(
   job: Job,
   say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
 ): Promise<number> {
-  const { buildProgram } = await import('../../../src/cli/program.ts')
-  const { asPostflightError, painterFor, printError, printResult } = await import('../../../src/cli/report.ts')
-  const { asUsageError } = await import('../../../src/cli/usage-error.ts')
-  const stdout = { write: say.out }
-  const stderr = { write: say.error }
+  const { main } = await import('../../../src/cli/main.ts')
   let exitCode = 0
-  const program = buildProgram({
+  await main(job.words ?? [], {
     version: '0.0.0',
-    stdout,
-    stderr,
-    run: async (action) => {
-      const { json, quiet, root } = program.opts()
-      const context = {
-        environment: process.env,
-        cwd: process.cwd(),
-        nowMs: Date.now(),
-        rootOption: root,
-        packageFolder: job.packageFolder ?? job.folder,
-        findHome: () => job.folder,
-        platform: process.platform,
-        note: (text: string) => stderr.write(`${text}\n`),
-      }
-      const result = await action(context, await painterFor({}, '1'))
-      printResult(result, { json: json === true, quiet: quiet === true }, stdout)
-      exitCode = result.exitCode
+    stdout: { write: say.out },
+    stderr: { write: say.error },
+    contextNow: (rootOption) => ({
+      environment: process.env,
+      cwd: process.cwd(),
+      nowMs: Date.now(),
+      rootOption,
+      packageFolder: job.packageFolder ?? job.folder,
+      findHome: () => job.folder,
+      platform: process.platform,
+      note: (text) => say.error(`${text}\n`),
+    }),
+    endWith: (code) => {
+      exitCode = code
     },
-    follow: () => Promise.resolve(),
-    watch: () => Promise.reject(new Error('not here')),
   })
-  try {
-    await program.parseAsync(['node', 'postflight', ...(job.words ?? [])])
-  } catch (error) {
-    const usage = asUsageError(error, program, job.words ?? [])
-    if (usage === 'done') return 0
-    return printError(usage ?? asPostflightError(error), job.words?.includes('--json') ?? false, stdout, stderr)
-  }
   return exitCode
 }
 

@@ -1,0 +1,31 @@
+import { buildProgram } from './program.ts'
+import { asPostflightError, type Output, printError } from './report.ts'
+import { runCommand, type World } from './run-command.ts'
+import { asUsageError } from './usage-error.ts'
+
+/** The CLI in any process. The one catch in here turns errors into exit codes. */
+
+/** The process that it runs in. */
+export interface CliProcess extends World {
+  readonly version: string
+  readonly stderr: Output
+  /** Says with which code the process is to end. */
+  readonly endWith: (exitCode: number) => void
+}
+
+/** Runs a command line, and prints its result or what is wrong. */
+export async function main(words: readonly string[], cli: CliProcess): Promise<void> {
+  const { version, stdout, stderr, endWith } = cli
+  const program = buildProgram({
+    version,
+    stdout,
+    run: async (invocation, options) => endWith(await runCommand(invocation, options, cli)),
+  })
+  try {
+    await program.parseAsync(words, { from: 'user' })
+  } catch (error) {
+    const usage = asUsageError(error, program, words)
+    if (usage !== 'done')
+      endWith(printError(usage ?? asPostflightError(error), words.includes('--json'), stdout, stderr))
+  }
+}

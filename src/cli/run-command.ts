@@ -1,0 +1,85 @@
+import type { CommandContext, CommandResult } from './context.ts'
+import type { Documents } from './documents/index.ts'
+import type { CommandName, GlobalOptions, Invocation } from './invocation.ts'
+import { type Output, type Painter, painterFor, printResult } from './report.ts'
+import { processScreen } from './screen.ts'
+
+/** Runs the command that a command line names. Each one is loaded only when it runs. */
+
+/** The process as commands see it. */
+export interface World {
+  /** Everything a command is given, with the time of now. */
+  readonly contextNow: (rootOption: string | undefined) => CommandContext
+  readonly stdout: Output
+}
+
+const markers = () => import('./commands/marker-commands.ts')
+const settings = () => import('./commands/install.ts')
+const definitions = () => import('./commands/workflow/definition-commands.ts')
+const runs = () => import('./commands/workflow/run-commands.ts')
+
+type Run<Name extends CommandName> = (
+  context: CommandContext,
+  paint: Painter,
+  invocation: Invocation<Name>,
+) => Promise<CommandResult<Documents[Name]>>
+
+const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
+  create: async (context, _, { arguments: [task, slug], options }) =>
+    (await markers()).create(context, task, slug, options),
+  clear: async (context, _, { arguments: [task], options }) => (await markers()).clear(context, task, options),
+  inspect: async (context, paint, { arguments: [task], options }) =>
+    (await markers()).inspect(context, paint, task, options),
+  step: async (context, _, { arguments: [task, step], options }) =>
+    (await markers()).step(context, task, step, options),
+  bypass: async (context, _, { arguments: [task], options }) => (await markers()).bypass(context, task, options),
+  adopt: async (context, _, { arguments: [task], options }) => (await markers()).adopt(context, task, options),
+  explain: async (context, paint, { options }) => (await markers()).explain(context, paint, options),
+  logs: async (context, _, { options }) => (await markers()).logs(context, options),
+  install: async (context, _, { options }) => (await settings()).install(context, options),
+  uninstall: async (context, _, { options }) => (await settings()).uninstall(context, options),
+  doctor: async (context, paint) => (await import('./commands/doctor.ts')).doctor(context, paint),
+  'workflow validate': async (context, paint, { arguments: [file] }) =>
+    (await definitions()).validate(context, paint, file),
+  'workflow start': async (context, _, { arguments: [task, slug], options }) =>
+    (await definitions()).start(context, task, slug, options),
+  'workflow status': async (context, paint, { arguments: [task] }) => (await runs()).status(context, paint, task),
+  'workflow next': async (context, _, { arguments: [task] }) => (await runs()).next(context, task),
+  'workflow stop': async (context, paint, { arguments: [task] }) => (await runs()).stop(context, paint, task),
+  'workflow resume': async (context, paint, { arguments: [task], options }) =>
+    (await runs()).resume(context, paint, task, options),
+  'workflow abort': async (context, paint, { arguments: [task] }) => (await runs()).abort(context, paint, task),
+  'workflow history': async (context, _, { arguments: [task] }) => (await runs()).history(context, task),
+  'workflow graph': async (context, _, { arguments: [target] }) => (await definitions()).graph(context, target),
+}
+
+/** Runs a command, prints its result, and gives the exit code. */
+export async function runCommand(invocation: Invocation, options: GlobalOptions, world: World): Promise<0 | 1> {
+  const { stdout } = world
+  const contextNow = (): CommandContext => world.contextNow(options.root)
+  const context = contextNow()
+  const { NO_COLOR, TERM } = context.environment
+  if (invocation.command === 'logs' && invocation.options.follow) {
+    const { followLogs } = await import('./commands/logs.ts')
+    await followLogs(context, invocation.options, processScreen(stdout, TERM), options.json)
+    return 0
+  }
+  const paint = await painterFor(stdout, NO_COLOR)
+  if (invocation.command === 'workflow status' && invocation.options.watch) {
+    const { watchStatus } = await import('./commands/workflow/status-watch.ts')
+    const [task] = invocation.arguments
+    await watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout, TERM) })
+    return 0
+  }
+  const result = await resultOf(invocation, context, paint)
+  printResult(result, options, stdout)
+  return result.exitCode
+}
+
+function resultOf<Name extends CommandName>(
+  invocation: Invocation<Name>,
+  context: CommandContext,
+  paint: Painter,
+): Promise<CommandResult<Documents[Name]>> {
+  return COMMANDS[invocation.command](context, paint, invocation)
+}

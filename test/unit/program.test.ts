@@ -1,0 +1,293 @@
+import { CommanderError } from 'commander'
+import { describe, expect, it } from 'vitest'
+import type { GlobalOptions, Invocation } from '../../src/cli/invocation.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+import { PostflightError } from '../../src/core/errors.ts'
+
+/** What the program makes of a command line: what it would run, and what it prints. */
+interface Read {
+  readonly ran: readonly { readonly invocation: Invocation; readonly options: GlobalOptions }[]
+  readonly printed: string
+  readonly error: unknown
+}
+
+async function read(words: readonly string[]): Promise<Read> {
+  const ran: { invocation: Invocation; options: GlobalOptions }[] = []
+  let printed = ''
+  const program = buildProgram({
+    version: '1.2.3',
+    stdout: {
+      write: (text) => {
+        printed += text
+      },
+    },
+    run: async (invocation, options) => {
+      ran.push({ invocation, options })
+    },
+  })
+  const error = await program.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return { ran, printed, error }
+}
+
+const NO_OPTIONS = { root: undefined, json: false, quiet: false }
+
+const CREATE = { step: [], force: false }
+const CLEAR = { all: false, orphaned: false, returnMeta: false, dryRun: false }
+const INSTALL = { host: 'claude', scope: 'project', dryRun: false }
+
+/** Every command, with every argument and option: as it is typed, and as it is understood. */
+const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: Invocation])[] = [
+  [['create', '7'], { command: 'create', arguments: ['7', undefined], options: CREATE }],
+  [['create', '7', 'a_slug'], { command: 'create', arguments: ['7', 'a_slug'], options: CREATE }],
+  [
+    [
+      ...['create', '7', '--skill', 's', '--operation', 'research', '--reason', 'two words', '--session-id', 'sess_1'],
+      ...['--host-session', 'h', '--agent', 'main', '--agent-type', 'helper', '--force'],
+    ],
+    {
+      command: 'create',
+      arguments: ['7', undefined],
+      options: {
+        ...{ skill: 's', operation: 'research', reason: 'two words', step: [], sessionId: 'sess_1' },
+        ...{ hostSession: 'h', agent: 'main', agentType: 'helper', force: true },
+      },
+    },
+  ],
+  [
+    ['create', '--step', 'first', '7', '--step=the second', '--step', '-x'],
+    { command: 'create', arguments: ['7', undefined], options: { ...CREATE, step: ['first', 'the second', '-x'] } },
+  ],
+  [
+    ['create', '7', '--reason', ''],
+    { command: 'create', arguments: ['7', undefined], options: { ...CREATE, reason: '' } },
+  ],
+  [['create', '--', '-7', '--force'], { command: 'create', arguments: ['-7', '--force'], options: CREATE }],
+  [['create', '7', '--', '--json'], { command: 'create', arguments: ['7', '--json'], options: CREATE }],
+
+  [['clear', '7'], { command: 'clear', arguments: ['7'], options: CLEAR }],
+  [['clear'], { command: 'clear', arguments: [undefined], options: CLEAR }],
+  [['clear', '--all'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, all: true } }],
+  [['clear', '--orphaned'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, orphaned: true } }],
+  [
+    ['clear', '.', '--return-meta', '--dry-run'],
+    { command: 'clear', arguments: ['.'], options: { ...CLEAR, returnMeta: true, dryRun: true } },
+  ],
+  [['clear', '--', '--all'], { command: 'clear', arguments: ['--all'], options: CLEAR }],
+
+  [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false } }],
+  [['inspect', '7', '--exit-code'], { command: 'inspect', arguments: ['7'], options: { exitCode: true } }],
+
+  [['step', '7', '2'], { command: 'step', arguments: ['7', '2'], options: { undo: false } }],
+  [['step', '7', 'git commit', '--undo'], { command: 'step', arguments: ['7', 'git commit'], options: { undo: true } }],
+  [['step', '--', '7', '--undo'], { command: 'step', arguments: ['7', '--undo'], options: { undo: false } }],
+
+  [['bypass', '7'], { command: 'bypass', arguments: ['7'], options: { all: false } }],
+  [['bypass', '--all'], { command: 'bypass', arguments: [undefined], options: { all: true } }],
+
+  [['adopt', '7'], { command: 'adopt', arguments: ['7'], options: {} }],
+  [
+    ['adopt', '7', '--host-session', 'h', '--agent=a'],
+    { command: 'adopt', arguments: ['7'], options: { hostSession: 'h', agent: 'a' } },
+  ],
+
+  [['explain'], { command: 'explain', arguments: [], options: {} }],
+  [['explain', '--payload', '-'], { command: 'explain', arguments: [], options: { payload: '-' } }],
+
+  [['logs'], { command: 'logs', arguments: [], options: { count: 20, follow: false } }],
+  [['logs', '-n', '0'], { command: 'logs', arguments: [], options: { count: 0, follow: false } }],
+  [['logs', '-n50'], { command: 'logs', arguments: [], options: { count: 50, follow: false } }],
+  [['logs', '--count', '007', '--follow'], { command: 'logs', arguments: [], options: { count: 7, follow: true } }],
+
+  [['install'], { command: 'install', arguments: [], options: INSTALL }],
+  [
+    ['install', '--host', 'opencode', '--scope', 'user', '--dry-run'],
+    { command: 'install', arguments: [], options: { host: 'opencode', scope: 'user', dryRun: true } },
+  ],
+  [['uninstall'], { command: 'uninstall', arguments: [], options: INSTALL }],
+  [
+    ['uninstall', '--host', 'opencode', '--scope', 'nowhere', '--dry-run'],
+    { command: 'uninstall', arguments: [], options: { host: 'opencode', scope: 'nowhere', dryRun: true } },
+  ],
+
+  [['doctor'], { command: 'doctor', arguments: [], options: {} }],
+
+  [['workflow', 'validate', 'f.yaml'], { command: 'workflow validate', arguments: ['f.yaml'], options: {} }],
+  [
+    ['workflow', 'start', '7', '--definition', 'f.yaml'],
+    { command: 'workflow start', arguments: ['7', undefined], options: { definition: 'f.yaml', fresh: false } },
+  ],
+  [
+    [
+      ...['workflow', 'start', '7', 'a_slug', '--definition', 'f.yaml', '--host-session', 'h'],
+      ...['--parent-session', 'p', '--fresh'],
+    ],
+    {
+      command: 'workflow start',
+      arguments: ['7', 'a_slug'],
+      options: { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true },
+    },
+  ],
+  [['workflow', 'status'], { command: 'workflow status', arguments: [undefined], options: { watch: false } }],
+  [['workflow', 'status', '7', '--watch'], { command: 'workflow status', arguments: ['7'], options: { watch: true } }],
+  [['workflow', 'next', '7'], { command: 'workflow next', arguments: ['7'], options: {} }],
+  [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: {} }],
+  [['workflow', 'resume', '7'], { command: 'workflow resume', arguments: ['7'], options: {} }],
+  [
+    ['workflow', 'resume', '7', '--host-session', 'h', '--parent-session', 'p'],
+    { command: 'workflow resume', arguments: ['7'], options: { hostSession: 'h', parentSession: 'p' } },
+  ],
+  [['workflow', 'abort', '7'], { command: 'workflow abort', arguments: ['7'], options: {} }],
+  [['workflow', 'history', '7'], { command: 'workflow history', arguments: ['7'], options: {} }],
+  [['workflow', 'graph', 'f.yaml'], { command: 'workflow graph', arguments: ['f.yaml'], options: {} }],
+]
+
+/** One command line for each command: the first of its rows. */
+const ONE_EACH = COMMAND_LINES.filter(
+  ([, { command }], index) => COMMAND_LINES.findIndex(([, one]) => one.command === command) === index,
+)
+
+describe('a command line becomes a command with its arguments and options', () => {
+  it.each(COMMAND_LINES)('%j', async (words, invocation) => {
+    expect(await read(words)).toStrictEqual({
+      ran: [{ invocation, options: NO_OPTIONS }],
+      printed: '',
+      error: undefined,
+    })
+  })
+
+  it('in a table that holds every command with all its options', () => {
+    const program = buildProgram({ version: '', stdout: { write: () => {} }, run: async () => {} })
+    const declared = program.commands.flatMap((command) =>
+      [command, ...command.commands]
+        .filter((one) => one.commands.length === 0 && one.name() !== 'hook')
+        .map((one) => [
+          one === command ? one.name() : `${command.name()} ${one.name()}`,
+          new Set(one.options.map((option) => option.attributeName())),
+        ]),
+    )
+    const listed = ONE_EACH.map(([, { command }]) => [
+      command,
+      new Set(COMMAND_LINES.flatMap(([, one]) => (one.command === command ? Object.keys(one.options) : []))),
+    ])
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(declared))
+  })
+})
+
+describe('the options of every command', () => {
+  const GIVEN = ['--root', '/p', '--json', '--quiet']
+  const options = { root: '/p', json: true, quiet: true }
+
+  it.each(ONE_EACH)('stand before it: %j', async (words, invocation) => {
+    expect((await read([...GIVEN, ...words])).ran).toStrictEqual([{ invocation, options }])
+  })
+
+  it.each(ONE_EACH)('or after it: %j', async (words, invocation) => {
+    expect((await read([...words, ...GIVEN])).ran).toStrictEqual([{ invocation, options }])
+  })
+
+  it.each(ONE_EACH)('or right behind its name, and of two roots the last holds: %j', async (words, invocation) => {
+    const [name = '', ...others] = words
+    expect((await read(['--root', '/other', name, ...GIVEN, ...others])).ran).toStrictEqual([{ invocation, options }])
+  })
+
+  it('may be given by themselves', async () => {
+    const one = async (...words: string[]) => (await read(words)).ran[0]?.options
+    expect(await one('--root=/p', 'inspect')).toStrictEqual({ ...NO_OPTIONS, root: '/p' })
+    expect(await one('inspect', '--json')).toStrictEqual({ ...NO_OPTIONS, json: true })
+    expect(await one('inspect', '--quiet')).toStrictEqual({ ...NO_OPTIONS, quiet: true })
+    expect(await one('--root', 'clear', 'inspect')).toStrictEqual({ ...NO_OPTIONS, root: 'clear' })
+  })
+})
+
+describe('a command line that is wrong runs nothing', () => {
+  const refused = async (words: readonly string[]): Promise<string> => {
+    const { ran, printed, error } = await read(words)
+    expect({ ran, printed }).toEqual({ ran: [], printed: '' })
+    expect(error).toBeInstanceOf(CommanderError)
+    const { code, exitCode } = error as CommanderError
+    expect(exitCode).toBe(1)
+    return code
+  }
+
+  it.each(ONE_EACH)('an option that is not there: %j --nonsense', async (words) => {
+    expect(await refused([...words, '--nonsense'])).toBe('commander.unknownOption')
+    expect(await refused(['--nonsense', ...words])).toBe('commander.unknownOption')
+  })
+
+  it.each(ONE_EACH)('one argument too many: %j extra', async (words, invocation) => {
+    const optional = invocation.arguments.filter((argument) => argument === undefined).map(() => 'x')
+    expect(await refused([...words, ...optional, 'extra'])).toBe('commander.excessArguments')
+  })
+
+  it.each([
+    [['create']],
+    [['create', '--force']],
+    [['step']],
+    [['step', '7']],
+    [['adopt']],
+    [['workflow', 'validate']],
+    [['workflow', 'start', '--definition', 'f.yaml']],
+    [['workflow', 'next']],
+    [['workflow', 'stop']],
+    [['workflow', 'resume']],
+    [['workflow', 'abort']],
+    [['workflow', 'history']],
+    [['workflow', 'graph']],
+  ])('an argument that is missing: %j', async (words) => {
+    expect(await refused(words)).toBe('commander.missingArgument')
+  })
+
+  it.each([
+    [['create', '7', '--skill']],
+    [['create', '7', '--step']],
+    [['explain', '--payload']],
+    [['logs', '-n']],
+    [['install', '--scope']],
+    [['workflow', 'start', '7', '--definition']],
+    [['inspect', '--root']],
+  ])('an option without its value: %j', async (words) => {
+    expect(await refused(words)).toBe('commander.optionMissingArgument')
+  })
+
+  it('a workflow without its definition', async () => {
+    expect(await refused(['workflow', 'start', '7'])).toBe('commander.missingMandatoryOptionValue')
+  })
+
+  it.each([[['nonsense']], [['Create', '7']], [['workflow', 'nonsense']]])('no such command: %j', async (words) => {
+    expect(await refused(words)).toBe('commander.unknownCommand')
+  })
+
+  it.each(['many', '-1', '1.5', '1e3', '', ' 5'])('a count that is no whole number: %j', async (value) => {
+    const { ran, error } = await read(['logs', `--count=${value}`])
+    expect(ran).toEqual([])
+    expect(error).toBeInstanceOf(PostflightError)
+    expect(error).toMatchObject({ code: 'value-invalid', args: { option: '-n', value } })
+  })
+
+  it('the hook among other words: it is started before this program', async () => {
+    const { ran, error } = await read(['hook'])
+    expect(ran).toEqual([])
+    expect(error).toMatchObject({ code: 'usage' })
+  })
+})
+
+describe('help and version', () => {
+  it.each([[['--help']], [['-h']], ...ONE_EACH.map(([words]) => [[...words, '--help']])])(
+    '%j prints help and runs nothing',
+    async (words) => {
+      const { ran, printed, error } = await read(words)
+      expect(ran).toEqual([])
+      expect(printed).toMatch(/^Usage: postflight/)
+      expect(printed).toMatch(/Examples?:\n {2}\$ postflight /)
+      expect(error).toMatchObject({ code: 'commander.helpDisplayed', exitCode: 0 })
+    },
+  )
+
+  it('--version prints the version', async () => {
+    expect(await read(['--version'])).toMatchObject({ ran: [], printed: '1.2.3\n', error: { exitCode: 0 } })
+    expect(await read(['-V'])).toMatchObject({ ran: [], printed: '1.2.3\n', error: { exitCode: 0 } })
+  })
+})
