@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
 
-const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending', operation: 'research' }
+const OWNED = {
+  cc_session_id: SESSION,
+  agent_id: 'agent-a',
+  reason: 'pending',
+  operation: 'research',
+  // An age in hours is the same for the processes that are compared.
+  created: hoursAgo(2),
+}
 
 /** One marker for each row of the table. */
 function everyRow(): Project {
@@ -11,7 +18,7 @@ function everyRow(): Project {
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
   project.marker('004_expired', { created: hoursAgo(25) })
   project.marker('005_main', { ...OWNED, agent_id: 'main' })
-  project.marker('006_unowned', { reason: 'unowned' })
+  project.marker('006_unowned', { reason: 'unowned', created: hoursAgo(2) })
   project.marker('007_spent', OWNED)
   project.write('specs/007_spent/.postflight-loop-guard', '3\n')
   project.marker('008_mine', OWNED)

@@ -101,10 +101,10 @@ async function compare(
     const input = payloadOf(sandbox, one)
     const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
     const words = [pack.cli, 'explain', '--payload', '-', '--json']
-    const explained = JSON.parse((await sandbox.run(process.execPath, words, { input, env })).stdout)
+    const explained = JSON.parse(withoutSeconds((await sandbox.run(process.execPath, words, { input, env })).stdout))
     // Not the launcher: it looks from the process's folder, which a host makes the payload's cwd.
     const run = await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
-    const answer = JSON.parse(run.stdout)
+    const answer = JSON.parse(withoutSeconds(run.stdout))
     const differences: string[] = []
     if (JSON.stringify(explained.answer) !== JSON.stringify(answer)) {
       differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)

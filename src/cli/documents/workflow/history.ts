@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { RUN_OUTCOMES } from '../../../core/workflow/state.ts'
+import { RUN_OUTCOMES } from '../../../core/workflow/outcome.ts'
 import type { DocumentOf } from '../document.ts'
 import { count, task, text } from '../parts.ts'
 
