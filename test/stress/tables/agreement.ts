@@ -90,6 +90,11 @@ export async function compareAll(pack: PackageCopy, cases: readonly AgreementCas
   return { differences, rules }
 }
 
+/** The two processes run one after the other, so an age in seconds may differ. */
+function withoutSeconds(text: string): string {
+  return text.replace(/\b\d+ s old\b/g, 'seconds old')
+}
+
 /** Asks both; gives where they differ, and the rules that decided. */
 async function compare(
   pack: PackageCopy,
