@@ -97,7 +97,7 @@ describe.concurrent('the package', () => {
     const opened = (JSON.parse(run.stderr) as string[]).filter((file) => file !== probe)
     expect(opened).toContain(join(PACKAGE, 'dist', 'cli', 'cli.js'))
     // Words of jsonc-parser, zod and yaml, which settings, documents and definitions are read or described with.
-    const words = ['InvalidCommentToken', 'unrecognized_keys', 'TAB_AS_INDENT']
+    const words = ['UnexpectedEndOfNumber', 'unrecognized_keys', 'TAB_AS_INDENT']
     const found = opened.filter((file) => words.some((word) => readFileSync(file, 'utf8').includes(word)))
     expect(found).toEqual([])
   })
