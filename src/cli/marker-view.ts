@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
-import { markerProblem } from '../core/messages.ts'
+import { markerProblem } from '../core/messages/files.ts'
 import { isExpired, isUnowned, promisedAtMs } from '../core/stop/rules.ts'
 import { markerDisplayPath } from '../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'

@@ -1,5 +1,5 @@
 import { PostflightError } from '../core/errors.ts'
-import { errorMessage } from '../core/messages.ts'
+import { errorMessage } from '../core/messages/errors.ts'
 import type { CommandResult } from './context.ts'
 import type { ErrorDocument } from './documents/error.ts'
 

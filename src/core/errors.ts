@@ -1,5 +1,5 @@
 /**
- * Errors carry a code and arguments; `messages.ts` turns them into words and this table into exit codes
+ * Errors carry a code and arguments; `messages/errors.ts` turns them into words and this table into exit codes
  * (DESIGN section 7). No code here is 2: hosts read that exit code of a hook as *block*.
  */
 

@@ -1,6 +1,6 @@
 import type { Recorded } from '../core/journal-entry.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
-import { ownerNotNoted } from '../core/messages.ts'
+import { ownerNotNoted } from '../core/messages/stops.ts'
 import type { Payload } from '../core/payload.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { aboutMarker } from '../core/stop/outcome.ts'

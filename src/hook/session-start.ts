@@ -1,4 +1,4 @@
-import { unlistedComplaint } from '../core/messages.ts'
+import { unlistedComplaint } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { observeUnfinished } from '../io/stop/observe.ts'
 import type { HookContext, HookResult } from './context.ts'

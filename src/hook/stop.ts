@@ -1,7 +1,7 @@
 import { rootOptionFor } from '../core/command-line.ts'
 import { hostThatIgnores } from '../core/hosts/index.ts'
 import type { Recorded } from '../core/journal-entry.ts'
-import { unreadableNotice } from '../core/messages.ts'
+import { unreadableNotice } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT, type RunReport } from '../core/stop/answer-for.ts'
 import { recordsOf } from '../core/stop/outcome.ts'
 import { planStop, type SeenMarker } from '../core/stop/plan.ts'

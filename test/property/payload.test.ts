@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PostflightError } from '../../src/core/errors.ts'
-import { errorMessage } from '../../src/core/messages.ts'
+import { errorMessage } from '../../src/core/messages/errors.ts'
 import { type Payload, parsePayload } from '../../src/core/payload.ts'
 import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'
 

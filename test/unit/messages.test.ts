@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { MarkerProblem } from '../../src/core/marker.ts'
+import { RULE_SENTENCES } from '../../src/core/messages/commands.ts'
+import { journalCut, markerProblem, unsearchable } from '../../src/core/messages/files.ts'
 import {
   cappedNotice,
-  journalCut,
-  markerProblem,
   REASON_TEXT,
   RECOVERY_TEXT,
-  RULE_SENTENCES,
   unreadableNotice,
-  unsearchable,
   unsettledNotice,
-} from '../../src/core/messages.ts'
+} from '../../src/core/messages/stops.ts'
 import { RULES } from '../../src/core/stop/rules.ts'
 
 describe('what is wrong with a marker', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { RULE_TEXT } from '../../src/core/messages/definitions.ts'
+import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../src/core/messages/runs.ts'
 import {
   abortState,
   hadAskedBefore,
@@ -12,7 +14,6 @@ import {
 } from '../../src/core/workflow/control.ts'
 import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
-import { definitionSize, PROMPT_TEXT, RULE_TEXT, WORKFLOW_TEXT } from '../../src/core/workflow/messages.ts'
 import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'

@@ -11,7 +11,7 @@ import {
   newMarkerFields,
   withFields,
 } from '../../core/marker.ts'
-import { CREATE_NOTES } from '../../core/messages.ts'
+import { CREATE_NOTES } from '../../core/messages/commands.ts'
 import { isUnowned } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'

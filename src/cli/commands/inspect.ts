@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { SPECS_FOLDER } from '../../core/files.ts'
-import { unsearchable } from '../../core/messages.ts'
+import { unsearchable } from '../../core/messages/files.ts'
 import { inLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'

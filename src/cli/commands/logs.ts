@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
 import { type JournalLine, parseJournalLine } from '../../core/journal-entry.ts'
-import { journalCut } from '../../core/messages.ts'
+import { journalCut } from '../../core/messages/files.ts'
 import { oneLine } from '../../core/text.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { journalPaths } from '../../io/journal.ts'

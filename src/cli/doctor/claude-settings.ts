@@ -1,5 +1,5 @@
 import { PostflightError } from '../../core/errors.ts'
-import { errorFault } from '../../core/messages.ts'
+import { errorFault } from '../../core/messages/errors.ts'
 import { findCommands, isInstalled } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { splitMark } from '../../core/settings/json-document.ts'

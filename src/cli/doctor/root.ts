@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { SPECS_FOLDER } from '../../core/files.ts'
-import { inPlaceOfFolder } from '../../core/messages.ts'
+import { inPlaceOfFolder } from '../../core/messages/files.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { type CommandContext, startOf } from '../context.ts'
 import { placeOfNewRoot } from '../new-task-folder.ts'

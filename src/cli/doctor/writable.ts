@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { unwritable } from '../../core/messages.ts'
+import { unwritable } from '../../core/messages/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { shellWord } from '../../core/text.ts'
 import { unwritableBecause } from '../../io/fs/path-kind.ts'

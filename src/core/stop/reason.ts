@@ -1,7 +1,8 @@
 import { REASON_LIMIT } from '../answer.ts'
 import { type CommandForm, commandLine, fallbackLine } from '../command-line.ts'
 import { DEFAULT_REASON, type Marker, remainingSteps } from '../marker.ts'
-import { markerProblem, REASON_TEXT } from '../messages.ts'
+import { markerProblem } from '../messages/files.ts'
+import { REASON_TEXT } from '../messages/stops.ts'
 import { SPECS_ITSELF } from '../task-folder.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 

@@ -1,6 +1,6 @@
 import { commandLine } from '../command-line.ts'
 import type { Marker } from '../marker.ts'
-import { RECOVERY_TEXT } from '../messages.ts'
+import { RECOVERY_TEXT } from '../messages/stops.ts'
 import { oneLine } from '../text.ts'
 import { formatAge } from '../time.ts'
 import { isUnowned } from './rules.ts'

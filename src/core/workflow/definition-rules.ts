@@ -1,8 +1,8 @@
+import { RULE_TEXT } from '../messages/definitions.ts'
 import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
-import { RULE_TEXT } from './messages.ts'
 import { unknownPlaceholders } from './prompt.ts'
 
 /** What a definition of the right shape must also keep to, and what in it is suspicious. */

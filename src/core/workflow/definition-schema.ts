@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
+import { counted } from '../messages/phrases.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
-import { counted } from './messages.ts'
 
 /**
  * The definition as people write it: what `workflow validate` checks and `schema/workflow.schema.json` is made from.

@@ -1,6 +1,6 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { type Document, type Scalar, visit } from 'yaml'
-import { SYNTAX_TEXT } from './messages.ts'
+import { SYNTAX_TEXT } from '../messages/definitions.ts'
 
 /**
  * Faults of syntax. Only the first one is told, with what to do about it: the others mostly follow from it (one missing

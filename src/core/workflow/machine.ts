@@ -1,7 +1,7 @@
+import { WORKFLOW_TEXT } from '../messages/runs.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
 import type { Transition } from './history.ts'
-import { WORKFLOW_TEXT } from './messages.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'

@@ -1,6 +1,6 @@
+import { PROMPT_TEXT } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 import { currentPhase, isInStep, stepText } from './machine.ts'
-import { PROMPT_TEXT } from './messages.ts'
 import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 

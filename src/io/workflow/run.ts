@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import {
   abortState,
@@ -12,7 +13,6 @@ import {
   resumeState,
 } from '../../core/workflow/control.ts'
 import type { Definition } from '../../core/workflow/definition.ts'
-import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { type DuePrompt, duePrompt } from '../../core/workflow/prompt.ts'
 import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'

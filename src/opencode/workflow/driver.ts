@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
-import { errorMessage } from '../../core/messages.ts'
+import { errorMessage } from '../../core/messages/errors.ts'
 import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
-import { WORKFLOW_TEXT } from '../../core/workflow/messages.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { interruptRun, requireState, resumeRun, type Turn, takeTurn } from '../../io/workflow/run.ts'
 import { readState } from '../../io/workflow/state-store.ts'

@@ -1,6 +1,6 @@
 import { commandLine } from '../../../core/command-line.ts'
+import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { taskWord } from '../../../core/task-folder.ts'
-import { DRIVER_TEXT } from '../../../core/workflow/messages.ts'
 import { resumeRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { ResumeDocument } from '../../documents/workflow/resume.ts'

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../core/messages.ts'
+import { errorMessage } from '../../../core/messages/errors.ts'
 import type { TaskFolder } from '../../../core/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
 import { requireState } from '../../../io/workflow/run.ts'

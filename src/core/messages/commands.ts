@@ -1,0 +1,55 @@
+import { CONTINUATION_LIMIT } from '../loop-guard.ts'
+import type { Rule } from '../stop/rules.ts'
+import { inLine, oneLine } from '../text.ts'
+import { QUOTE_LIMIT } from './phrases.ts'
+
+/** What commands print for people. */
+
+/** Why a rule of DESIGN section 5 answers as it does. */
+export const RULE_SENTENCES: Record<Rule, string> = {
+  workflow: "a running workflow's: its driver answers for it",
+  bypassed: 'stop_hook_active is true in the marker: let go, marker and loop guard are removed',
+  'other-session': 'it belongs to another host session',
+  'unowned-stop': "unowned, and unowned markers hold sub-agents' stops only",
+  expired: 'unowned and older than 24 h: it blocks no stop any more',
+  'before-session': 'unowned and from before this session: a clone, an archive or an earlier session left it there',
+  'other-agent': 'it belongs to another agent of this session',
+  background: 'a sub-agent is still running in the background: the host asks again when it ends',
+  capped: `${CONTINUATION_LIMIT} continuations are spent: let go, the marker is kept as abandoned`,
+  block: 'held: the postflight is pending',
+}
+
+/** What a running workflow's driver does at a stop, as the end of a sentence. */
+export const WORKFLOW_RULES = {
+  other: 'another session drives it, or none',
+  asked: 'it looks at what was left, then gives out the next prompt, or lets go when the run has ended',
+  looks: 'it looks at what was left, and lets go',
+  unless: "unless the workflow's driver gives out a prompt",
+} as const
+
+/** What `explain` says beside the rules. */
+export const EXPLAIN_TEXT = {
+  noPayload: 'No payload is given (--payload FILE, or - for stdin). The hook reads an empty one as:',
+  whose: (session: string | undefined, agent: string | undefined): string =>
+    `of session ${inLine(session ?? 'not known')}, agent ${inLine(agent ?? 'not known')}`,
+  noRoot: 'no root: no start folder leads to a specs/ folder',
+  roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
+  noMarkers: 'no pending markers',
+  marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
+    `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
+  unreadable: (detail: string): string => `cannot be read (${detail}): the stop is allowed`,
+  answer: 'answer:',
+  told: (notice: string): string => `the user is told: ${inLine(notice)}`,
+  disabled: 'POSTFLIGHT_DISABLE=1: the hook allows everything',
+  notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
+  ignored: (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
+} as const
+
+/** What `create` adds for people to its one line. */
+export const CREATE_NOTES = {
+  newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
+  unowned:
+    "no host session is known here: it holds any sub-agent's stop, and no main conversation's (--host-session names one)",
+  holdsNobody:
+    'no host session is known here: a promise of a main conversation holds nobody without one (--host-session names it)',
+} as const

@@ -1,0 +1,16 @@
+import { oneLine } from '../text.ts'
+
+/** Pieces that sentences are made of. */
+
+/** Longest value that is quoted inside a sentence, in characters. */
+export const QUOTE_LIMIT = 200
+
+/** A value inside a sentence: on one line, without control characters, cut. */
+export function quote(text: string, limit = 300): string {
+  return oneLine(text, limit)
+}
+
+/** So many of something: `1 phase`, `2 phases`. */
+export function counted(count: number | bigint, one: string, several = `${one}s`): string {
+  return `${count} ${Number(count) === 1 ? one : several}`
+}
