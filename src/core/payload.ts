@@ -20,6 +20,7 @@ export interface Payload {
   readonly session?: string
   /** `main`, or the sub-agent's id. */
   readonly agent?: string
+  /** Empty for an agent of Claude Code's own, such as its compaction (2.1.329). */
   readonly agentType?: string
   /** Only Copilot sends it, on the first of its two stops per sub-agent. */
   readonly parentAgent?: string
@@ -62,7 +63,7 @@ function fromFields(fields: Fields): Payload {
   const event = text(fields, 'hook_event_name') ?? 'SubagentStop'
   const session = identifier(fields, 'session_id')
   const agent = agentOf(event, session, identifier(fields, 'agent_id'))
-  const agentType = identifier(fields, 'agent_type')
+  const agentType = own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type')
   const parentAgent = identifier(fields, 'parent_agent_id')
   const cwd = text(fields, 'cwd')
   const transcript = text(fields, 'transcript_path')

@@ -1,5 +1,5 @@
 import { rootOptionFor } from '../core/command-line.ts'
-import { hostThatIgnores } from '../core/hosts/index.ts'
+import { exemptionOf } from '../core/hosts/index.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { unreadableNotice } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT, type RunReport } from '../core/stop/answer-for.ts'
@@ -17,7 +17,7 @@ import { loadWorkflowDriver } from './load-workflow.ts'
 /** `SubagentStop` and `Stop`: the markers are observed, a plan is made and committed, and running workflows go on. */
 export function handleStop(context: HookContext): HookResult {
   const { payload, environment, roots, nowMs, deadline } = context
-  if (hostThatIgnores(payload, environment) !== undefined) return NOTHING_DONE
+  if (exemptionOf(payload, environment) !== undefined) return NOTHING_DONE
   const occasion = { payload, nowMs, deadline, findSessionBirth: () => sessionBirthMs(payload, environment) }
   const observed = observeStop(roots, occasion)
   const { outcomes, unchecked } = commitStop(planStop(observed, payload, nowMs), deadline)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment, ShellIdentity } from '../../src/core/hosts/host.ts'
-import { hostThatIgnores, PROJECT_VARIABLES, shellIdentity, showsNotice } from '../../src/core/hosts/index.ts'
+import { exemptionOf, PROJECT_VARIABLES, shellIdentity, showsNotice } from '../../src/core/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 
@@ -83,25 +83,35 @@ describe("who the shell's environment says that we are", () => {
   })
 })
 
-describe('a stop whose answer the host ignores', () => {
+describe('a stop that is not judged', () => {
   const droid = { FACTORY_PROJECT_DIR: '/p' }
   it.each<[string, Payload, Environment, string | undefined]>([
+    [
+      "Claude Code's compaction, an agent without a type",
+      subagentStop({ agent_type: '' }),
+      {},
+      'Claude Code: own-agent',
+    ],
+    ['an agent with a type counts', subagentStop({ agent_type: 'worker' }), {}, undefined],
+    ['an agent whose type is not told counts', subagentStop(), {}, undefined],
+    ['an agent without a type of another host counts', subagentStop({ agent_type: '', turn_id: 't' }), {}, undefined],
     [
       "Copilot's first question per sub-agent: Stop with parent_agent_id",
       mainStop({ agent_id: 'c1', parent_agent_id: 'p1' }),
       {},
-      'Copilot CLI',
+      'Copilot CLI: answer-ignored',
     ],
     ['its second, the SubagentStop, counts', subagentStop({ parent_agent_id: 'p1' }), {}, undefined],
     ['Stop without parent_agent_id counts', mainStop({ agent_id: 'c1' }), {}, undefined],
     ['an empty parent_agent_id is none', mainStop({ parent_agent_id: '' }), {}, undefined],
-    ["droid's SubagentStop", subagentStop(), droid, 'droid'],
-    ["droid's SubagentStop without any field", EMPTY_PAYLOAD, droid, 'droid'],
+    ["droid's SubagentStop", subagentStop(), droid, 'droid: answer-ignored'],
+    ["droid's SubagentStop without any field", EMPTY_PAYLOAD, droid, 'droid: answer-ignored'],
     ["droid's Stop counts: its sub-agents stop so", mainStop(), droid, undefined],
     ['an empty FACTORY_PROJECT_DIR is no droid', subagentStop(), { FACTORY_PROJECT_DIR: '' }, undefined],
     ['any other', subagentStop(), { CLAUDE_PROJECT_DIR: '/p', QWEN_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, stop, environment, expected) => {
-    expect(hostThatIgnores(stop, environment)).toBe(expected)
+    const exemption = exemptionOf(stop, environment)
+    expect(exemption && `${exemption.host}: ${exemption.why}`).toBe(expected)
   })
 })
 

@@ -76,7 +76,6 @@ describe('what a payload leaves out is unknown, not wrong', () => {
   it.each([
     ['session_id', 'session'],
     ['agent_id', 'agent'],
-    ['agent_type', 'agentType'],
     ['parent_agent_id', 'parentAgent'],
     ['cwd', 'cwd'],
     ['transcript_path', 'transcript'],
@@ -84,6 +83,14 @@ describe('what a payload leaves out is unknown, not wrong', () => {
   ] as const)('%s: left out, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
     for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)
+  })
+
+  it('agent_type: left out or of another type; empty is told, for an agent of the host’s own', () => {
+    expect(payload({ agent_type: 'worker' }).agentType).toBe('worker')
+    expect(payload({ agent_type: '' }).agentType).toBe('')
+    for (const value of WRONG_TEXTS) {
+      if (value !== '') expect(payload({ agent_type: value })).toEqual(EMPTY_PAYLOAD)
+    }
   })
 
   it.each(['session_id', 'agent_id', 'agent_type', 'parent_agent_id'])(

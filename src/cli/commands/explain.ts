@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { formatAnswer } from '../../core/answer.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { hostThatIgnores, showsNotice } from '../../core/hosts/index.ts'
+import { exemptionOf, showsNotice } from '../../core/hosts/index.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../../core/messages/commands.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
@@ -79,8 +79,8 @@ export function explain(
 function whyNotJudged({ environment }: CommandContext, payload: Payload): string | undefined {
   if (environment.POSTFLIGHT_DISABLE === '1') return EXPLAIN_TEXT.disabled
   if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') return EXPLAIN_TEXT.notAStop(payload.event)
-  const host = hostThatIgnores(payload, environment)
-  return host === undefined ? undefined : EXPLAIN_TEXT.ignored(host)
+  const exemption = exemptionOf(payload, environment)
+  return exemption && EXPLAIN_TEXT[exemption.why](exemption.host)
 }
 
 interface Prediction {

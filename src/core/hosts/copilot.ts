@@ -9,5 +9,8 @@ export const copilot: HostDifference = {
     return session === undefined ? undefined : { session }
   },
   // It asks twice per sub-agent: first a Stop with parent_agent_id, whose answer it ignores, then the SubagentStop.
-  ignoredBy: (payload) => (payload.event === 'Stop' && payload.parentAgent !== undefined ? 'Copilot CLI' : undefined),
+  exempts: (payload) =>
+    payload.event === 'Stop' && payload.parentAgent !== undefined
+      ? { host: 'Copilot CLI', why: 'answer-ignored' }
+      : undefined,
 }

@@ -5,8 +5,8 @@ export const droid: HostDifference = {
   projectVariables: ['FACTORY_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'FACTORY_PROJECT_DIR') !== undefined,
   // A sub-agent is a session of its own and stops with `Stop`; the SubagentStop that follows is only told.
-  ignoredBy: (payload, environment) =>
+  exempts: (payload, environment) =>
     payload.event === 'SubagentStop' && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined
-      ? 'droid'
+      ? { host: 'droid', why: 'answer-ignored' }
       : undefined,
 }

@@ -3,7 +3,7 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Environment, HostDifference, ShellIdentity } from './host.ts'
+import type { Environment, Exemption, HostDifference, ShellIdentity } from './host.ts'
 import { postflight } from './postflight.ts'
 import { qwenCode } from './qwen-code.ts'
 
@@ -22,11 +22,12 @@ export function shellIdentity(environment: Environment): ShellIdentity | undefin
   return undefined
 }
 
-/** The name of the host that would ignore the answer to this stop, or undefined where the answer counts. */
-export function hostThatIgnores(payload: Payload, environment: Environment): string | undefined {
-  for (const host of HOSTS) {
-    const name = host.ignoredBy?.(payload, environment)
-    if (name !== undefined) return name
+/** Why this stop is not to be judged; undefined for one that is. */
+export function exemptionOf(payload: Payload, environment: Environment): Exemption | undefined {
+  const own = HOSTS.find((host) => host.recognizes?.(payload, environment))
+  for (const host of own === undefined ? HOSTS : [own]) {
+    const exemption = host.exempts?.(payload, environment)
+    if (exemption !== undefined) return exemption
   }
   return undefined
 }

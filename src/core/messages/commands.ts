@@ -42,7 +42,8 @@ export const EXPLAIN_TEXT = {
   told: (notice: string): string => `the user is told: ${inLine(notice)}`,
   disabled: 'POSTFLIGHT_DISABLE=1: the hook allows everything',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
-  ignored: (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
+  'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
+  'own-agent': (host: string): string => `an agent of ${host}'s own stops (a compaction), so nothing is blocked`,
 } as const
 
 /** What `create` adds for people to its one line. */
