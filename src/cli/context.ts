@@ -2,6 +2,7 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
+import { notInJournal } from '../core/messages/commands.ts'
 import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { inLine } from '../core/text.ts'
 import { findTaskFolder, refuseUnsearched } from '../io/find-task-folder.ts'
@@ -9,44 +10,44 @@ import { kindAt } from '../io/fs/path-kind.ts'
 import { appendJournal } from '../io/journal.ts'
 import { findRepository, findRoots, startFolders } from '../io/root.ts'
 
-/** What every command is given: the world, injected, so that a test can bring its own. */
+/** Everything a command needs from its process. Tests inject their own. */
 export interface CommandContext {
   readonly environment: Environment
   readonly cwd: string
   /** ms since the epoch. */
   readonly nowMs: number
-  /** `--root`, as it was given. */
+  /** The value of `--root`. */
   readonly rootOption: string | undefined
-  /** The folder of this package: where bin/, hooks/ and dist/ lie. */
+  /** This package's folder, which holds bin/, hooks/ and dist/. */
   readonly packageFolder: string
-  /** The user's home folder; asked for only by what looks there. */
+  /** Finds the user's home folder. Called only where it is needed. */
   readonly findHome: () => string
   readonly platform: NodeJS.Platform
-  /** Says something on stderr at once: notes that are no result. */
+  /** Prints a note on stderr at once. */
   readonly note: (text: string) => void
 }
 
-/** What a command comes to: data for `--json`, lines for people. */
+/** The result of a command: data for `--json`, lines for people. */
 export interface CommandResult<Data extends object = object> {
   readonly exitCode: 0 | 1
-  /** One JSON document, snake_case; its schema lies in `documents/`. */
+  /** The JSON document, in snake_case. Its schema is in `documents/`. */
   readonly data: Data
   readonly lines: readonly string[]
-  /** What is printed even with --quiet: the answer itself, where a script needs it. */
+  /** Lines that --quiet prints too, because scripts need them. */
   readonly essential?: readonly string[]
 }
 
-/** The folder that somebody named explicitly, or undefined. */
+/** The folder that `--root` or `POSTFLIGHT_ROOT` names, or undefined. */
 function explicitStart(context: CommandContext): { from: string; path: string } | undefined {
   const [first] = startFolders({ option: context.rootOption, environment: context.environment, cwd: context.cwd })
   return first?.from === '--root' || first?.from === 'POSTFLIGHT_ROOT' ? first : undefined
 }
 
 /**
- * The first root (DESIGN section 4), or undefined. A folder that somebody named is the only start: finding another
- * project's root after a slip of the pen would be worse than finding none.
- * @throws {PostflightError} `root-missing` when the named folder is not there; `file-unreadable` when there is none to be
- * seen, and one may be where nobody can look.
+ * The first root (docs/design.md, "Roots"), or undefined. A folder that was named explicitly is the only start: with a
+ * typo in it, finding another project's root would be worse than finding none.
+ * @throws {PostflightError} `root-missing` when the named folder does not exist; `file-unreadable` when no root is found
+ * but a folder on the way cannot be read.
  */
 export function findCommandRoot(context: CommandContext): string | undefined {
   const explicit = explicitStart(context)
@@ -59,13 +60,16 @@ export function findCommandRoot(context: CommandContext): string | undefined {
   return root
 }
 
-/** Where a command starts that may have to make `specs/`: the named folder, or the current one. */
+/** The start folder of a command that may have to make `specs/`: the named folder, or the current one. */
 export function startOf(context: CommandContext): { path: string; explicit: boolean } {
   const explicit = explicitStart(context)
   return { path: explicit?.path ?? context.cwd, explicit: explicit !== undefined }
 }
 
-/** The repository that a folder lies in. @throws {PostflightError} `file-unreadable` where that cannot be told. */
+/**
+ * The repository that holds a folder.
+ * @throws {PostflightError} `file-unreadable` where the search cannot read a folder.
+ */
 export function findCommandRepository(start: string): string | undefined {
   const problems: SearchProblem[] = []
   const repository = findRepository(start, problems)
@@ -81,7 +85,7 @@ export function requireRoot(context: CommandContext): string {
 }
 
 /**
- * The folder of a task as a person names it; `wanted`: what is looked for in it.
+ * The folder of a task, by its number or name. `wanted` is what the command needs in it.
  * @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`.
  */
 export function requireTaskFolder(root: string, task: string, wanted: 'marker' | 'workflow' = 'marker'): TaskFolder {
@@ -91,7 +95,7 @@ export function requireTaskFolder(root: string, task: string, wanted: 'marker' |
 }
 
 /**
- * `<task>` or one of the options that stand for several.
+ * Checks that exactly one target is given: `<task>`, or one of the options that select several tasks.
  * @throws {PostflightError} `target-missing`, `target-twice`.
  */
 export function requireOneTarget(task: string | undefined, options: Readonly<Record<string, boolean>>): void {
@@ -102,8 +106,8 @@ export function requireOneTarget(task: string | undefined, options: Readonly<Rec
 }
 
 /**
- * Does `action` for every item, also where one of them fails: an emergency command must not stop at the one marker
- * that is broken. The first failure is thrown when all is done.
+ * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken
+ * marker. Throws the first failure at the end.
  */
 export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
   const failures: unknown[] = []
@@ -119,13 +123,13 @@ export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): 
   return results
 }
 
-/** Records what was done; a journal that cannot be written is a note, not a failure. */
+/** Appends to the journal. A journal that cannot be written leads to a note, not to a failure. */
 export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   const problem = appendJournal(root, entries, context.nowMs)
-  if (problem !== undefined) context.note(inLine(`postflight: not in the journal: ${problem}`))
+  if (problem !== undefined) context.note(notInJournal(problem))
 }
 
-/** A path for people: relative to the current folder where it lies below it. */
+/** A path for people: relative to the current folder if it lies below it. */
 export function displayPath(context: CommandContext, target: string): string {
   const relative = path.relative(context.cwd, target)
   return inLine(relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? target : relative)

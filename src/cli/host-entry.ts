@@ -5,17 +5,17 @@ import { realPath } from '../io/fs/path-kind.ts'
 import type { Scope } from '../io/settings/paths.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
-/** What stands in a host's settings for this package, wherever it lies: what `install` writes and `doctor` expects. */
+/** The entries for this package in a host's settings: `install` writes them and `doctor` expects them. */
 
-/** The project whose settings are meant: the root, else the repository, else the current folder. */
+/** The project whose settings are changed: the root, or the repository, or the current folder. */
 export function projectFolder(context: CommandContext): string {
   const start = startOf(context)
   return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
 }
 
 /**
- * The command a host starts. In the project's own node_modules it is found from the project's folder; elsewhere by its
- * full path. Never through npx, which would be resolved anew at every stop.
+ * The command that a host starts. Its path is relative to the project if the package is in the project's node_modules,
+ * and absolute otherwise. It is never npx, which would resolve the package at every stop.
  */
 export function hookCommand(
   context: CommandContext,
@@ -29,13 +29,13 @@ export function hookCommand(
   const portable = scope !== 'user' && inProject.startsWith('node_modules/')
   const location = portable ? `$CLAUDE_PROJECT_DIR/${inProject}/${file}` : path.join(packageFolder, file as string)
   const quoted = doubleQuoted(location, portable)
-  // On Windows the last word does nothing but tell that the entry is ours, whatever the folder is called.
+  // On Windows the last word only marks the entry as ours, whatever the folder's name is.
   return { command: program === undefined ? quoted : `${program} ${quoted} postflight-hook`, portable }
 }
 
 /**
- * How OpenCode is told where the plugin lies: its file, relative to the configuration where the project holds it.
- * Never the package's name, which OpenCode would fetch from a registry.
+ * The plugin's entry in OpenCode's configuration: its file, relative to the configuration if the package is in the
+ * project's node_modules. It is never the package's name, which OpenCode would fetch from a registry.
  */
 export function openCodePlugin(
   { packageFolder }: CommandContext,
@@ -50,12 +50,12 @@ export function openCodePlugin(
   return { plugin: location, portable }
 }
 
-/** Where this package lies, seen from the project. */
+/** The path of this package, relative to the project. */
 function insideProject(project: string, packageFolder: string): string {
   return path.relative(realPath(project), realPath(packageFolder)).split(path.sep).join('/')
 }
 
-/** In double quotes for the shell: spaces stay together, and `$CLAUDE_PROJECT_DIR` is filled in where we put it. */
+/** Quotes a path for the shell, so that spaces are kept and our own `$CLAUDE_PROJECT_DIR` is still expanded. */
 function doubleQuoted(location: string, portable: boolean): string {
   const escaped = portable
     ? location.replace(/["`\\]/g, '\\$&')

@@ -1,19 +1,19 @@
 import { shellIdentity } from '../core/hosts/index.ts'
 import type { CommandContext } from './context.ts'
 
-/** Who makes a promise; undefined is not known. */
+/** The session and the agent that make a promise. Undefined means not known. */
 export interface Identity {
   readonly session: string | undefined
   readonly agent: string | undefined
 }
 
-/** Who makes the promise: what was given, else what the host's shell says (DESIGN section 7). */
+/** The identity from the options, or from the environment of the host's shell (docs/design.md, "Commands"). */
 export function callerOf(
   context: CommandContext,
   options: { readonly hostSession?: string; readonly agent?: string },
 ): Identity {
   const fromShell = shellIdentity(context.environment)
-  // An agent of the environment belongs to the session of the environment, not to one that was given.
+  // The environment's agent belongs to the environment's session, not to one that an option names.
   const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
   return {
     session: options.hostSession ?? fromShell?.session,

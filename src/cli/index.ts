@@ -3,9 +3,9 @@ import path from 'node:path'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
 
-/** The CLI's entry: gives it this process. */
+/** Starts the CLI in this process. */
 
-/** dist/cli/cli.js lies two folders below the package. */
+/** The package's folder: dist/cli/cli.js lies two folders below it. */
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
 void main(process.argv.slice(2), {

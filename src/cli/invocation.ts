@@ -10,7 +10,7 @@ import type { StepOptions } from './commands/step.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
 import type { RunnerOptions } from './workflow/runner.ts'
 
-/** A command line, understood: which command it is, with its arguments and options. */
+/** A parsed command line: the command, with its arguments and options. */
 
 /** The arguments and options that each command takes, by its name. */
 interface CommandInputs {
@@ -45,12 +45,12 @@ type NoOptions = Readonly<Record<string, never>>
 
 export type CommandName = keyof CommandInputs
 
-/** One of the commands `Name`, with what it was given. */
+/** A command out of `Name`, with its arguments and options. */
 export type Invocation<Name extends CommandName = CommandName> = {
   [One in Name]: CommandInputs[One] & { readonly command: One }
 }[Name]
 
-/** The options that every command takes beside its own. */
+/** The options that every command takes. */
 export interface GlobalOptions {
   readonly root: string | undefined
   readonly json: boolean

@@ -3,17 +3,17 @@ import { asPostflightError, type Output, printError } from './report.ts'
 import { runCommand, type World } from './run-command.ts'
 import { asUsageError } from './usage-error.ts'
 
-/** The CLI in any process. The one catch in here turns errors into exit codes. */
+/** The CLI without a process of its own. The only catch turns errors into exit codes. */
 
-/** The process that it runs in. */
+/** The process that the CLI runs in. */
 export interface CliProcess extends World {
   readonly version: string
   readonly stderr: Output
-  /** Says with which code the process is to end. */
+  /** Sets the exit code of the process. */
   readonly endWith: (exitCode: number) => void
 }
 
-/** Runs a command line, and prints its result or what is wrong. */
+/** Runs a command line, and prints its result or its error. */
 export async function main(words: readonly string[], cli: CliProcess): Promise<void> {
   const { version, stdout, stderr, endWith } = cli
   const program = buildProgram({

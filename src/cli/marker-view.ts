@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
+import { INSPECT_TEXT } from '../core/messages/commands.ts'
 import { markerProblem } from '../core/messages/files.ts'
 import { isExpired, isUnowned, promisedAtMs } from '../core/stop/rules.ts'
 import { markerDisplayPath } from '../core/stored-marker.ts'
@@ -14,14 +15,14 @@ import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
 import type { InspectDocument } from './documents/inspect.ts'
 import { loadMarkerRun } from './workflow/load-marker-run.ts'
 
-/** A marker as `inspect` and `doctor` see it. */
+/** A marker as `inspect` and `doctor` show it. */
 export type MarkerView = InspectDocument['markers'][number]
 
 const TEXT_LIMIT = 4000
-/** More abandoned markers of one folder than this are not listed. */
+/** At most this many abandoned markers of one folder are listed. */
 const MAX_EARLIER = 20
 
-/** Every marker of a root, pending ones first, and what could not be looked into; `only` narrows to one folder. */
+/** Every marker of a root, pending ones first, and the folders that could not be searched; or those of `only`. */
 export function viewMarkers(
   root: string,
   nowMs: number,
@@ -34,7 +35,7 @@ export function viewMarkers(
   return { markers, problems }
 }
 
-/** The file of that name, and the earlier ones that a number was put behind. */
+/** The marker of that name, and earlier abandoned ones, whose names end with a number. */
 function viewAll(folder: TaskFolder, fileName: string, nowMs: number): MarkerView[] {
   const views: MarkerView[] = []
   let view = viewMarker(folder, fileName, nowMs)
@@ -53,20 +54,20 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     path: path.join(folder.path, fileName),
     relative_path: markerDisplayPath(folder, fileName),
   }
-  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read: ${read.detail}`] }
+  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
   const { marker, times, identity } = read
   const abandoned = fileName !== MARKER_FILE
   const expired = isExpired(marker, times, nowMs)
   const promisedMs = promisedAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
   if (isUnowned(marker) && !abandoned && !expired && !marker.workflow) {
-    problems.push("has no host session: it holds any sub-agent's stop, and no main conversation's")
+    problems.push(INSPECT_TEXT.unowned)
   }
   let spent: number | null = null
   try {
     spent = abandoned ? CONTINUATION_LIMIT : readSpent(folder.path, identity)
   } catch (error) {
-    problems.push(`has a count that cannot be read: ${errorText(error)}`)
+    problems.push(INSPECT_TEXT.noCount(errorText(error)))
   }
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {

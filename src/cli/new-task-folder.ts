@@ -17,11 +17,11 @@ import { errorCode } from '../io/fs/errors.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
-/** The task folder of a command that makes it where there is none: which one is meant, and where it would lie. */
+/** Finds the task folder of a command, and makes it if it does not exist yet. */
 
 /**
- * The task's folder, made where there is none, as its root may be (`found` is undefined then).
- * @throws {PostflightError} where `task` and `slug` name no one folder, or it cannot be made.
+ * The task's folder, which is made if it does not exist. So is its root; then `found` is undefined.
+ * @throws {PostflightError} where `task` and `slug` do not name exactly one folder, or it cannot be made.
  */
 export function prepareTaskFolder(
   context: CommandContext,
@@ -36,15 +36,15 @@ export function prepareTaskFolder(
 }
 
 /**
- * Where there is no `specs/` yet: in the named folder, beside the nearest `.git`, or here.
- * @throws {PostflightError} `root-unlikely`; `file-unreadable` where it cannot be told.
+ * The folder where a new `specs/` belongs: the named folder, or beside the nearest `.git`, or the current folder.
+ * @throws {PostflightError} `root-unlikely`; `file-unreadable` where the search cannot read a folder.
  */
 export function placeOfNewRoot(context: CommandContext): string {
   const start = startOf(context)
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
-  // A specs/ there would be the root of every project below that has none of its own.
+  // A specs/ there would be the root of every project below it without a specs/ of its own.
   if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {
     throw new PostflightError('root-unlikely', { start: start.path })
   }
@@ -79,13 +79,13 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
   return first
 }
 
-/** `20_foo` is `020_foo`, and a number that has a folder gets no second one. */
+/** A new folder for a name: `20_foo` becomes `020_foo`. A number never gets a second folder. */
 function newTaskFolder(root: string, name: string): TaskFolder {
   const number = taskNumberOf(name) ?? 0
   return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''))
 }
 
-/** Task folders directly below `specs/`: an archived task is not taken up again by its number. */
+/** Task folders directly below `specs/`: a number does not reopen an archived task. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
   return matchingFolders(root, reference).filter(
     (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER),

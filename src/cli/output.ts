@@ -1,7 +1,7 @@
 import { isTerminal, writeAll } from '../io/process/output.ts'
 import type { Output } from './report.ts'
 
-/** The process's own stdout and stderr. */
+/** The stdout and stderr of this process. */
 
 export const standardOutput: Output = {
   write: (text) => writeAll(1, text),

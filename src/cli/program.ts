@@ -1,28 +1,29 @@
 import type { Command as TypedCommand } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import { PostflightError } from '../core/errors.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../core/messages/usage.ts'
 import { example } from './help-examples.ts'
 import type { GlobalOptions, Invocation } from './invocation.ts'
 import type { Output } from './report.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
-/** Declares the commands, and turns a command line into an invocation of one. */
+/** Declares the commands, and turns a command line into an invocation. */
 
-/** What the program needs. */
+/** The dependencies of the program. */
 export interface ProgramPorts {
   readonly version: string
   readonly stdout: Output
-  /** Runs what the command line asks for. */
+  /** Runs the invocation of a command line. */
   readonly run: (invocation: Invocation, options: GlobalOptions) => Promise<void>
 }
 
-/** The program. Its options are what every command is given beside its own. */
+/** The program. Its options are those that every command takes. */
 export type Program = ReturnType<typeof declareProgram>
 
 /** Runs an invocation. */
 export type Run = (invocation: Invocation) => Promise<void>
 
-/** commander's class with stricter types. Only the types of that package are used, so it adds nothing to the start. */
+/** commander's class with stricter types. Only types of that package are used, so it costs nothing at the start. */
 const StrictCommand = Command as unknown as typeof TypedCommand
 
 const EXAMPLES = `
@@ -34,12 +35,12 @@ Examples:
   $ postflight inspect
   $ postflight install --scope local
 
-Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault, 73 cannot write.`
+Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.`
 
-/** Characters in a line of help where there is no terminal to tell. */
+/** The width of help without a terminal, in characters. */
 const HELP_WIDTH = 80
 
-/** The program, ready to parse. Nothing in it ends the process. */
+/** The program, ready to parse. It never ends the process. */
 export function buildProgram(ports: ProgramPorts): Program {
   const program = declareProgram(ports)
   const run: Run = (invocation) => {
@@ -59,11 +60,11 @@ function declareProgram({ version, stdout }: ProgramPorts) {
     .version(version, '-V, --version', 'print the version')
     .option('--root <folder>', 'the project: the folder that holds specs/ (default: found from the current folder)')
     .option('--json', 'print one JSON document')
-    .option('--quiet', 'print only errors, and what a script cannot do without (the id of create)')
+    .option('--quiet', 'print only errors, and what scripts need (the id from create)')
     .helpOption('-h, --help', 'show help')
     .configureHelp({
       showGlobalOptions: true,
-      // That a flag is off and a list is empty goes without saying.
+      // The default of a flag (off) or a list (empty) needs no mention.
       optionDescription: (option) =>
         typeof option.defaultValue === 'string'
           ? `${option.description} (default: ${option.defaultValue})`
@@ -73,9 +74,9 @@ function declareProgram({ version, stdout }: ProgramPorts) {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      // Usage errors are printed once, by the one catch.
+      // The catch in main.ts prints usage errors.
       writeErr: () => {},
-      // What commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
+      // commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
       getOutHelpWidth: () => stdout.columns ?? HELP_WIDTH,
@@ -86,20 +87,17 @@ function declareProgram({ version, stdout }: ProgramPorts) {
 function addMarkerCommands(program: Program, run: Run): void {
   program
     .command('create')
-    .description('promise a postflight: write the marker and start its count')
-    .argument('<task>', 'task number, or the folder name')
-    .argument('[slug]', 'name of a new task folder')
-    .option('--skill <name>', 'the skill that promises it')
-    .option('--operation <name>', 'what is done: research, plan, implement, …')
+    .description('create a marker: a postflight is pending')
+    .argument('<task>', 'task number or folder name')
+    .argument('[slug]', 'name for a new task folder')
+    .option('--skill <name>', 'name of the skill')
+    .option('--operation <name>', 'name of the operation: research, plan, implement, …')
     .option('--reason <text>', 'what the agent is told when it stops too early')
-    .option('--step <name>', 'a line of the checklist; may be repeated', collect, [])
-    .option('--session-id <id>', "the skill's own session id (default: made up)")
+    .option('--step <name>', 'a step of the checklist; can be repeated', collect, [])
+    .option('--session-id <id>', "the skill's own session id (default: generated)")
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
-    .option(
-      '--agent <id>',
-      '"main" or the id of the sub-agent (default: from the environment, else learnt by the hook)',
-    )
-    .option('--agent-type <type>', 'only sub-agents of this type')
+    .option('--agent <id>', '"main" or the id of the sub-agent (default: from the environment, or learnt by the hook)')
+    .option('--agent-type <type>', 'block only sub-agents of this type')
     .option('--force', "replace another session's marker", false)
     .addHelpText(
       'after',
@@ -112,39 +110,39 @@ function addMarkerCommands(program: Program, run: Run): void {
     .action((task, slug, options) => run({ command: 'create', arguments: [task, slug], options }))
   program
     .command('clear')
-    .description('the postflight is done, or no longer wanted: remove marker, loop guard and claims')
+    .description('remove the marker: its postflight is done or no longer wanted')
     .argument('[task]', 'task number or folder name; "." for specs/ itself')
     .option('--all', 'every task', false)
-    .option('--orphaned', 'what nobody will come back for: abandoned, expired, left behind', false)
-    .option('--return-meta', 'remove .return-meta.json too', false)
-    .option('--dry-run', 'only say what would be removed', false)
+    .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)
+    .option('--return-meta', 'also remove .return-meta.json', false)
+    .option('--dry-run', 'only print what would be removed', false)
     .addHelpText('after', example('clear 259', 'clear --orphaned --dry-run'))
     .action((task, options) => run({ command: 'clear', arguments: [task], options }))
   program
     .command('inspect')
-    .description('show every marker: state, owner, age, count, checklist, and what is wrong with it')
-    .argument('[task]', 'only this one')
-    .option('--exit-code', 'exit 1 when any is pending', false)
+    .description('list every marker: state, owner, age, count, checklist and problems')
+    .argument('[task]', 'only this task')
+    .option('--exit-code', 'exit with 1 if any marker is pending', false)
     .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
     .action((task, options) => run({ command: 'inspect', arguments: [task], options }))
   program
     .command('step')
-    .description('tick a line of the checklist')
+    .description('tick a step of the checklist')
     .argument('<task>', 'task number or folder name')
-    .argument('<step>', 'its number, or its name')
-    .option('--undo', 'take the tick away', false)
+    .argument('<step>', 'its number or its name')
+    .option('--undo', 'remove the tick', false)
     .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
     .action((task, step, options) => run({ command: 'step', arguments: [task, step], options }))
   program
     .command('bypass')
-    .description('let the next stop go through, whoever stops (emergency)')
+    .description('allow the next stop of any agent (emergency)')
     .argument('[task]', 'task number or folder name; "." for specs/ itself')
     .option('--all', 'every marker', false)
     .addHelpText('after', example('bypass 259', 'bypass --all'))
     .action((task, options) => run({ command: 'bypass', arguments: [task], options }))
   program
     .command('adopt')
-    .description("take over another session's promise, or one that was abandoned")
+    .description("take over another session's marker, or an abandoned one")
     .argument('<task>', 'task number or folder name')
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--agent <id>', '"main" or the id of the sub-agent')
@@ -155,8 +153,8 @@ function addMarkerCommands(program: Program, run: Run): void {
 function addHookCommands(program: Program, run: Run): void {
   program
     .command('explain')
-    .description('what the hook would answer to a payload, and why; writes nothing')
-    .option('--payload <file>', 'the payload, "-" for stdin (default: an empty one)')
+    .description("show the hook's answer to a payload, and why; writes nothing")
+    .option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)')
     .addHelpText(
       'after',
       example(
@@ -167,17 +165,17 @@ function addHookCommands(program: Program, run: Run): void {
     .action((options) => run({ command: 'explain', arguments: [], options }))
   program
     .command('hook')
-    .description('the hook itself: payload on stdin, answer on stdout')
+    .description('run the hook: payload on stdin, answer on stdout')
     .addHelpText('after', example('hook < payload.json'))
-    // bin/postflight.js starts the hook's own bundle before this program is loaded.
+    // bin/postflight.js starts the hook's bundle without loading this program.
     .action(() => {
-      throw new PostflightError('usage', { detail: 'start the hook as `postflight hook`, without other commands' })
+      throw new PostflightError('usage', { detail: USAGE_TEXT.hookAlone })
     })
   program
     .command('logs')
-    .description('the journal, readable')
-    .option('-n, --count <number>', 'how many of the last entries', '20')
-    .option('--follow', 'go on printing what comes, until Ctrl-C', false)
+    .description('print the journal')
+    .option('-n, --count <number>', 'the number of last entries to print', '20')
+    .option('--follow', 'keep printing new entries until Ctrl-C', false)
     .addHelpText('after', example('logs -n 50', 'logs --follow'))
     .action(({ count, follow }) =>
       run({ command: 'logs', arguments: [], options: { count: wholeNumber('-n', count), follow } }),
@@ -189,7 +187,9 @@ function addSettingsCommands(program: Program, run: Run): void {
     program
       .command(name)
       .description(
-        name === 'install' ? "put the hook (or the plugin) into a host's settings" : "take it out of a host's settings",
+        name === 'install'
+          ? "add the hook (or the plugin) to a host's settings"
+          : "remove the hook (or the plugin) from a host's settings",
       )
       .option('--host <name>', 'claude or opencode', 'claude')
       .option(
@@ -197,7 +197,7 @@ function addSettingsCommands(program: Program, run: Run): void {
         "project (.claude/settings.json, opencode.json), local (.claude/settings.local.json) or user (the host's own folder)",
         'project',
       )
-      .option('--dry-run', 'only say what would be written', false)
+      .option('--dry-run', 'only print what would be written', false)
       .addHelpText(
         'after',
         example(`${name} --scope local`, `${name} --scope user --dry-run`, `${name} --host opencode --scope user`),
@@ -206,7 +206,7 @@ function addSettingsCommands(program: Program, run: Run): void {
   }
   program
     .command('doctor')
-    .description('is it wired, executable, current and reachable from here; each finding with its fix')
+    .description('check the installation and the markers; every problem comes with its fix')
     .addHelpText('after', example('doctor', 'doctor --json'))
     .action(() => run({ command: 'doctor', arguments: [], options: {} }))
 }
@@ -218,7 +218,7 @@ function collect(value: string, previous: readonly string[]): string[] {
 /** @throws {PostflightError} `value-invalid`. */
 function wholeNumber(option: string, value: string): number {
   if (!/^\d+$/.test(value)) {
-    throw new PostflightError('value-invalid', { option, value, expected: 'takes a whole number' })
+    throw new PostflightError('value-invalid', { option, value, expected: OPTION_EXPECTATIONS.wholeNumber })
   }
   return Number(value)
 }

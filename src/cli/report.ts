@@ -1,11 +1,12 @@
 import { PostflightError } from '../core/errors.ts'
+import { UNNAMED_FILE } from '../core/messages/commands.ts'
 import { errorMessage } from '../core/messages/errors.ts'
 import type { CommandResult } from './context.ts'
 import type { ErrorDocument } from './documents/error.ts'
 
-/** Prints what a command came to. The only place that writes to stdout and stderr. */
+/** Prints the results of commands and errors. */
 
-/** The few ways in which a word can stand out. */
+/** The ways to highlight a word. */
 export interface Painter {
   readonly bold: (text: string) => string
   readonly green: (text: string) => string
@@ -22,22 +23,22 @@ export interface ReportOptions {
   readonly quiet: boolean
 }
 
-/** Something with `write`: a stream, or a test's ear. */
+/** Something with `write`: a stream, or a test's recorder. */
 export interface Output {
   write(text: string): unknown
   /** True for a terminal. */
   readonly isTTY?: boolean
-  /** The terminal's width, in characters; undefined where there is none. */
+  /** The terminal's width in characters; undefined without a terminal. */
   readonly columns?: number | undefined
 }
 
-/** Colours on a terminal and without NO_COLOR; none elsewhere. The library is loaded only where there are some. */
+/** Colours on a terminal without NO_COLOR; none otherwise. The library is loaded only where it is needed. */
 export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
   if (noColor || output.isTTY !== true) return NO_COLOURS
   return (await import('picocolors')).default.createColors(true)
 }
 
-/** Prints a result: one JSON document, or lines, or with --quiet only what a script cannot do without. */
+/** Prints a result: one JSON document, or lines, or with --quiet only the essential lines. */
 export function printResult(result: CommandResult, options: ReportOptions, stdout: Output): void {
   if (options.json) {
     stdout.write(`${jsonText(result.data, 2)}\n`)
@@ -47,7 +48,7 @@ export function printResult(result: CommandResult, options: ReportOptions, stdou
   if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** JSON for a pipe or a terminal: JSON leaves DEL and C1 as they are, and some terminals obey them. */
+/** JSON for a pipe or a terminal. It escapes DEL and C1 too, because some terminals obey them. */
 export function jsonText(value: object, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(
     /[\u007f-\u009f]/g,
@@ -55,7 +56,7 @@ export function jsonText(value: object, indent?: number): string {
   )
 }
 
-/** Prints an error: one line on stderr, with --json also a document on stdout. Gives the exit code. */
+/** Prints an error as one line on stderr, with --json also as a document on stdout. Returns the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = errorMessage(error.code, error.args)
   stderr.write(`postflight: ${message}\n`)
@@ -64,12 +65,12 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
   return error.exitCode
 }
 
-/** Any error as one of ours: a file-system error says which file, everything else is our fault. */
+/** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */
 export function asPostflightError(error: unknown): PostflightError {
   if (error instanceof PostflightError) return error
   const { code, path, message } = error as NodeJS.ErrnoException
   if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
-    return new PostflightError('cannot-write', { path: path ?? 'a file', detail: code }, error)
+    return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
   }
   return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }

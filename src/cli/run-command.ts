@@ -4,11 +4,11 @@ import type { CommandName, GlobalOptions, Invocation } from './invocation.ts'
 import { type Output, type Painter, painterFor, printResult } from './report.ts'
 import { processScreen } from './screen.ts'
 
-/** Runs the command that a command line names. Each one is loaded only when it runs. */
+/** Runs the command of an invocation. Each command is loaded only when it runs. */
 
-/** The process as commands see it. */
+/** What commands see of the process. */
 export interface World {
-  /** Everything a command is given, with the time of now. */
+  /** A command's context, with the current time. */
   readonly contextNow: (rootOption: string | undefined) => CommandContext
   readonly stdout: Output
 }
@@ -53,7 +53,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   'workflow graph': async (context, _, { arguments: [target] }) => (await definitions()).graph(context, target),
 }
 
-/** Runs a command, prints its result, and gives the exit code. */
+/** Runs a command, prints its result, and returns the exit code. */
 export async function runCommand(invocation: Invocation, options: GlobalOptions, world: World): Promise<0 | 1> {
   const { stdout } = world
   const contextNow = (): CommandContext => world.contextNow(options.root)

@@ -1,21 +1,21 @@
 import type { Output } from './report.ts'
 
-/** Where a command prints that goes on until somebody ends it: `logs --follow`, `workflow status --watch`. */
+/** The output of commands that run until they are stopped: `logs --follow`, `workflow status --watch`. */
 
-/** Such a place. */
+/** Output that may be repainted. */
 export interface Screen {
-  /** True for a terminal, where a picture is painted over the last one. */
+  /** True for a terminal, where each picture replaces the last one. */
   readonly isPainted: boolean
-  /** Prints; false when nobody reads any more. */
+  /** Prints. Returns false when the reader is gone. */
   readonly print: (text: string) => boolean
-  /** Waits for a while; false when it was stopped meanwhile. */
+  /** Waits. Returns false when Ctrl-C was pressed meanwhile. */
   readonly pause: (ms: number) => Promise<boolean>
 }
 
-/** The top of an empty screen. */
+/** Clears the screen and moves to its top. */
 const CLEAR = '\u001b[H\u001b[2J'
 
-/** The screen of a process, which Ctrl-C stops: the way in which such a command ends well. */
+/** The screen of this process. Ctrl-C is the normal end of such a command. */
 export function processScreen(output: Output, terminal: string | undefined): Screen {
   const stopped = new Promise<false>((resolve) => process.once('SIGINT', () => resolve(false)))
   return {
@@ -33,7 +33,7 @@ export function processScreen(output: Output, terminal: string | undefined): Scr
   }
 }
 
-/** A picture: over the last one on a terminal, below it elsewhere. */
+/** Prints a picture: in place of the last one on a terminal, below it elsewhere. */
 export function paintPicture(screen: Screen, lines: readonly string[], isFirst: boolean): boolean {
   const text = `${lines.join('\n')}\n`
   return screen.print(screen.isPainted ? `${CLEAR}${text}` : isFirst ? text : `\n${text}`)

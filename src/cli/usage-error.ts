@@ -1,10 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { CommanderError } from 'commander'
 import { PostflightError } from '../core/errors.ts'
+import { USAGE_TEXT } from '../core/messages/usage.ts'
 
 /**
- * commander's ways out, as ours: help and version are done, everything else is wrong use. `words`: what was typed, which
- * tells whose help to name.
+ * An error of commander as one of ours: `done` after help and version, a usage error otherwise. `words` is the command
+ * line; it decides which command's help the error names.
  */
 export function asUsageError(
   error: unknown,
@@ -13,18 +14,18 @@ export function asUsageError(
 ): PostflightError | undefined | 'done' {
   if (!(error instanceof CommanderError)) return undefined
   if (error.exitCode === 0) return 'done'
-  const help = `\`${commandNames(program, words).join(' ')} --help\``
+  const help = `${commandNames(program, words).join(' ')} --help`
   if (error.code === 'commander.help') {
-    return new PostflightError('usage', { detail: `give a command: ${help} lists them.` })
+    return new PostflightError('usage', { detail: USAGE_TEXT.missingCommand(help) })
   }
   const what = error.message
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  return new PostflightError('usage', { detail: `${what.replace(/[.]$/, '')}. See ${help}.` })
+  return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(what, help) })
 }
 
-/** The names of the command that the words lead to, the program's first. */
+/** The names of the program and of the command that the words select. */
 function commandNames(program: CommandUnknownOpts, words: readonly string[]): string[] {
   const names = [program.name()]
   let command = program

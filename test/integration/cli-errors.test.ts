@@ -200,7 +200,7 @@ describe.concurrent('what cannot be written is exit code 73 and names the file',
     const run = await project.cli(['create', '7', 'x'])
 
     expect(run.status).toBe(0)
-    expect(run.stderr).toMatch(/^postflight: not in the journal: [^\n]+\n$/)
+    expect(run.stderr).toMatch(/^postflight: not recorded in the journal: [^\n]+\n$/)
     expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
   })
 })
@@ -332,7 +332,9 @@ describe.concurrent('help and version', () => {
     )) {
       expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
     }
-    expect(stdout).toContain('Exit codes: 0 done, 1 the answer is no, 64 wrong use, 65 bad data, 70 our fault, 73')
+    expect(stdout).toContain(
+      'Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.',
+    )
   })
 
   it.each('create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(' '))(

@@ -52,9 +52,9 @@ describe.concurrent('doctor', () => {
 
     expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
     expect(all.map((finding) => [finding.check, finding.what])).toEqual([
-      ['settings', `wired in ${project.at('.claude/settings.json')}`],
+      ['settings', `the hook is installed in ${project.at('.claude/settings.json')}`],
       ['hook', 'the hook answers: {}'],
-      ['root', `root ${project.dir}`],
+      ['root', `the root is ${project.dir}`],
     ])
   })
 
@@ -68,7 +68,7 @@ describe.concurrent('doctor', () => {
       {
         check: 'settings',
         ok: false,
-        what: 'not wired in any settings file of Claude Code',
+        what: 'the hook is not installed in any settings file of Claude Code',
         fix: 'postflight install',
       },
     ])
@@ -90,27 +90,29 @@ describe.concurrent('doctor', () => {
 
     const { stdout } = await cli('doctor')
 
-    expect(stdout).toContain('✗ not wired in any settings file of Claude Code\n  → postflight install\n')
+    expect(stdout).toContain(
+      '✗ the hook is not installed in any settings file of Claude Code\n  → postflight install\n',
+    )
   })
 
   it.each([
     [
-      'wired twice',
+      'a hook that is installed twice',
       async ({ cli }: Wired) => {
         await cli('install', '--scope', 'project')
         await cli('install', '--scope', 'local')
       },
-      /wired more than once, in .*settings\.json and .*settings\.local\.json/,
+      /installed more than once, in .*settings\.json and .*settings\.local\.json/,
     ],
     [
-      'wired in part',
+      'a hook that is installed for some events only',
       async ({ cli, project }: Wired) => {
         await cli('install')
         const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
         delete settings.hooks.Stop
         project.write('.claude/settings.json', JSON.stringify(settings))
       },
-      /wired in part only/,
+      /lists the hook for some of its events only/,
     ],
     [
       'another copy',
@@ -157,7 +159,7 @@ describe.concurrent('doctor', () => {
         await cli('install')
         project.write('specs/259_x/.postflight-abandoned', '{}')
       },
-      /specs\/259_x\/\.postflight-abandoned: a postflight that was never done/,
+      /specs\/259_x\/\.postflight-abandoned: abandoned, its postflight was never done/,
     ],
     [
       'an expired marker',
@@ -181,7 +183,7 @@ describe.concurrent('doctor', () => {
         await cli('install')
         mkdirSync(project.at('specs/259_x/.postflight-pending'), { recursive: true })
       },
-      /cannot be read: a folder/,
+      /cannot be read \(a folder\)/,
     ],
     [
       'a marker where the hook does not look',
@@ -262,7 +264,7 @@ describe.concurrent('doctor', () => {
     const { all } = await findingsOf((...words) => project.cli(words, { cwd: project.home }))
 
     const root = all.find(({ check }) => check === 'root')
-    expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is no project') })
+    expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
     expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain('is no project')
   })
@@ -304,7 +306,7 @@ describe.concurrent('doctor', () => {
     expect(status).toBe(0)
     expect(all.filter((finding) => finding.check === 'marker').map((finding) => finding.what)).toEqual([
       'specs/001_a/.postflight-pending: pending',
-      'specs/002_b/.postflight-pending: goes at the next stop',
+      'specs/002_b/.postflight-pending: bypassed, the next stop removes it',
     ])
   })
 
@@ -356,7 +358,9 @@ describe.concurrent('a hook that is wired more than once', () => {
         {
           check: 'settings',
           ok: false,
-          what: expect.stringMatching(/^wired more than once, in .*: Claude Code runs the same command once, but /),
+          what: expect.stringMatching(
+            /^the hook is installed more than once, in .*: Claude Code runs the same command once, but /,
+          ),
           fix: superfluous.map((scope) => `postflight uninstall --scope ${scope}`).join(' && '),
         },
       ])
@@ -375,7 +379,7 @@ describe.concurrent('a hook that is wired more than once', () => {
       {
         check: 'settings',
         ok: false,
-        what: `wired more than once, in ${join(project.home, '.claude/settings.json')} and ${project.at('.claude/settings.json')}: at every stop the host runs each of them, and each spends a continuation`,
+        what: `the hook is installed more than once, in ${join(project.home, '.claude/settings.json')} and ${project.at('.claude/settings.json')}: the host runs each of them at every stop and uses a continuation for each`,
         fix: 'postflight uninstall --scope project',
       },
     ])
@@ -406,7 +410,7 @@ describe.concurrent('a hook that is wired more than once', () => {
       {
         check: 'settings',
         ok: false,
-        what: `${project.at('.claude/settings.json')} wires the hook more than once`,
+        what: `${project.at('.claude/settings.json')} lists the hook more than once`,
         fix: 'postflight install --scope project',
       },
     ])

@@ -29,7 +29,7 @@ describe.concurrent('inspect', () => {
 
     expect(text.stdout).toBe(
       [
-        'specs/259_x/.postflight-pending  pending · 3 h old · 1 of 3 continuations spent · plan (skill-plan)',
+        'specs/259_x/.postflight-pending  pending · 3 h old · 1 of 3 continuations used · plan (skill-plan)',
         `  owner: session ${SESSION}, agent agent-a, type planner`,
         '  reason: Link the plan',
         '  ✓ 1. update status',
@@ -150,8 +150,8 @@ describe.concurrent('inspect', () => {
 
     expect(run.status).toBe(1)
     expect(run.json().markers).toMatchObject([
-      { state: 'unreadable', problems: ['cannot be read: a folder'] },
-      { state: 'unreadable', problems: ['cannot be read: a link'] },
+      { state: 'unreadable', problems: ['cannot be read (a folder)'] },
+      { state: 'unreadable', problems: ['cannot be read (a link)'] },
       { state: 'pending', continuations: { spent: null }, problems: [expect.stringContaining('count')] },
     ])
   })

@@ -40,12 +40,12 @@ describe.concurrent('install --host opencode', () => {
     const run = await install(project)
     const again = await install(project)
 
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('installed the plugin in opencode.json') })
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('Installed the plugin in opencode.json') })
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [PLUGIN] })
-    expect(again.stdout).toBe('the plugin is in opencode.json already\n')
+    expect(again.stdout).toBe('The plugin is already in opencode.json\n')
     expect((await uninstall(project)).status).toBe(0)
     expect(project.has(CONFIG)).toBe(false)
-    expect((await uninstall(project)).stdout).toBe('no plugin of ours in opencode.json\n')
+    expect((await uninstall(project)).stdout).toBe('The plugin is not in opencode.json\n')
   })
 
   it('keeps comments and layout to the byte, and a copy of the former file; uninstall gives that back', async () => {
@@ -171,7 +171,7 @@ describe.concurrent.each([
 
     const run = await install(project, ...words)
 
-    expect(run.stdout).toMatch(/^the plugin is in \S*opencode\.json already\n$/)
+    expect(run.stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
     expect(project.snapshot('..')).toEqual(before)
   })
 
@@ -197,11 +197,9 @@ describe.concurrent.each([
     const run = await install(project, ...words)
 
     expect(planned.stdout).toMatch(
-      /in \S*opencode\.jsonc already\n\S*opencode\.json held nothing else: the file would be /,
+      /already in \S*opencode\.jsonc\nWould remove \S*opencode\.json: it held nothing else\n/,
     )
-    expect(run.stdout).toMatch(
-      /in \S*opencode\.jsonc already\n\S*opencode\.json held nothing else: the file is removed\n/,
-    )
+    expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json: it held nothing else\n/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
   })
@@ -213,10 +211,10 @@ describe.concurrent.each([
 
     const run = await uninstall(project, ...words)
 
-    expect(run.stdout).toMatch(/opencode\.json held nothing else: the file is removed\n$/)
+    expect(run.stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(COMMENTED)
-    expect((await uninstall(project, ...words)).stdout).toMatch(/^no plugin of ours in \S*opencode\.jsonc\n$/)
+    expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*opencode\.jsonc\n$/)
   })
 
   it('uninstall takes it out of both', async () => {
@@ -234,7 +232,7 @@ describe.concurrent.each([
     expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: ['./mine.js'] })
     expect(project.read(commented)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
     expect((await uninstall(project, ...words)).stdout).toMatch(
-      /^no plugin of ours in \S*opencode\.json or \S*\.jsonc\n$/,
+      /^The plugin is not in \S*opencode\.json or \S*\.jsonc\n$/,
     )
   })
 
@@ -281,7 +279,7 @@ describe.concurrent.each([
       {
         check: 'plugin',
         ok: false,
-        what: `the plugin is listed twice: in ${project.at(json)} and ${project.at(commented)}`,
+        what: `the plugin is listed more than once, in ${project.at(json)} and ${project.at(commented)}`,
         fix: `postflight install --host opencode --scope ${scope}`,
       },
     ])
@@ -314,7 +312,7 @@ describe.concurrent('doctor with the plugin', () => {
       '{"plugin": ["file:///old/postflight-guard/dist/opencode/postflight-guard.mjs"]}',
       /lists another copy: file/,
     ],
-    ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin twice/],
+    ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin more than once/],
   ])('finds %s, and says how to mend it', async (_name, text, what) => {
     const project = createProject()
     project.write(CONFIG, text)
@@ -340,7 +338,7 @@ describe.concurrent('doctor with the plugin', () => {
 
     expect((await rows(project)).filter(({ check }) => check === 'plugin').map(({ what }) => what)).toEqual([
       `${project.at('opencode.jsonc')} lists another copy: ${OTHER_COPY}`,
-      `the plugin is listed twice: in ${project.at(CONFIG)} and ${project.at('opencode.jsonc')}`,
+      `the plugin is listed more than once, in ${project.at(CONFIG)} and ${project.at('opencode.jsonc')}`,
     ])
     await install(project)
     expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)
@@ -354,7 +352,7 @@ describe.concurrent('doctor with the plugin', () => {
       expect.objectContaining({
         ok: false,
         what: `${project.at(CONFIG)}:1:2: no valid JSON (close brace expected).`,
-        fix: expect.stringContaining('mend the file by hand'),
+        fix: expect.stringContaining('repair the file by hand'),
       }),
     ])
   })

@@ -93,7 +93,7 @@ describe.concurrent('install', () => {
     const run = await cli('install')
 
     expect(run).toMatchObject({ status: 0, stderr: '' })
-    expect(run.stdout).toContain('installed the hook in .claude/settings.json')
+    expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
     expect(project.read(SETTINGS)).toBe(EXAMPLE)
     expect(Object.keys(project.snapshot('.claude'))).toEqual(['settings.json'])
   })
@@ -205,7 +205,7 @@ describe.concurrent('install', () => {
 
     const run = await cli('install', '--dry-run')
 
-    expect(run.stdout).toBe(`would install the hook in .claude/settings.json\n${EXAMPLE}`)
+    expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
 })
@@ -285,7 +285,7 @@ describe.concurrent('commands that only name ours', () => {
     project.write(SETTINGS, before)
 
     const none = await project.cli(['uninstall'])
-    expect(none.stdout).toBe('no hook of ours in .claude/settings.json\n')
+    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
     expect(project.read(SETTINGS)).toBe(before)
     await project.cli(['install'])
     expect(commandsOf(project.read(SETTINGS))).toContain(command)
@@ -462,7 +462,7 @@ describe.concurrent('settings that are linked or guarded', () => {
       expect(project.snapshot('..')).toEqual(before)
       const run = await project.cli(['uninstall', '--scope', scope, '--json'])
 
-      expect(planned.stdout).toContain('would be taken out')
+      expect(planned.stdout).toContain('Would remove the hook from')
       expect(run.json()).toMatchObject({ changed: true, removed_file: false })
       expect(readlinkSync(project.at(file))).toBe(to)
       expect(JSON.parse(project.read(target))).toEqual({})
@@ -522,7 +522,7 @@ describe.concurrent('uninstall', () => {
 
     const run = await project.cli(['uninstall'])
 
-    expect(run.stdout).toContain('held nothing else')
+    expect(run.stdout).toContain('Removed .claude/settings.json: it held nothing else')
     expect(project.has(SETTINGS)).toBe(false)
   })
 
@@ -535,7 +535,7 @@ describe.concurrent('uninstall', () => {
 
       const run = await project.cli(['uninstall'])
 
-      expect(run).toMatchObject({ status: 0, stdout: 'no hook of ours in .claude/settings.json\n' })
+      expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
       expect(project.snapshot()).toEqual(before)
     },
   )
@@ -548,7 +548,7 @@ describe.concurrent('uninstall', () => {
 
     const run = await project.cli(['uninstall', '--dry-run'])
 
-    expect(run.stdout).toContain('would be taken out')
+    expect(run.stdout).toContain('Would remove the hook from')
     expect(project.snapshot()).toEqual(before)
   })
 

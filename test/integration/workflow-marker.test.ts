@@ -140,7 +140,7 @@ describe.concurrent('bypass', () => {
   it.each([['7'], ['--all']])('%s stops the run, and says how it goes on', async (target) => {
     const project = await started()
     const { stdout } = await project.cli(['bypass', target])
-    expect(stdout).toBe(`${MARKER}: its workflow is stopped: postflight workflow resume 007_flow goes on with it\n`)
+    expect(stdout).toBe(`${MARKER}: its workflow is stopped; to continue it: postflight workflow resume 007_flow\n`)
     expect(project.has(MARKER)).toBe(false)
     expect((await project.hook(stop())).answer).toEqual({})
     expect(await outcomeOf(project)).toBe('stopped')
@@ -166,10 +166,10 @@ describe.concurrent('clear', () => {
   it('--all, for emergencies, stops the run and says how it goes on', async ({ expect }) => {
     const project = await started()
     const dry = await project.cli(['clear', '--all', '--dry-run'])
-    expect(dry.stdout).toMatch(/would clear .*its workflow is stopped by that/)
+    expect(dry.stdout).toMatch(/would clear .*this stops its workflow/)
     expect(project.has(MARKER)).toBe(true)
     const run = await project.cli(['clear', '--all'])
-    expect(run.stdout).toMatch(/cleared .*\.postflight-pending.*postflight workflow resume 007_flow goes on with it/)
+    expect(run.stdout).toMatch(/cleared .*\.postflight-pending.*to continue it: postflight workflow resume 007_flow\)/)
     expect(project.has(MARKER)).toBe(false)
     expect(await outcomeOf(project)).toBe('stopped')
     expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'cleared', detail: 'workflow stopped' })
@@ -227,7 +227,7 @@ describe.concurrent('doctor', () => {
         rmSync(project.at(MARKER))
         return project
       },
-      `${RUNNING}, but .postflight-pending is missing: no hook finds it`,
+      `${RUNNING}, but .postflight-pending is missing, so no hook finds it`,
       'postflight workflow resume 007_flow',
     ],
     [
@@ -237,7 +237,7 @@ describe.concurrent('doctor', () => {
         project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main' })
         return project
       },
-      `${RUNNING}, but ${MARKER} is another postflight's: no hook finds it`,
+      `${RUNNING}, but ${MARKER} is for another postflight, so no hook finds it`,
       'finish that one, or postflight clear 007_flow; then postflight workflow resume 007_flow',
     ],
     [
@@ -247,7 +247,7 @@ describe.concurrent('doctor', () => {
         project.write(MARKER, project.read(MARKER).replace(SESSION, OTHER_SESSION))
         return project
       },
-      `${RUNNING}, but its marker names another session: no hook drives it`,
+      `${RUNNING}, but its marker names another session, so no hook drives it`,
       'postflight workflow resume 007_flow',
     ],
     [
@@ -270,7 +270,7 @@ describe.concurrent('doctor', () => {
         return project
       },
       `${STATE} is no whole JSON`,
-      'mend that file by hand, or move it away',
+      'repair that file by hand, or move it away',
     ],
   ])('finds %s, with its fix', async (_what, make, what, fix) => {
     const project = await make()

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId } from '../../core/marker.ts'
+import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
@@ -20,7 +21,7 @@ import type { AdoptDocument } from '../documents/adopt.ts'
 import { callerOf } from '../identity.ts'
 import { checkIds } from '../option-values.ts'
 
-/** `postflight adopt`: the current host session takes a promise over; an abandoned one is made anew. */
+/** `postflight adopt`: gives a marker to the current host session. An abandoned marker becomes a new one. */
 
 export interface AdoptOptions {
   readonly hostSession?: string
@@ -37,7 +38,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
   const owner = { cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
-  // An abandoned promise is a new one, so it gets a new id.
+  // An abandoned marker becomes a new promise, so it gets a new id.
   const revived = reviveAbandoned(folder, () => ({
     fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), ...owner },
   }))
@@ -50,7 +51,7 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
       task: folder.task,
       hostSession: session,
       agent,
-      detail: revived === undefined ? undefined : 'was abandoned',
+      detail: revived === undefined ? undefined : JOURNAL_DETAILS.wasAbandoned,
     },
   ])
   return {
@@ -67,11 +68,11 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   }
 }
 
-/** Gives a pending promise the owner. Its id stays: the hook learns the owner by it. */
+/** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
 function takeOver(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
   const present = readMarker(folder)
   if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-  // The marker would be this session's, and the run still another's: nobody would drive it.
+  // The marker would belong to this session and the run to another, so no session would drive the run.
   if (present.kind === 'marker' && present.marker.workflow) {
     throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
   }

@@ -1,6 +1,7 @@
 import { commandLine } from '../../core/command-line.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON } from '../../core/marker.ts'
+import { BYPASS_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { refuseUnsearched } from '../../io/find-task-folder.ts'
@@ -17,10 +18,9 @@ import {
   requireTaskFolder,
 } from '../context.ts'
 import type { BypassDocument } from '../documents/bypass.ts'
-
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
-/** `postflight bypass`: let the next stop go through, whoever stops. A workflow is stopped by that, resumable. */
+/** `postflight bypass`: allows the next stop of any agent. A running workflow is stopped and can be resumed. */
 
 export interface BypassOptions {
   readonly all: boolean
@@ -38,13 +38,15 @@ export function bypass(
   const done = forEveryOne(folders, (folder) => {
     const about = { task: folder.task, path: markerDisplayPath(folder) }
     if (isOfWorkflow(folder) && loadMarkerRun().stopRunOfMarker(folder, 'bypassed', context.nowMs)) {
-      recordInJournal(context, root, [{ event: 'bypass-request', task: folder.task, detail: 'workflow stopped' }])
+      recordInJournal(context, root, [
+        { event: 'bypass-request', task: folder.task, detail: JOURNAL_DETAILS.workflowStopped },
+      ])
       const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
       return {
         ...about,
         marker_id: null,
         workflow: 'stopped' as const,
-        line: `its workflow is stopped: ${resume} goes on with it`,
+        line: BYPASS_TEXT.workflowStopped(resume),
       }
     }
     const { marker } = changeMarker(
@@ -57,14 +59,14 @@ export function bypass(
       ...about,
       marker_id: marker.id ?? null,
       workflow: null,
-      line: 'the next stop goes through and removes it',
+      line: BYPASS_TEXT.nextStop,
     }
   })
   refuseUnsearched(problems)
   return {
     exitCode: 0,
     data: { bypassed: done.map(({ line: _line, ...one }) => one) },
-    lines: done.length === 0 ? ['no markers to bypass'] : done.map(({ path, line }) => `${path}: ${line}`),
+    lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path, line }) => BYPASS_TEXT.line(path, line)),
   }
 }
 

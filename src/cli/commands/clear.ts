@@ -2,10 +2,10 @@ import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
+import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { inLine, oneLine } from '../../core/text.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { clearableFiles, clearFolder } from '../../io/marker-store.ts'
@@ -20,10 +20,9 @@ import {
   requireOneTarget,
 } from '../context.ts'
 import type { ClearDocument } from '../documents/clear.ts'
-
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
-/** `postflight clear`: the postflight is done, or no longer wanted. Nothing there is fine. */
+/** `postflight clear`: removes markers whose postflight is done or no longer wanted. It succeeds if there is none. */
 
 export interface ClearOptions {
   readonly all: boolean
@@ -39,16 +38,16 @@ export function clear(
 ): CommandResult<ClearDocument> {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })
   const root = findCommandRoot(context)
-  // A slip in the task's name is wrong use wherever one stands.
+  // A malformed task is a usage error, with or without a root.
   if (root === undefined && task !== undefined) parseTaskReference(task)
   const { folders, problems } =
     root === undefined ? { folders: [], problems: [] } : foldersToClear(context, root, task, options)
   const done = forEveryOne(folders, (folder) => {
     const files = clearableFiles(folder, options.returnMeta)
-    // `--all --return-meta` takes the return file of a folder that holds more of ours, not every one in the project.
+    // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
     if (!files.some((name) => task !== undefined || name !== RETURN_META_FILE)) return undefined
     const isRunning = isRunningWorkflow(folder)
-    // Without its marker no hook would find it any more, and nobody would be told.
+    // Without its marker no hook would find the run, and nothing would say so.
     if (isRunning && task !== undefined) {
       throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
     }
@@ -57,7 +56,7 @@ export function clear(
     const id = result.marker?.marker.id
     if (!options.dryRun && root !== undefined) {
       const isCleared = result.marker !== undefined || isRunning
-      const detail = isRunning ? 'workflow stopped' : isCleared ? undefined : 'no marker was pending'
+      const detail = isRunning ? JOURNAL_DETAILS.workflowStopped : isCleared ? undefined : JOURNAL_DETAILS.noMarker
       const outcome = isCleared ? 'cleared' : undefined
       recordInJournal(context, root, [
         {
@@ -70,9 +69,8 @@ export function clear(
         },
       ])
     }
-    const owner = foreignOwner(context, result.marker?.marker.hostSession)
+    const owner = otherOwner(context, result.marker?.marker.hostSession)
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
-    const workflow = isRunning ? ` (its workflow is stopped by that: ${resume} goes on with it)` : ''
     return {
       ...{
         task: folder.task,
@@ -81,33 +79,34 @@ export function clear(
         workflow: isRunning ? ('stopped' as const) : null,
       },
       files: isRunning ? [...new Set([...files, ...result.files])] : result.files,
-      note: `${owner}${workflow}`,
+      notes: [
+        ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
+        ...(isRunning ? [CLEAR_TEXT.stopsWorkflow(resume)] : []),
+      ],
     }
   }).filter((one) => one !== undefined)
   refuseUnsearched(problems)
-  const verb = options.dryRun ? 'would clear' : 'cleared'
   return {
     exitCode: 0,
-    data: { root: root ?? null, dry_run: options.dryRun, cleared: done.map(({ note: _note, ...one }) => one) },
+    data: { root: root ?? null, dry_run: options.dryRun, cleared: done.map(({ notes: _notes, ...one }) => one) },
     lines:
       done.length === 0
         ? [nothing(root, task, folders)]
-        : done.map(({ path, files, note }) => `${verb} ${displayPath(context, path)}: ${files.join(', ')}${note}`),
+        : done.map(({ path, files, notes }) =>
+            CLEAR_TEXT.cleared(displayPath(context, path), files, notes, options.dryRun),
+          ),
   }
 }
 
-/** Nothing there is fine, but a slip in the task's name should be seen. */
+/** The line for a `clear` that found nothing. It names an unknown task, which may be a typo. */
 function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
-  if (root === undefined) return 'nothing to clear: no specs/ folder here'
-  return task !== undefined && folders.length === 0
-    ? inLine(`nothing to clear: no folder for task ${task} in ${root}`)
-    : 'nothing to clear'
+  if (root === undefined) return CLEAR_TEXT.noSpecs
+  return task !== undefined && folders.length === 0 ? CLEAR_TEXT.noFolder(task, root) : CLEAR_TEXT.nothing
 }
 
-/** Said when the promise was another session's. */
-function foreignOwner(context: CommandContext, owner: string | undefined): string {
-  const session = shellIdentity(context.environment)?.session
-  return owner === undefined || owner === session ? '' : ` (it was session ${oneLine(owner, 80)}'s)`
+/** The owner of a marker if that is another session. */
+function otherOwner(context: CommandContext, owner: string | undefined): string | undefined {
+  return owner === shellIdentity(context.environment)?.session ? undefined : owner
 }
 
 function foldersToClear(
@@ -122,7 +121,7 @@ function foldersToClear(
   }
   const session = shellIdentity(context.environment)?.session
   const { folders, problems } = listTaskFolders(root)
-  // What cannot be looked into is refused as a whole in the end: one line is enough.
+  // A folder that cannot be searched leads to one error at the end.
   const seen = folders.filter((folder) => problems.every((problem) => problem.path !== folder.path))
   return {
     folders: options.orphaned ? seen.filter((folder) => isOrphaned(context, folder, session)) : folders,
@@ -130,25 +129,25 @@ function foldersToClear(
   }
 }
 
-/** Runs that nobody can take up again: their markers hold nobody and go with nobody. */
+/** The standings of a run that cannot be resumed. Its marker blocks no stop. */
 const ENDED: readonly string[] = ['over', 'missing']
 
-/** A workflow's marker whose run goes on. */
+/** True for the marker of a workflow that is running. */
 function isRunningWorkflow(folder: TaskFolder): boolean {
   const read = readMarker(folder)
   return read?.kind === 'marker' && read.marker.workflow && loadMarkerRun().runOfMarker(folder).standing === 'running'
 }
 
 /**
- * What nobody will come back for: leftovers without a marker (abandoned ones among them), expired unowned markers,
- * markers of another session that are older than 24 h, and those of workflows that are over or gone.
+ * True for files that no session will come back for: leftovers without a marker (abandoned markers among them), expired
+ * unowned markers, markers of another session that are older than 24 h, and those of workflows that are over or gone.
  */
 function isOrphaned(context: CommandContext, folder: TaskFolder, session: string | undefined): boolean {
   const { nowMs } = context
   const read = readMarker(folder)
   if (read === undefined) return true
   if (read.kind === 'unreadable') {
-    context.note(`postflight: ${markerDisplayPath(folder)} cannot be read (${read.detail}): it was left alone`)
+    context.note(CLEAR_TEXT.notCleared(markerDisplayPath(folder), read.detail))
     return false
   }
   const { marker, times } = read

@@ -11,8 +11,8 @@ import {
   newMarkerFields,
   withFields,
 } from '../../core/marker.ts'
-import { CREATE_NOTES } from '../../core/messages/commands.ts'
-import { isUnowned } from '../../core/stop/rules.ts'
+import { CONFLICTING_OWNERS, CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
+import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
@@ -23,7 +23,7 @@ import { callerOf, type Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
-/** `postflight create`: make the folder, write the marker, start its count. */
+/** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
 export interface CreateOptions {
   readonly skill?: string
@@ -68,7 +68,8 @@ export function create(
       task: folder.task,
       hostSession: identity.session,
       agent: identity.agent,
-      detail: former === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${former.id ?? 'an older marker'}`,
+      detail:
+        former === undefined ? undefined : keepsCount ? JOURNAL_DETAILS.renewed : JOURNAL_DETAILS.replaced(former.id),
     },
   ])
   const target = path.join(folder.path, MARKER_FILE)
@@ -93,14 +94,14 @@ export function create(
   }
 }
 
-/** A type names a sub-agent, so it is not the main conversation's promise, whoever runs the shell that makes it. */
+/** The owner. `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
 function promiserOf(context: CommandContext, options: CreateOptions): Identity {
   const identity = callerOf(context, options)
   const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
   return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
-/** What a promise without a session comes to: a main conversation's stop is held for its own session's only. */
+/** The note for a marker without a session, which never blocks a main conversation. */
 function unownedNote({ agent }: Identity): string {
   return agent === MAIN_AGENT ? CREATE_NOTES.holdsNobody : CREATE_NOTES.unowned
 }
@@ -108,9 +109,9 @@ function unownedNote({ agent }: Identity): string {
 function checkValues(options: CreateOptions): void {
   if (options.agent === MAIN_AGENT && options.agentType !== undefined) {
     throw new PostflightError('value-invalid', {
-      option: '--agent-type',
-      value: options.agentType,
-      expected: 'is for sub-agents, and --agent main is none',
+      option: '--agent',
+      value: options.agent,
+      expected: OPTION_EXPECTATIONS.subAgent,
     })
   }
   checkOneLine([
@@ -125,12 +126,12 @@ function checkValues(options: CreateOptions): void {
     ['--agent-type', options.agentType],
   ])
   if (options.step.length > MAX_CHECKLIST_STEPS) {
-    const expected = `can be given ${MAX_CHECKLIST_STEPS} times: no reader of a marker takes more`
-    throw new PostflightError('value-invalid', { option: '--step', value: `${options.step.length} times`, expected })
+    const expected = OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKLIST_STEPS)
+    throw new PostflightError('value-invalid', { option: '--step', value: String(options.step.length), expected })
   }
 }
 
-/** A marker of another session is not ours to replace; one without a session, or ours, is. */
+/** The error for a marker that this session must not replace: another session's, or one of unknown origin. */
 function foreignOwner(
   present: StoredMarker,
   session: string | undefined,
@@ -140,22 +141,22 @@ function foreignOwner(
   const path = markerDisplayPath(folder)
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
-  // Its driver would find the run no more.
+  // Without its marker, the driver would not find the run.
   if (marker.workflow) throw new PostflightError('marker-of-workflow', { path, task: taskWord(folder) })
-  if (!isUnowned(marker)) {
-    return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
+  if (marker.hostSession !== undefined) {
+    return marker.hostSession === session ? undefined : conflict(CONFLICTING_OWNERS.hostSession(marker.hostSession))
   }
   if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
-    return conflict(`pending for session ${marker.sessionId}`)
+    return conflict(CONFLICTING_OWNERS.skillSession(marker.sessionId))
   }
-  if (session !== undefined && marker.fields === undefined) return conflict('a marker of unknown origin')
+  if (session !== undefined && marker.fields === undefined) return conflict(CONFLICTING_OWNERS.unparsed)
   if (session !== undefined && sessionId === undefined) {
-    return conflict(`pending without a host session${marker.sessionId === undefined ? '' : ` (${marker.sessionId})`}`)
+    return conflict(CONFLICTING_OWNERS.unowned(marker.sessionId))
   }
   return undefined
 }
 
-/** `create` on a marker that is pending in the same session for the same operation keeps its id and its count. */
+/** True when `create` renews a pending marker, which keeps its id and its count: it is for the same operation. */
 function isSamePromise(marker: Marker, operation: string | undefined): boolean {
   return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
 }
@@ -182,10 +183,10 @@ function fieldsFor(
     hostSession: identity.session,
     agent: identity.agent,
     agentType: options.agentType ?? renewed?.agentType,
-    // Without new ones the list stays as it lies there, unknown keys included.
+    // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
   })
-  // The owner is learnt anew: another agent of the session may be the one that renews.
+  // The agent is learnt again, because another agent of the session may renew the marker.
   return { ...withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh }), id }
 }
 

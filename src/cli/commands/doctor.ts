@@ -10,8 +10,8 @@ import type { DoctorDocument } from '../documents/doctor.ts'
 import type { Painter } from '../report.ts'
 
 /**
- * `postflight doctor`: is it wired, executable, current, reachable from here, and which markers will never be cleared.
- * The checks lie in `../doctor/`; here they are put together and told.
+ * `postflight doctor`: checks the installation, and looks for markers that will never be cleared. It runs the checks of
+ * `../doctor/` and prints their findings.
  */
 
 export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult<DoctorDocument>> {

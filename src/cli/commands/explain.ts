@@ -22,7 +22,7 @@ import type { ExplainDocument } from '../documents/explain.ts'
 import type { Painter } from '../report.ts'
 import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
-/** `postflight explain`: what the hook would answer, and why. Writes nothing. */
+/** `postflight explain`: predicts the hook's answer to a payload, with its reasons. Writes nothing. */
 
 export interface ExplainOptions {
   readonly payload?: string
@@ -75,7 +75,7 @@ export function explain(
   }
 }
 
-/** Why the hook looks at no marker; undefined for a stop that it judges. */
+/** The reason why the hook looks at no marker; undefined for a stop that it judges. */
 function whyNotJudged({ environment }: CommandContext, payload: Payload): string | undefined {
   if (environment.POSTFLIGHT_DISABLE === '1') return EXPLAIN_TEXT.disabled
   if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') return EXPLAIN_TEXT.notAStop(payload.event)
@@ -98,7 +98,7 @@ function predictStop({ environment, nowMs }: CommandContext, payload: Payload, r
   return { planned: plan.markers, report: { ...NOTHING_TO_REPORT, outcomes: predictOutcomes(plan), problems } }
 }
 
-/** A marker and the rule that fits it, as `--json` tells it. */
+/** A marker with the rule that fits it, as `--json` prints it. */
 function describe(planned: PlannedMarker, payload: Payload): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
     const why = EXPLAIN_TEXT.unreadable(planned.detail)
@@ -112,7 +112,7 @@ function describe(planned: PlannedMarker, payload: Payload): ExplainDocument['ma
   return { path, rule, row: RULES[rule].row, answer, why, continuations_spent: spent }
 }
 
-/** What the driver of a run would do depends on what it finds, and it moves files to find out. */
+/** The answer for a workflow's marker. The driver's own answer cannot be predicted, because it moves files to decide. */
 function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: 'allow' | 'driver'; why: string } {
   const { standing, note, state } = loadMarkerRun().runOfMarker(folder)
   const isMine =

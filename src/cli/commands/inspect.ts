@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { SPECS_FOLDER } from '../../core/files.ts'
+import { INSPECT_TEXT } from '../../core/messages/commands.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { inLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
@@ -8,7 +9,7 @@ import type { InspectDocument } from '../documents/inspect.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../report.ts'
 
-/** `postflight inspect`: every marker, whose it is, and what is wrong with it. */
+/** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 
 export interface InspectOptions {
   readonly exitCode: boolean
@@ -32,8 +33,8 @@ export function inspect(
       ...(markers.length === 0
         ? [
             root === undefined
-              ? 'no specs/ folder here'
-              : inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`),
+              ? INSPECT_TEXT.noSpecs
+              : INSPECT_TEXT.noMarkers(only?.path ?? path.join(root, SPECS_FOLDER)),
           ]
         : markers.flatMap((view) => describeMarker(view, paint))),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
@@ -41,7 +42,7 @@ export function inspect(
   }
 }
 
-/** A marker in a few lines for people. */
+/** The lines that describe a marker. */
 function describeMarker(view: MarkerView, paint: Painter): string[] {
   const { spent, limit } = view.continuations
   const state =
@@ -52,19 +53,15 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
         : view.state
   const facts = [
     state,
-    view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
-    spent === null || view.workflow ? undefined : `${spent} of ${limit} continuations spent`,
+    view.age_ms === null ? undefined : INSPECT_TEXT.age(formatAge(view.age_ms)),
+    spent === null || view.workflow ? undefined : INSPECT_TEXT.spent(spent, limit),
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
   const { host_session: session, agent, agent_type: type } = view.owner
-  const owner =
-    session === null
-      ? undefined
-      : `  owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`
   return [
     `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
-    ...(owner === undefined ? [] : [owner]),
-    ...(view.reason === null ? [] : [`  reason: ${view.reason}`]),
+    ...(session === null ? [] : [`  ${INSPECT_TEXT.owner(session, agent, type)}`]),
+    ...(view.reason === null ? [] : [`  ${INSPECT_TEXT.reason(view.reason)}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...(view.run === null ? [] : [`  ${view.run.standing === 'running' ? '▶' : paint.yellow('!')} ${view.run.note}`]),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),

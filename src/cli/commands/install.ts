@@ -1,4 +1,5 @@
 import { PostflightError } from '../../core/errors.ts'
+import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { addEntries, findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
@@ -11,7 +12,7 @@ import { type CommandContext, type CommandResult, displayPath } from '../context
 import type { InstallDocument, UninstallDocument } from '../documents/install.ts'
 import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
 
-/** `postflight install` and `uninstall`: our entries in a host's settings. */
+/** `postflight install` and `uninstall`: adds our entries to a host's settings, and removes them. */
 
 export interface InstallOptions {
   readonly host: string
@@ -26,7 +27,7 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   const place = placeOf(target)
   const before = readSettingsFile(place)
   const after = target.add(before ?? '', place)
-  // Planned before anything is written: a file that does not parse is refused.
+  // Planned before anything is written, so that a file that does not parse stops everything.
   const removals = removalsFrom(
     target,
     target.files.filter((file) => file !== place),
@@ -37,16 +38,14 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   if (!options.dryRun) removals.forEach(carryOut)
   const shown = displayPath(context, place)
   const lines = added
-    ? [`${options.dryRun ? 'would install' : 'installed'} the ${target.what} in ${shown}`]
-    : [`the ${target.what} is in ${shown} already`]
+    ? [INSTALL_TEXT.installed(target.what, shown, options.dryRun)]
+    : [INSTALL_TEXT.alreadyInstalled(target.what, shown)]
   if (options.dryRun && added) lines.push(after.trimEnd())
-  if (backup !== undefined) lines.push(`the former file is kept as ${displayPath(context, backup)}`)
+  if (backup !== undefined) lines.push(INSTALL_TEXT.backup(displayPath(context, backup)))
   lines.push(...removals.map((removal) => removalLine(context, target, removal, options.dryRun)))
-  if (changed && !options.dryRun) lines.push('sessions that are running now use it after a restart')
+  if (changed && !options.dryRun) lines.push(INSTALL_TEXT.restart)
   if (added && options.scope === 'project' && !target.portable) {
-    lines.push(
-      `this entry holds a path of this machine: for settings that are shared, make postflight-guard a dev dependency of the project, or use --scope ${target.personalScope}`,
-    )
+    lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
   return {
     exitCode: 0,
@@ -59,7 +58,7 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   }
 }
 
-/** Where our entries go: where some are already, so that they never stand in two files; else what the host reads last. */
+/** The file for our entries: the one that holds some already, so that they are never in two; or the one read last. */
 function placeOf({ files, holds }: Target): string {
   const holder = files.findLast((file) => {
     const text = readSettingsFile(file)
@@ -82,15 +81,20 @@ export function uninstall(context: CommandContext, options: InstallOptions): Com
     },
     lines: changed
       ? removals.map((removal) => removalLine(context, target, removal, options.dryRun))
-      : [`no ${target.what} of ours in ${target.files.map((file) => displayPath(context, file)).join(' or ')}`],
+      : [
+          INSTALL_TEXT.notInstalled(
+            target.what,
+            target.files.map((file) => displayPath(context, file)),
+          ),
+        ],
   }
 }
 
-/** What becomes of a file that holds entries of ours. */
+/** A file that holds our entries, and its text without them. */
 interface Removal {
   readonly file: string
   readonly before: string
-  /** undefined: the file goes. */
+  /** Undefined: the file is removed. */
   readonly after: string | undefined
 }
 
@@ -105,35 +109,32 @@ function removalsFrom(target: Target, files: readonly string[]): Removal[] {
 
 function carryOut({ file, before, after }: Removal): void {
   if (after === undefined) removeSettingsFile(file)
-  // What was there before is kept already where this gives back a copy of it.
+  // No new backup where this restores one.
   else replaceSettingsFile(file, after, isKept(file, after) ? undefined : before)
 }
 
 function removalLine(context: CommandContext, { what }: Target, { file, after }: Removal, dryRun: boolean): string {
   const shown = displayPath(context, file)
-  const verb = dryRun ? 'would be' : 'is'
-  return after === undefined
-    ? `${shown} held nothing else: the file ${verb} removed`
-    : `the ${what} ${verb} taken out of ${shown}`
+  return after === undefined ? INSTALL_TEXT.removedFile(shown, dryRun) : INSTALL_TEXT.removed(what, shown, dryRun)
 }
 
-/** True when a copy of that very text is kept: then all that goes is what `install` writes, and can write again. */
+/** True when a backup holds exactly this text: then only entries are lost that `install` can write again. */
 function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
 /** The settings files of a scope, and how they are changed. */
 interface Target {
-  /** Where entries of ours may stand, in the order in which the host reads them: one at least. */
+  /** The files that may hold our entries, in the order in which the host reads them. At least one. */
   readonly files: readonly string[]
   readonly what: 'hook' | 'plugin'
-  /** Under which name `--json` tells the entry. */
+  /** The name of the entry in the document of `--json`. */
   readonly key: 'command' | 'plugin'
   readonly entry: string
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
-  /** False when the entry holds a path of this machine. */
+  /** False if the entry holds a path of this machine. */
   readonly portable: boolean
   /** The scope whose settings are not shared. */
   readonly personalScope: 'local' | 'user'
@@ -187,8 +188,8 @@ function openCodeTarget(context: CommandContext, scope: Scope): Target {
 }
 
 /**
- * What was there before `install`: the copy that was kept, to the byte, if the file is still what `install` made of
- * it; no file, if it was made by us; else the present text without our entries.
+ * The text from before `install`. If the file is still as `install` left it, that is the backup, to the byte, or
+ * undefined where `install` made the file. Otherwise it is the present text without our entries.
  */
 function formerText(target: Target, file: string, present: string): string | undefined {
   const leadsTo = (text: string): boolean => {
@@ -201,10 +202,10 @@ function formerText(target: Target, file: string, present: string): string | und
   for (const backup of listBackups(file)) {
     const text = readSettingsFile(backup)
     if (text === undefined || text === present || !leadsTo(text)) continue
-    // One that held entries of ours already, of a package that lay elsewhere, would bring them back.
+    // A backup that holds entries of another copy of the package would bring them back.
     if (!target.holds(text, file)) return text
   }
-  // A link is not ours: without it its target would keep our entries, and with the target gone it would lead nowhere.
+  // A link is not removed: its target would keep our entries.
   if (leadsTo('') && kindAt(file) !== 'a link') return undefined
   return target.remove(present, file)
 }

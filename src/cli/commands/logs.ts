@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
 import { type JournalLine, parseJournalLine } from '../../core/journal-entry.ts'
+import { LOGS_TEXT } from '../../core/messages/commands.ts'
 import { journalCut } from '../../core/messages/files.ts'
 import { oneLine } from '../../core/text.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
@@ -11,10 +12,10 @@ import type { LogsDocument } from '../documents/logs.ts'
 import { jsonText } from '../report.ts'
 import type { Screen } from '../screen.ts'
 
-/** `postflight logs`: the journal, readable. */
+/** `postflight logs`: prints the journal for people. */
 
 export interface LogsOptions {
-  /** How many of the last entries. */
+  /** The number of last entries to print. */
   readonly count: number
 }
 
@@ -25,11 +26,11 @@ export function logs(context: CommandContext, options: LogsOptions): CommandResu
   return {
     exitCode: 0,
     data: { entries: last },
-    lines: isEmpty ? ['the journal is empty'] : last.map(describeEntry),
+    lines: isEmpty ? [LOGS_TEXT.empty] : last.map(describeEntry),
   }
 }
 
-/** The last entries, and where the journal goes on from there (bytes). */
+/** The last entries, and the position after them (in bytes). */
 function lastEntries(
   context: CommandContext,
   { count }: LogsOptions,
@@ -42,8 +43,8 @@ function lastEntries(
 }
 
 /**
- * Prints the last entries, then every one that comes, each on one line, until it is stopped or nobody reads any more.
- * Rotation is followed: what came before it lies in the old file.
+ * Prints the last entries and then each new one, until it is stopped or the reader is gone. After a rotation it first
+ * reads the rest of the old file.
  */
 export async function followLogs(
   context: CommandContext,
@@ -55,7 +56,7 @@ export async function followLogs(
   const { last, end } = lastEntries(context, options)
   let position = end
   const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
-  const comeIn = (): JournalLine[] => {
+  const readNew = (): JournalLine[] => {
     const isRotated = sizeOf(current) < position
     const before = isRotated ? parseLines(readJournal(old, position).lines) : []
     const read = readJournal(current, isRotated ? 0 : position)
@@ -64,11 +65,11 @@ export async function followLogs(
   }
   if (!last.every(print)) return
   do {
-    if (!comeIn().every(print)) return
+    if (!readNew().every(print)) return
   } while (await screen.pause(FOLLOW_INTERVAL_MS))
 }
 
-/** The journal's files, in a folder of our own: a link of that name leads to somebody else's. */
+/** The journal's files. Their folder must not be a link, which may lead out of the project. */
 function readableJournal(root: string): ReturnType<typeof journalPaths> {
   const paths = journalPaths(root)
   const kind = kindAt(paths.folder)
@@ -97,12 +98,16 @@ function parseLines(lines: readonly string[]): JournalLine[] {
 function describeEntry(entry: JournalLine): string {
   const value = (name: string): string | undefined =>
     entry[name] === undefined ? undefined : oneLine(String(entry[name]), 200)
+  const described = (name: string, say: (text: string) => string): string | undefined => {
+    const text = value(name)
+    return text === undefined ? undefined : say(text)
+  }
   const facts = [
     value('task'),
-    entry.count === undefined ? undefined : `continuation ${value('count')}`,
+    described('count', LOGS_TEXT.continuation),
     value('outcome'),
-    entry.host_session === undefined ? undefined : `session ${value('host_session')}`,
-    entry.agent === undefined ? undefined : `agent ${value('agent')}`,
+    described('host_session', LOGS_TEXT.session),
+    described('agent', LOGS_TEXT.agent),
     value('marker_id'),
     value('detail'),
   ]

@@ -1,6 +1,6 @@
 /**
- * The commands about markers, as one module: skills run them at every postflight, and each file that is opened costs a
- * third of a millisecond, so the build makes one chunk of this and all that it imports.
+ * The commands about markers in one module. Skills run them at every postflight, and opening a file costs a third of a
+ * millisecond, so the build makes one chunk of this module and its imports.
  */
 
 export { adopt } from './adopt.ts'

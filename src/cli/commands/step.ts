@@ -1,5 +1,6 @@
 import { PostflightError } from '../../core/errors.ts'
 import { type Marker, remainingSteps } from '../../core/marker.ts'
+import { JOURNAL_DETAILS, STEP_TEXT } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
@@ -7,7 +8,7 @@ import { changeMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
 import type { StepDocument } from '../documents/step.ts'
 
-/** `postflight step`: tick the checklist. */
+/** `postflight step`: ticks a step of the checklist. */
 
 export interface StepOptions {
   readonly undo: boolean
@@ -23,7 +24,7 @@ export function step(
   const folder = requireTaskFolder(root, task)
   const { plan, marker } = changeMarker(folder, (present) => {
     const index = findStep(folder, present, wanted)
-    // The list as it lies there is kept, unknown keys included; only `done` changes.
+    // Only `done` changes; unknown keys are kept.
     return { fields: { steps: withStep(present, index, !options.undo) }, index }
   })
   const name = oneLine(marker.steps[plan.index]?.name ?? '', 200)
@@ -33,24 +34,22 @@ export function step(
       event: 'step',
       markerId: marker.id,
       task: folder.task,
-      detail: `${options.undo ? 'undone' : 'done'}: ${name}`,
+      detail: JOURNAL_DETAILS.step(name, !options.undo),
     },
   ])
   return {
     exitCode: 0,
     data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining },
-    lines: [
-      `${options.undo ? '·' : '✓'} ${plan.index + 1}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
-    ],
+    lines: [STEP_TEXT.line(plan.index + 1, name, !options.undo, remaining)],
   }
 }
 
-/** By its number (from 1), or by its name. */
+/** The index of a step that is named by its number (from 1) or its name. */
 function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   const path = markerDisplayPath(folder)
   if (marker.fields === undefined || marker.steps.length === 0) throw new PostflightError('steps-none', { path })
   const names = marker.steps.map((one) => one.name)
-  // The number first: it is what a block tells the agent.
+  // The number comes first, because a block's reason names the numbers.
   const number = Number(wanted)
   if (/^\d+$/.test(wanted) && number >= 1 && number <= names.length) return number - 1
   const named = names.indexOf(wanted)
@@ -59,7 +58,7 @@ function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   throw new PostflightError('step-unknown', { step: wanted, path, steps })
 }
 
-/** The list as it lies there; only the step at `index`, among what is a step, changes. */
+/** The list as it is in the file, with only one step changed. `index` counts valid steps only. */
 function withStep(marker: Marker, index: number, done: boolean): unknown[] {
   const items: unknown = marker.fields?.steps
   let at = -1

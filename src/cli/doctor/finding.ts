@@ -1,6 +1,6 @@
-/** What `doctor` reports. */
+/** The findings of `doctor`. */
 
-/** One finding; `ok` findings say what was looked at. `fix`: a command, or what to do by hand. */
+/** A finding. With `ok` it says what was checked. `fix` is a command, or what to do by hand. */
 export interface DoctorFinding {
   readonly check: 'settings' | 'hook' | 'plugin' | 'root' | 'marker' | 'workflow'
   readonly ok: boolean
@@ -8,12 +8,12 @@ export interface DoctorFinding {
   readonly fix: string | null
 }
 
-/** A finding that all is well. */
+/** A finding without a problem. */
 export function good(check: DoctorFinding['check'], what: string): DoctorFinding {
   return { check, ok: true, what, fix: null }
 }
 
-/** A finding with its fix. */
+/** A problem with its fix. */
 export function bad(check: DoctorFinding['check'], what: string, fix: string): DoctorFinding {
   return { check, ok: false, what, fix }
 }

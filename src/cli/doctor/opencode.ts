@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PostflightError } from '../../core/errors.ts'
+import { PLUGIN_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
 import { findPlugins, PLUGIN_FILE } from '../../core/settings/opencode-plugins.ts'
 import { oneLine } from '../../core/text.ts'
@@ -11,9 +12,7 @@ import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../host-entry.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
-/**
- * Is the plugin in OpenCode's configuration, and does it load? No finding where it is in none: OpenCode is optional.
- */
+/** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry there is no finding. */
 export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
@@ -32,20 +31,18 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
     const findings =
       strange === undefined
         ? []
-        : [bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix)]
+        : [bad('plugin', PLUGIN_FINDINGS.anotherCopy(strange.file, oneLine(strange.plugin, 200)), fix)]
     const holders = [...new Set(listed.map(({ file }) => file))]
-    if (holders.length > 1) findings.push(bad('plugin', `the plugin is listed twice: in ${holders.join(' and ')}`, fix))
-    else if (listed.length > 1) findings.push(bad('plugin', `${first.file} lists the plugin twice`, fix))
-    return findings.length > 0 ? findings : [good('plugin', `the plugin is listed in ${first.file}`)]
+    if (holders.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.inSeveralFiles(holders), fix))
+    else if (listed.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.listedTwice(first.file), fix))
+    return findings.length > 0 ? findings : [good('plugin', PLUGIN_FINDINGS.listed(first.file))]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return [
-      bad('plugin', errorFault(error.code, error.args), 'mend the file by hand: OpenCode does not start until then'),
-    ]
+    return [bad('plugin', errorFault(error.code, error.args), PLUGIN_FINDINGS.repairConfiguration)]
   }
 }
 
-/** The entries of ours in a configuration file. */
+/** Our entries in a configuration file. */
 function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const text = readSettingsFile(file)
@@ -61,11 +58,7 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
     timeout: 10_000,
     cwd: packageFolder,
   })
-  if (run.stdout.trim() === 'postflight-guard') return good('plugin', 'the plugin loads')
+  if (run.stdout.trim() === 'postflight-guard') return good('plugin', PLUGIN_FINDINGS.loads)
   const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
-  return bad(
-    'plugin',
-    `the plugin does not load (${oneLine(detail, 200)})`,
-    'npm run build, or install the package again',
-  )
+  return bad('plugin', PLUGIN_FINDINGS.doesNotLoad(oneLine(detail, 200)), PLUGIN_FINDINGS.rebuild)
 }

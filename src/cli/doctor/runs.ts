@@ -1,5 +1,6 @@
 import { commandLine } from '../../core/command-line.ts'
 import { MARKER_FILE } from '../../core/files.ts'
+import { RUN_FINDINGS } from '../../core/messages/doctor.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
@@ -10,12 +11,12 @@ import { runOfMarker } from '../workflow/marker-run.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
-/** What can be wrong with workflows: a marker without its run, a run without its marker, a run that does not move. */
+/** Checks workflows: finds markers without a run, runs without a marker, and runs that do not move. */
 
-/** A run that has not moved for longer than this (ms) has lost its client. */
+/** A run that has not moved for longer than this (ms) has lost its driver. */
 const PATIENCE_MS = 24 * HOUR_MS
 
-/** Every workflow of a root. */
+/** Checks every workflow of a root. */
 export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
 }
@@ -26,27 +27,28 @@ function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefine
   const { standing, note, state } = runOfMarker(folder)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
-  const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
-  if (standing === 'unusable') return wrong(note, 'mend that file by hand, or move it away')
+  const wrong = (what: string, fix: string): DoctorFinding =>
+    bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
+  if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
   if (marker === undefined) {
     if (standing !== 'running') return undefined
     return read === undefined
-      ? wrong(`${note}, but ${MARKER_FILE} is missing: no hook finds it`, resume)
+      ? wrong(RUN_FINDINGS.noMarker(note, MARKER_FILE), resume)
       : wrong(
-          `${note}, but ${markerDisplayPath(folder)} is another postflight's: no hook finds it`,
-          `finish that one, or ${command('clear')}; then ${resume}`,
+          RUN_FINDINGS.markerOfAnother(note, markerDisplayPath(folder)),
+          RUN_FINDINGS.finishOther(command('clear'), resume),
         )
   }
   if (state === undefined || standing !== 'running') {
-    return wrong(`${MARKER_FILE} is left behind: ${note}`, command('clear'))
+    return wrong(RUN_FINDINGS.markerLeftBehind(MARKER_FILE, note), command('clear'))
   }
   if (marker.hostSession !== state.hostSession) {
-    return wrong(`${note}, but its marker names another session: no hook drives it`, resume)
+    return wrong(RUN_FINDINGS.otherSession(note), resume)
   }
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
-  if (unwritable !== undefined) return wrong(`${note}, but ${unwritable.what}: it cannot go on`, unwritable.fix)
+  if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
   const age = nowMs - state.updatedMs
   return age > PATIENCE_MS
-    ? wrong(`${note}, and has not moved for ${formatAge(age)}`, `${resume}, or ${command('workflow', 'abort')}`)
-    : good('workflow', `${folder.relative}: ${note}`)
+    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort')))
+    : good('workflow', RUN_FINDINGS.about(folder.relative, note))
 }

@@ -1,12 +1,13 @@
 import path from 'node:path'
+import { MARKER_FINDINGS } from '../../core/messages/doctor.ts'
 import { unwritable } from '../../core/messages/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { shellWord } from '../../core/text.ts'
 import { unwritableBecause } from '../../io/fs/path-kind.ts'
 
-/** Can the hook write where it must, so that it does not have to let a stop go? Looks at the rights, and writes nothing. */
+/** Checks that the hook can write in the folders where it counts. Looks only at permissions, and writes nothing. */
 
-/** What is wrong, with what mends it; undefined where nothing is. `own`: folders of ours in the task folder. */
+/** The first folder that cannot be written, with its fix; or undefined. `own` names our folders in the task folder. */
 export function findUnwritable(
   { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
   own: readonly string[],
@@ -17,7 +18,7 @@ export function findUnwritable(
     if (detail === undefined) continue
     return {
       what: unwritable(name === '' ? relative : `${relative}/${name}`, detail),
-      fix: `let whoever runs the agent write there, as by: chmod u+wx ${shellWord(target)}`,
+      fix: MARKER_FINDINGS.allowWriting(shellWord(target)),
     }
   }
   return undefined

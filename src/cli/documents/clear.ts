@@ -5,7 +5,7 @@ import { flag, optionalText, stopped, task, text } from './parts.ts'
 /** `postflight clear --json`. */
 export const CLEAR_DOCUMENT = z.strictObject({
   root: optionalText('The folder that holds specs/; null where there is none.'),
-  dry_run: flag('Nothing was removed: this is what would be.'),
+  dry_run: flag('True if nothing was removed: these files would be.'),
   cleared: z.array(
     z.strictObject({
       task,

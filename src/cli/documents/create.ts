@@ -7,9 +7,9 @@ export const CREATE_DOCUMENT = z.strictObject({
   id: text("The promise's id."),
   path: text("The marker's absolute path."),
   task,
-  renewed: flag('The same promise was pending already: its id and its count go on.'),
+  renewed: flag('True if the same promise was pending already; it keeps its id and its count.'),
   replaced: z.nullable(z.union([z.string(), z.literal(true)])).register(z.globalRegistry, {
-    description: 'The id of the marker that was replaced; true where that had none; null where none was.',
+    description: 'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
   }),
   owner,
 })

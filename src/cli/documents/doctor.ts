@@ -8,9 +8,9 @@ export const DOCTOR_DOCUMENT = z.strictObject({
   findings: z.array(
     z.strictObject({
       check: z.enum(['settings', 'hook', 'plugin', 'root', 'marker', 'workflow']),
-      ok: flag('False where something is wrong.'),
-      what: text('What was found.'),
-      fix: optionalText('What mends it: a command, or what to do by hand.'),
+      ok: flag('False for a problem.'),
+      what: text('The finding.'),
+      fix: optionalText('How to fix it: a command, or what to do by hand.'),
     }),
   ),
 })

@@ -1,11 +1,11 @@
 import type * as z from 'zod/mini'
 
 /**
- * What commands print with `--json`: one schema for each, whose type the command's data has. Commands import only the
- * types, so that none of them loads the library that the schemas are made with.
+ * The documents that commands print with `--json`. Each has a schema, which gives the command's data its type. Commands
+ * import only the types, so that they do not load the schema library.
  */
 
-/** The data of a document, as a command gives it. */
+/** The type of a document's data. */
 export type DocumentOf<Schema extends z.core.$ZodType> = DeepReadonly<z.core.output<Schema>>
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]

@@ -12,10 +12,10 @@ const marker = z.strictObject({
     .nullable(z.union([z.number(), z.literal('4a')]))
     .register(z.globalRegistry, { description: "The rule's row in the table." }),
   answer: z.enum(['allow', 'block', 'driver']).register(z.globalRegistry, {
-    description: '"driver": the workflow that runs there answers.',
+    description: '"driver": the answer comes from the driver of the workflow that runs there.',
   }),
   why: text('The rule in words.'),
-  continuations_spent: optionalCount('Stops that it has blocked; null where the marker cannot be read.'),
+  continuations_spent: optionalCount('The number of stops that it has blocked; null where the marker cannot be read.'),
 })
 
 const answer = z.union([
@@ -38,7 +38,7 @@ export const EXPLAIN_DOCUMENT = z.strictObject({
     agent: optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
   }),
   roots: z.array(text('A folder that holds specs/.')),
-  why: optionalText('Why no marker is judged; null where they are.'),
+  why: optionalText('Why no marker is judged; null where markers are judged.'),
   markers: z.array(marker),
   problems: z.array(searchProblem),
   answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),

@@ -19,7 +19,7 @@ import { RUN_DOCUMENT } from './workflow/run.ts'
 import { STATUS_DOCUMENT } from './workflow/status.ts'
 import { VALIDATE_DOCUMENT } from './workflow/validate.ts'
 
-/** The document of each command by its name. */
+/** The document schema of each command, by the command's name. */
 export const DOCUMENTS = {
   create: CREATE_DOCUMENT,
   clear: CLEAR_DOCUMENT,
@@ -43,5 +43,5 @@ export const DOCUMENTS = {
   'workflow graph': GRAPH_DOCUMENT,
 } as const satisfies Record<CommandName, z.core.$ZodType>
 
-/** The data of each command by its name. */
+/** The data of each command, by the command's name. */
 export type Documents = { readonly [Name in CommandName]: DocumentOf<(typeof DOCUMENTS)[Name]> }

@@ -10,10 +10,10 @@ const marker = z.strictObject({
   relative_path: text('The same, relative to the root.'),
   id: optionalText("The promise's id."),
   skill: optionalText('The skill that made the promise.'),
-  operation: optionalText('What was done, such as "research".'),
+  operation: optionalText('The operation, such as "research".'),
   reason: optionalText('What the agent is told.'),
   owner: z.extend(owner, { agent_type: optionalText('Only sub-agents of this type.') }),
-  workflow: flag("A workflow's marker."),
+  workflow: flag("True for a workflow's marker."),
   run: z
     .nullable(
       z.strictObject({
@@ -21,12 +21,12 @@ const marker = z.strictObject({
         note: text('The same in words.'),
       }),
     )
-    .register(z.globalRegistry, { description: 'How the workflow stands whose marker it is.' }),
+    .register(z.globalRegistry, { description: 'The run of the workflow that the marker belongs to.' }),
   promised_at: optionalText('When the promise was made (ISO 8601).'),
   age_ms: z.nullable(z.int()),
   continuations: z.strictObject({
-    spent: optionalCount('Stops that were blocked; null where that cannot be read.'),
-    limit: count('How many may be.'),
+    spent: optionalCount('The number of stops that were blocked; null where that cannot be read.'),
+    limit: count('The number of stops that may be blocked.'),
   }),
   steps: z.array(z.strictObject({ name: text('A line of the checklist.'), done: z.boolean() })),
   problems: z.array(text('What is wrong with the marker.')),
@@ -35,7 +35,7 @@ const marker = z.strictObject({
 /** `postflight inspect --json`. */
 export const INSPECT_DOCUMENT = z.strictObject({
   root: optionalText('The folder that holds specs/; null where there is none.'),
-  pending: count('How many markers are pending, or cannot be read.'),
+  pending: count('The number of markers that are pending or cannot be read.'),
   markers: z.array(marker),
   problems: z.array(searchProblem),
 })

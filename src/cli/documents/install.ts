@@ -4,16 +4,16 @@ import { flag, optionalText, text } from './parts.ts'
 
 const common = {
   file: text('The settings file.'),
-  changed: flag('False where everything was so already.'),
-  dry_run: flag('Nothing was written: this is what would be.'),
+  changed: flag('False if nothing had to change.'),
+  dry_run: flag('True if nothing was written: this is what would be written.'),
 }
 
-const takenOutOf = z.array(text('Another file that held entries of ours.'))
+const takenOutOf = z.array(text('Another file, from which our entries were removed.'))
 
 const installed = z.strictObject({
   ...common,
-  backup: optionalText('The copy of the former file.'),
-  portable: flag('False where the entry holds a path of this machine.'),
+  backup: optionalText('The backup of the file.'),
+  portable: flag('False if the entry holds a path of this machine.'),
   taken_out_of: takenOutOf,
 })
 
@@ -28,7 +28,7 @@ export type InstallDocument = DocumentOf<typeof INSTALL_DOCUMENT>
 /** `postflight uninstall --json`. */
 export const UNINSTALL_DOCUMENT = z.strictObject({
   ...common,
-  removed_file: flag('The file held nothing else, so it was removed.'),
+  removed_file: flag('True if the file was removed because it held nothing else.'),
   taken_out_of: takenOutOf,
 })
 

@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import type { DocumentOf } from './document.ts'
 import { text } from './parts.ts'
 
-/** A field that we write as `description` says; a line that another program wrote may hold anything there. */
+/** A field of our own lines. A line that another program wrote may hold anything in it. */
 const field = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))
 
-/** A line of the journal, as it lies there; with `--follow` each is a document of its own. */
+/** A line of the journal, as it is in the file. With `--follow`, each line is a document of its own. */
 export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
   time: field('When it was written (ISO 8601).'),
   event: text('What happened.'),
@@ -14,8 +14,8 @@ export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
   task: field('Name of the task folder.'),
   host_session: field("The host's id of the conversation."),
   agent: field('"main" or the id of a sub-agent.'),
-  count: field('Continuations spent, this one included.'),
-  detail: field('More, in words.'),
+  count: field('The number of continuations, this one included.'),
+  detail: field('Details in words.'),
 })
 
 /** `postflight logs --json`. */

@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
 /** A text. */
 export const text = (description: string) => z.string().register(z.globalRegistry, { description })
 
-/** A text, or null where it is not known or there is none. */
+/** A text, or null if it is not known or does not exist. */
 export const optionalText = (description: string) => z.nullable(z.string()).register(z.globalRegistry, { description })
 
 /** True or false. */
@@ -14,26 +14,26 @@ export const flag = (description: string) => z.boolean().register(z.globalRegist
 /** A whole number from 0. */
 export const count = (description: string) => z.int().check(z.minimum(0)).register(z.globalRegistry, { description })
 
-/** A whole number from 0, or null where it is not known or there is none. */
+/** A whole number from 0, or null if it is not known or does not exist. */
 export const optionalCount = (description: string) =>
   z.nullable(z.int().check(z.minimum(0))).register(z.globalRegistry, { description })
 
-/** The task that something is about. */
+/** The task folder's name. */
 export const task = text('Name of the task folder; "." for specs/ itself.')
 
-/** Who made a promise. */
+/** The owner of a promise. */
 export const owner = z.strictObject({
   host_session: optionalText("The host's id of the conversation; null: unowned."),
   agent: optionalText('"main" or the id of a sub-agent; null: not known.'),
 })
 
-/** A folder or file that could not be looked into. */
+/** A folder or file that could not be read during a search. */
 export const searchProblem = z.strictObject({
   path: text('The folder or file.'),
-  detail: text('Why it could not be looked into.'),
+  detail: text('Why it could not be read.'),
 })
 
 /** The workflow of a marker that was removed or bypassed. */
 export const stopped = z.nullable(z.literal('stopped')).register(z.globalRegistry, {
-  description: '"stopped" where a workflow was running there; `postflight workflow resume` goes on with it.',
+  description: '"stopped" if a workflow was running there; `postflight workflow resume` resumes it.',
 })

@@ -8,9 +8,9 @@ export const STEP_DOCUMENT = z.strictObject({
   step: z.strictObject({
     number: count('Its place in the checklist, from 1.'),
     name: text('The line of the checklist.'),
-    done: flag('False where the tick was taken away.'),
+    done: flag('False after --undo.'),
   }),
-  remaining: count('Steps that are still to do.'),
+  remaining: count('The number of steps that remain.'),
 })
 
 export type StepDocument = DocumentOf<typeof STEP_DOCUMENT>

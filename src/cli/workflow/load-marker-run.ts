@@ -1,11 +1,9 @@
 import { createRequire } from 'node:module'
 
 /**
- * Loads what knows runs from a file of its own beside this one, at once and only where a workflow's marker lies: the
- * commands about markers run in every postflight and must not pay for workflows.
+ * Loads `marker-run.ts`, which the build keeps in a file of its own. The commands about markers run in every postflight,
+ * so they load the code of workflows only for a workflow's marker.
  */
-
-/** The module. */
 export function loadMarkerRun(): typeof import('./marker-run.ts') {
   return createRequire(import.meta.filename)('./marker-run.js') as typeof import('./marker-run.ts')
 }

@@ -8,13 +8,13 @@ import { readState } from '../../io/workflow/state-store.ts'
 import { asPostflightError } from '../report.ts'
 import { placeText } from './view.ts'
 
-/** The run that a workflow's marker stands for, for the commands that are about markers. */
+/** The run of a workflow's marker, for the commands about markers. */
 
-/** How it stands. */
+/** How the run stands. */
 export interface MarkerRun {
-  /** `over` and `missing`: nobody will ever remove the marker. `unusable`: the state cannot be read. */
+  /** `over` and `missing`: no driver will remove the marker. `unusable`: the state cannot be read. */
   readonly standing: 'running' | 'over' | 'missing' | 'unusable'
-  /** In words. */
+  /** The same in words. */
   readonly note: string
   readonly state: WorkflowState | undefined
 }
@@ -35,7 +35,7 @@ export function runOfMarker(folder: TaskFolder): MarkerRun {
 }
 
 /**
- * Stops a run at once, so that it can be taken up again; its marker goes. False where there is none that runs.
+ * Stops a run at once, so that it can be resumed, and removes its marker. Returns false where none is running.
  * @throws {PostflightError} `locked`; file-system errors.
  */
 export function stopRunOfMarker(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: number): boolean {

@@ -5,7 +5,7 @@ import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
 import { runData, runLines } from './view.ts'
 
-/** How a run stands after it was told something. */
+/** The result of a command that changed a run: how the run stands now. */
 export function runResult(
   context: CommandContext,
   paint: Painter,

@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts'
 import { callerOf } from '../identity.ts'
 import { checkIds } from '../option-values.ts'
 
-/** Who runs a workflow, for the commands that say so. */
+/** The sessions that run a workflow, for the commands that set them. */
 
 export interface RunnerOptions {
   readonly hostSession?: string
@@ -11,8 +11,8 @@ export interface RunnerOptions {
 }
 
 /**
- * The sessions that were given, else the environment's.
- * @throws {PostflightError} `value-invalid`: an unset variable is no session, and nobody could drive its run.
+ * The sessions from the options, or from the environment.
+ * @throws {PostflightError} `value-invalid`: an empty session (an unset variable) could not drive a run.
  */
 export function runnerOf(context: CommandContext, options: RunnerOptions): Runner {
   const { hostSession, parentSession } = options

@@ -1,6 +1,6 @@
 import { commandLine } from '../../core/command-line.ts'
-import { counted } from '../../core/messages/phrases.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
+import { HISTORY_TEXT, STATUS_TEXT } from '../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
@@ -13,9 +13,9 @@ import { readMarker } from '../../io/marker-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
 
-/** A run as `status` and `history` show it. */
+/** A run as `status` and `history` print it. */
 
-/** The run as data. */
+/** The run as the document of `--json`. */
 export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
   const standings = phaseStandings(state)
   return {
@@ -49,13 +49,13 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
   }
 }
 
-/** True when the hook would find the run. */
+/** True when the run has its marker, by which the hook finds it. */
 function hasMarker(folder: TaskFolder): boolean {
   const marker = readMarker(folder)
   return marker?.kind === 'marker' && marker.marker.workflow
 }
 
-/** The picture: a line for the run, one for each phase, and what is wrong. */
+/** The picture: a line for the run, one for each phase, and its problems. */
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const name = (text: string): string => oneLine(text, 120)
   const standings = phaseStandings(state)
@@ -63,11 +63,11 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
     state.active
       ? state.stopRequestedMs === undefined
-        ? 'running'
-        : 'stopping after this phase'
+        ? STATUS_TEXT.running
+        : STATUS_TEXT.stopping
       : (state.outcome ?? ''),
-    `${counted(state.prompts, 'prompt')}, at most ${promptBound(state.definition)}`,
-    `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
+    STATUS_TEXT.prompts(state.prompts, promptBound(state.definition)),
+    STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
   ]
   return [
     head.join(' · '),
@@ -76,20 +76,20 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       const visits = visitsOf(state, phase.id)
       const facts = [
         phase.artifact === undefined ? '' : name(phase.artifact),
-        phase.gate === 'advisory' ? 'advisory' : '',
-        visits > 1 ? `visit ${visits} of ${phase.maxVisits}` : '',
+        phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
+        visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits) : '',
         phase.id === state.phase && standing !== 'done' ? progress(state) : '',
       ]
       return `  ${sign(standing, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
     }),
     ...(state.why === undefined ? [] : [`  ${paint.yellow('!')} ${oneLine(state.why, 500)}`]),
     ...(state.active && state.lastFailure !== undefined
-      ? [`  ${paint.yellow('!')} the last attempt: ${oneLine(state.lastFailure, 500)}`]
+      ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure)}`]
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(state.active && !hasMarker(folder)
       ? [
-          `  ${paint.yellow('!')} its marker is missing, so no hook finds it: \`${commandLine(['workflow', 'resume', taskWord(folder)], undefined)}\` puts it back`,
+          `  ${paint.yellow('!')} ${STATUS_TEXT.noMarker(commandLine(['workflow', 'resume', taskWord(folder)], undefined))}`,
         ]
       : []),
   ]
@@ -97,14 +97,15 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
 
 /** Where a run is, in words. */
 export function placeText(state: WorkflowState): string {
-  return `phase ${state.phase}, ${progress(state)}`
+  return STATUS_TEXT.place(state.phase, progress(state))
 }
 
 function progress(state: WorkflowState): string {
   if (isInStep(state)) {
-    return `step ${state.currentStep + 1} of ${state.totalSteps}, attempt ${Math.min(state.stepAttempts + 1, state.maxStepAttempts)} of ${state.maxStepAttempts}`
+    const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
+    return STATUS_TEXT.step(state.currentStep + 1, state.totalSteps, attempt, state.maxStepAttempts)
   }
-  return `attempt ${Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts)} of ${state.maxPhaseAttempts}`
+  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }
 
 function sign(standing: PhaseStanding, paint: Painter): string {
@@ -123,9 +124,9 @@ function sign(standing: PhaseStanding, paint: Painter): string {
 /** A transition on one line. */
 export function historyLine(entry: HistoryEntry): string {
   const facts = [
-    entry.visit === undefined || entry.visit === 1 ? '' : `visit ${entry.visit}`,
-    entry.step === undefined ? '' : `step ${entry.step}`,
-    entry.attempt === undefined ? '' : `attempt ${entry.attempt}`,
+    entry.visit === undefined || entry.visit === 1 ? '' : HISTORY_TEXT.visit(entry.visit),
+    entry.step === undefined ? '' : HISTORY_TEXT.step(entry.step),
+    entry.attempt === undefined ? '' : HISTORY_TEXT.attempt(entry.attempt),
     entry.outcome ?? '',
     entry.detail === undefined ? '' : oneLine(entry.detail, 300),
   ]

@@ -54,3 +54,79 @@ export const CREATE_NOTES = {
   holdsNobody:
     'no host session is known here: a promise of a main conversation holds nobody without one (--host-session names it)',
 } as const
+
+/** Whose marker is in the way of `create`: the end of "the marker is …". */
+export const CONFLICTING_OWNERS = {
+  hostSession: (session: string): string => `pending for host session ${session}`,
+  skillSession: (session: string): string => `pending for session ${session}`,
+  unowned: (session: string | undefined): string =>
+    `pending without a host session${session === undefined ? '' : ` (${session})`}`,
+  unparsed: 'a marker of unknown origin',
+} as const
+
+/** The details that commands add to lines of the journal. */
+export const JOURNAL_DETAILS = {
+  renewed: 'renewed',
+  replaced: (id: string | undefined): string => `replaced ${id ?? 'an older marker'}`,
+  wasAbandoned: 'was abandoned',
+  workflowStopped: 'workflow stopped',
+  noMarker: 'no marker was pending',
+  step: (name: string, done: boolean): string => `${done ? 'done' : 'undone'}: ${name}`,
+} as const
+
+/** What `clear` prints. */
+export const CLEAR_TEXT = {
+  nothing: 'nothing to clear',
+  noSpecs: 'nothing to clear: no specs/ folder here',
+  noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
+  cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
+    `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
+  ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
+  stopsWorkflow: (resume: string): string => `this stops its workflow; to continue it: ${resume}`,
+  notCleared: (path: string, detail: string): string =>
+    `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
+} as const
+
+/** What `bypass` prints. */
+export const BYPASS_TEXT = {
+  none: 'no markers to bypass',
+  line: (path: string, result: string): string => `${path}: ${result}`,
+  nextStop: 'the next stop goes through and removes it',
+  workflowStopped: (resume: string): string => `its workflow is stopped; to continue it: ${resume}`,
+} as const
+
+/** What `step` prints. */
+export const STEP_TEXT = {
+  line: (number: number, name: string, done: boolean, remaining: number): string =>
+    `${done ? '✓' : '·'} ${number}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
+} as const
+
+/** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */
+export const INSPECT_TEXT = {
+  noSpecs: 'no specs/ folder here',
+  noMarkers: (folder: string): string => inLine(`no markers in ${folder}`),
+  age: (age: string): string => `${age} old`,
+  spent: (spent: number, limit: number): string => `${spent} of ${limit} continuations used`,
+  owner: (session: string, agent: string | null, type: string | null): string =>
+    `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
+  reason: (reason: string): string => `reason: ${reason}`,
+  unreadable: (detail: string): string => `cannot be read (${detail})`,
+  unowned: "has no host session, so it blocks any sub-agent's stop and never the main conversation's",
+  noCount: (detail: string): string => `has a count that cannot be read (${detail})`,
+} as const
+
+/** What `logs` prints. */
+export const LOGS_TEXT = {
+  empty: 'the journal is empty',
+  continuation: (count: string): string => `continuation ${count}`,
+  session: (session: string): string => `session ${session}`,
+  agent: (agent: string): string => `agent ${agent}`,
+} as const
+
+/** For stderr: an entry that could not be written to the journal. */
+export function notInJournal(problem: string): string {
+  return inLine(`postflight: not recorded in the journal: ${problem}`)
+}
+
+/** Stands for a file in an error that does not name it. */
+export const UNNAMED_FILE = 'a file'

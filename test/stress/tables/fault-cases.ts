@@ -293,7 +293,7 @@ function gist(stdout: string): string {
 const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lutimes|chmod|chown)/
 
 /** Said beside a result. */
-const NOTE = /^postflight: (?:not in the journal: |.* cannot be read \(\w+\): it was left alone$)/
+const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(\w+\), so it was not cleared$)/
 
 /** An artifact that may not be read is a bad one, and the run goes on with that. */
 const isRefusedArtifact = ({ fault }: Start, faulted = ''): boolean =>
@@ -317,7 +317,7 @@ function commandFlaws(
     const [wanted, got] = [after, left].map((files) => JSON.stringify(sorted(essentials(files, known))))
     return [
       ...errors.map((line) => `exit code 0, but: ${line}`),
-      ...(wanted === got || stderr.includes('it was left alone')
+      ...(wanted === got || stderr.includes('it was not cleared')
         ? []
         : [`exit code 0, but not done: ${got} instead of ${wanted}`]),
     ]
@@ -341,7 +341,7 @@ function againFlaws(program: FaultProgram, outcome: Outcome): string[] {
   const wrong = !(program.again ?? [0]).includes(outcome.exitCode)
   return [
     ...(wrong ? [`the next run: exit code ${outcome.exitCode}: ${outcome.stderr}`] : []),
-    ...(/could not be used|not in the journal|the stop was allowed|\n {4}at /.test(outcome.stderr)
+    ...(/could not be used|not recorded in the journal|the stop was allowed|\n {4}at /.test(outcome.stderr)
       ? [`the next run: ${outcome.stderr}`]
       : []),
   ]

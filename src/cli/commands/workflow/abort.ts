@@ -4,9 +4,7 @@ import type { RunDocument } from '../../documents/workflow/run.ts'
 import type { Painter } from '../../report.ts'
 import { runResult } from '../../workflow/run-result.ts'
 
-/** `postflight workflow abort`. */
-
-/** Ends a run at once. */
+/** `postflight workflow abort`: ends a run at once. */
 export function abort(context: CommandContext, paint: Painter, task: string): CommandResult<RunDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   return runResult(context, paint, folder, abortRun(folder, context.nowMs))

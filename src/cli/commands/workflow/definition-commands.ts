@@ -1,4 +1,4 @@
-/** The commands that read a definition, as one module: the build makes one chunk of this and all that it imports. */
+/** The commands that read a definition in one module: the build makes one chunk of it and its imports. */
 
 export { graph } from './graph.ts'
 export { start } from './start.ts'

@@ -5,9 +5,7 @@ import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder
 import type { HistoryDocument } from '../../documents/workflow/history.ts'
 import { historyLine } from '../../workflow/view.ts'
 
-/** `postflight workflow history`. */
-
-/** Every transition of a run. */
+/** `postflight workflow history`: prints every transition of a run. */
 export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const entries = readHistory(folder, requireState(folder))

@@ -1,18 +1,18 @@
 import { commandLine } from '../../../core/command-line.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
+import { NEXT_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { taskWord } from '../../../core/task-folder.ts'
-import { oneLine } from '../../../core/text.ts'
 import { processStartMs } from '../../../io/process/age.ts'
 import { type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
 
-/** `postflight workflow next`: the protocol for an orchestrator without hooks. */
+/** `postflight workflow next`: drives a run without hooks. */
 
 /**
- * What to dispatch next, after a look at what the last one left. A run of a host session is that session's to drive:
- * anybody else is told to wait, and nothing is counted.
+ * Looks at the results of the last prompt and prints the next one. Only its own session drives a run: for others the
+ * answer is `wait`, and nothing is counted.
  */
 export function next(context: CommandContext, task: string): CommandResult<NextDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
@@ -28,7 +28,7 @@ export function next(context: CommandContext, task: string): CommandResult<NextD
     return {
       exitCode: 0,
       data: { command: 'wait', ...NOTHING, why },
-      lines: [`wait: ${why}`],
+      lines: [NEXT_TEXT.wait(why)],
     }
   }
   const lines = turnLines(turn)
@@ -65,16 +65,13 @@ function turnData({ command, due, state }: Turn): NextDocument {
 function turnLines({ command, due, state }: Turn): string[] {
   if (due === undefined) {
     return command === 'finish'
-      ? [`finish: ${state.outcome}${state.why === undefined ? '' : ` (${oneLine(state.why, 500)})`}`]
-      : ['wait: nothing to do now']
+      ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
+      : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
   }
-  const who = [
-    ...(due.agent === undefined ? [] : [`agent: ${oneLine(due.agent, 200)}`]),
-    ...(due.model === undefined ? [] : [`model: ${oneLine(due.model, 200)}`]),
-  ]
   return [
-    `prompt: phase ${due.phase}${due.step === undefined ? '' : `, step ${due.step}`}, attempt ${due.attempt}`,
-    ...who,
+    NEXT_TEXT.prompt(due.phase, due.step, due.attempt),
+    ...(due.agent === undefined ? [] : [NEXT_TEXT.agent(due.agent)]),
+    ...(due.model === undefined ? [] : [NEXT_TEXT.model(due.model)]),
     '',
     due.prompt,
   ]

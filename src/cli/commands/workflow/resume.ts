@@ -8,9 +8,10 @@ import type { Painter } from '../../report.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 
-/** `postflight workflow resume`. */
-
-/** Takes a run up again, for the session that runs this; where none is known, for the one that it had. */
+/**
+ * `postflight workflow resume`: resumes a run for the session of the caller. Where that is not known, the run keeps the
+ * session that it had.
+ */
 export function resume(
   context: CommandContext,
   paint: Painter,

@@ -1,4 +1,4 @@
-/** The commands about runs, as one module: the build makes one chunk of this and all that it imports. */
+/** The commands about runs in one module: the build makes one chunk of it and its imports. */
 
 export { abort } from './abort.ts'
 export { history } from './history.ts'

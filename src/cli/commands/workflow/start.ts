@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { commandLine } from '../../../core/command-line.ts'
-import { DRIVER_TEXT, definitionSize } from '../../../core/messages/runs.ts'
+import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
+import { startedLine } from '../../../core/messages/workflow-commands.ts'
 import { taskWord } from '../../../core/task-folder.ts'
 import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
@@ -12,14 +13,14 @@ import { prepareTaskFolder } from '../../new-task-folder.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 import { runData } from '../../workflow/view.ts'
 
-/** `postflight workflow start`: a run begins in a task's folder. */
+/** `postflight workflow start`: starts a run in a task's folder. */
 
 export interface StartOptions extends RunnerOptions {
   readonly definition: string
   readonly fresh: boolean
 }
 
-/** Starts a workflow in a task's folder, for the host session that runs this. */
+/** Starts a run for the host session of the caller. */
 export function start(
   context: CommandContext,
   task: string,
@@ -36,7 +37,7 @@ export function start(
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
     lines: [
-      `started "${inLine(state.name)}" in ${inLine(folder.relative)}: ${definitionSize(definition.phases.length, promptBound(definition))}`,
+      startedLine(inLine(state.name), inLine(folder.relative), definition.phases.length, promptBound(definition)),
       runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
     ],
   }

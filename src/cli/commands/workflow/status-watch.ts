@@ -4,11 +4,11 @@ import { jsonText, type Painter, type ReportOptions } from '../../report.ts'
 import { paintPicture, type Screen } from '../../screen.ts'
 import { status } from './status.ts'
 
-/** `postflight workflow status --watch`: the picture again whenever it changes, until every run in it has ended. */
+/** `postflight workflow status --watch`: prints the picture whenever it changes, until every run in it has ended. */
 
 const INTERVAL_MS = 500
 
-/** What is shown, and how. `contextNow` is asked each time: it holds the clock. */
+/** The runs to show, and how. `contextNow` is called each time, because it holds the clock. */
 export interface Watching {
   readonly contextNow: () => CommandContext
   readonly task: string | undefined
@@ -17,12 +17,12 @@ export interface Watching {
   readonly screen: Screen
 }
 
-/** Shows it until the runs have ended, it is stopped, or nobody reads any more. */
+/** Shows the picture until the runs have ended, it is stopped, or the reader is gone. */
 export async function watchStatus({ contextNow, task, paint, options, screen }: Watching): Promise<void> {
   let shown: string | undefined
   do {
     const result = status(contextNow(), paint, task)
-    const picture = screen.isPainted && !options.json ? result.lines.join('\n') : news(result)
+    const picture = screen.isPainted && !options.json ? result.lines.join('\n') : withoutAge(result)
     if (picture !== shown) {
       if (!show(result, options, screen, shown === undefined)) return
       shown = picture
@@ -31,18 +31,18 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
   } while (await screen.pause(INTERVAL_MS))
 }
 
-/** With --json one document on each line; with --quiet nothing, which leaves the waiting. */
+/** Prints one document a line with --json, and nothing with --quiet, which only waits. */
 function show(result: CommandResult, options: ReportOptions, screen: Screen, isFirst: boolean): boolean {
   if (options.json) return screen.print(`${jsonText(result.data)}\n`)
   return options.quiet || paintPicture(screen, result.lines, isFirst)
 }
 
-/** What an age alone changes is no news where nothing is painted over. */
-function news(result: CommandResult): string {
+/** The result without ages: where the picture is not repainted, a new age alone is not printed. */
+function withoutAge(result: CommandResult): string {
   return JSON.stringify(result.data, (name, value: unknown) => (name === 'age_ms' ? undefined : value))
 }
 
-/** One run, or every one, has ended; what cannot be read will not change by itself. */
+/** True when every run shown has ended. A run that cannot be read counts as ended. */
 function isOver({ data }: CommandResult<StatusDocument>): boolean {
   const runs = 'workflows' in data ? data.workflows : [data]
   return runs.every((run) => !('active' in run) || !run.active)

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../../core/messages/errors.ts'
+import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import type { TaskFolder } from '../../../core/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
 import { requireState } from '../../../io/workflow/run.ts'
@@ -8,9 +9,7 @@ import type { RunsDocument, StatusDocument } from '../../documents/workflow/stat
 import { asPostflightError, type Painter } from '../../report.ts'
 import { runData, runLines } from '../../workflow/view.ts'
 
-/** `postflight workflow status`: a picture of one run, or of every run. */
-
-/** One run, or every run of the project. */
+/** `postflight workflow status`: shows one run, or every run of the project. */
 export function status(
   context: CommandContext,
   paint: Painter,
@@ -32,17 +31,17 @@ export function status(
   return {
     exitCode: 0,
     data: { workflows: views.flatMap((view) => view.data) },
-    lines: views.length === 0 ? ['no workflows here'] : views.flatMap((view) => view.lines),
+    lines: views.length === 0 ? [STATUS_TEXT.noRuns] : views.flatMap((view) => view.lines),
   }
 }
 
-/** A run in the list of all. */
+/** A run in the list of all runs. */
 interface ListedRun {
   readonly data: RunsDocument['workflows']
   readonly lines: readonly string[]
 }
 
-/** A run that cannot be read must not hide the others. */
+/** The view of a folder's run. One that cannot be read shows its error, so that it does not hide the others. */
 function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
   try {
     const state = readState(folder)

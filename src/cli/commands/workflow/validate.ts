@@ -1,6 +1,5 @@
 import path from 'node:path'
-import { counted } from '../../../core/messages/phrases.ts'
-import { definitionSize } from '../../../core/messages/runs.ts'
+import { VALIDATE_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import type { Definition } from '../../../core/workflow/definition.ts'
@@ -10,9 +9,7 @@ import { type CommandContext, type CommandResult, displayPath } from '../../cont
 import type { ValidateDocument } from '../../documents/workflow/validate.ts'
 import type { Painter } from '../../report.ts'
 
-/** `postflight workflow validate`: every fault and warning of a definition. */
-
-/** Every fault and warning of a definition. Exit code 1 when it has faults. */
+/** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
 export function validate(context: CommandContext, paint: Painter, file: string): CommandResult<ValidateDocument> {
   const target = path.resolve(context.cwd, file)
   const { faults, warnings, definition } = loadDefinition(target)
@@ -32,14 +29,14 @@ export function validate(context: CommandContext, paint: Painter, file: string):
     lines: [
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
-      definition === undefined
-        ? counted(faults.length, 'fault')
-        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, promptBound(definition))}${boundNote(definition)}`,
+      definition === undefined ? VALIDATE_TEXT.faults(faults.length) : `${paint.green('✓')} ${validLine(definition)}`,
     ],
   }
 }
 
-/** Why a bound is as high as it is. */
-function boundNote({ phases }: Definition): string {
-  return phases.some(({ steps }) => steps?.kind === 'from') ? ` (steps not known yet count as ${MAX_PHASE_STEPS})` : ''
+function validLine(definition: Definition): string {
+  const { name, phases } = definition
+  const hasUnknownSteps = phases.some(({ steps }) => steps?.kind === 'from')
+  const assumedSteps = hasUnknownSteps ? MAX_PHASE_STEPS : undefined
+  return VALIDATE_TEXT.valid(inLine(name), phases.length, promptBound(definition), assumedSteps)
 }

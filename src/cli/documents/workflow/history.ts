@@ -15,7 +15,7 @@ const entry = z.strictObject({
   step: z.optional(count('From 1.')),
   attempt: z.optional(count('From 1.')),
   outcome: z.optional(z.enum(RUN_OUTCOMES)),
-  detail: z.optional(text('More, in words.')),
+  detail: z.optional(text('Details in words.')),
 })
 
 /** `postflight workflow history --json`. */

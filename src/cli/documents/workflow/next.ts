@@ -3,7 +3,7 @@ import { RUN_OUTCOMES } from '../../../core/workflow/outcome.ts'
 import type { DocumentOf } from '../document.ts'
 import { optionalCount, optionalText } from '../parts.ts'
 
-/** `postflight workflow next --json`: every field is always there, and null where the command has no use for it. */
+/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
 export const NEXT_DOCUMENT = z.strictObject({
   command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
     description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
@@ -12,9 +12,9 @@ export const NEXT_DOCUMENT = z.strictObject({
   step: optionalCount('Its step, from 1.'),
   attempt: optionalCount('Its attempt, from 1.'),
   prompt: optionalText('What to tell the agent.'),
-  agent: optionalText('The type of agent that should do it.'),
-  model: optionalText('The model that should do it.'),
-  artifact: optionalText('What must be left, as a path in the task folder.'),
+  agent: optionalText('The type of the agent to run it.'),
+  model: optionalText('The model to run it.'),
+  artifact: optionalText('The file that the agent must leave, as a path in the task folder.'),
   outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
   why: optionalText('Why it ended, or why to wait, in words.'),
 })

@@ -5,7 +5,7 @@ import { RUN_DOCUMENT } from './run.ts'
 
 /** `postflight workflow resume --json`. */
 export const RESUME_DOCUMENT = z.extend(RUN_DOCUMENT, {
-  taken_over_from: optionalText('The session in which it was running until now, where that is another one.'),
+  taken_over_from: optionalText('The other session in which it was running until now.'),
 })
 
 export type ResumeDocument = DocumentOf<typeof RESUME_DOCUMENT>

@@ -8,7 +8,7 @@ const runs = z.strictObject({
   workflows: z.array(z.union([RUN_DOCUMENT, z.strictObject({ task, error: errorDetail })])),
 })
 
-/** `postflight workflow status --json`: one run, or every run; with `--watch` again whenever it changes. */
+/** `postflight workflow status --json`: one run, or every run. With `--watch`, a document whenever it changes. */
 export const STATUS_DOCUMENT = z.union([RUN_DOCUMENT, runs])
 
 export type StatusDocument = DocumentOf<typeof STATUS_DOCUMENT>

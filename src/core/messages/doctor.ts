@@ -1,0 +1,79 @@
+/** What `doctor` finds, and what to do about it. */
+
+/** About the hook, and about Claude Code's settings that start it. */
+export const HOOK_FINDINGS = {
+  installed: (file: string): string => `the hook is installed in ${file}`,
+  notInstalled: 'the hook is not installed in any settings file of Claude Code',
+  installedTwice: (files: readonly string[], cost: string): string =>
+    `the hook is installed more than once, in ${files.slice(0, -1).join(', ')} and ${files.at(-1)}: ${cost}`,
+  sameCommand: 'Claude Code runs the same command once, but other hosts run each one and use a continuation for each',
+  differentCommands: 'the host runs each of them at every stop and uses a continuation for each',
+  hooksDisabled: (file: string): string => `${file} sets disableAllHooks, so no hook runs`,
+  enableHooks: 'remove disableAllHooks from that file',
+  anotherCopy: (file: string, command: string): string => `${file} starts another copy: ${command}`,
+  listedTwice: (file: string): string => `${file} lists the hook more than once`,
+  incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
+  repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
+  missing: (file: string): string => `${file} is missing`,
+  rebuild: 'run `npm run build`, or install the package again',
+  notExecutable: (file: string): string => `${file} is not executable`,
+  answers: (answer: string): string => `the hook answers: ${answer}`,
+  noAnswer: (detail: string): string => `the hook does not answer (${detail})`,
+  checkNode: "check that `node` is on your agent's PATH",
+} as const
+
+/** About OpenCode's plugin. */
+export const PLUGIN_FINDINGS = {
+  listed: (file: string): string => `the plugin is listed in ${file}`,
+  anotherCopy: (file: string, plugin: string): string => `${file} lists another copy: ${plugin}`,
+  inSeveralFiles: (files: readonly string[]): string =>
+    `the plugin is listed more than once, in ${files.join(' and ')}`,
+  listedTwice: (file: string): string => `${file} lists the plugin more than once`,
+  repairConfiguration: 'repair the file by hand: until then OpenCode does not start',
+  loads: 'the plugin loads',
+  doesNotLoad: (detail: string): string => `the plugin does not load (${detail})`,
+  rebuild: HOOK_FINDINGS.rebuild,
+} as const
+
+/** About the root. */
+export const ROOT_FINDINGS = {
+  root: (root: string): string => `the root is ${root}`,
+  none: (specs: string, start: string): string =>
+    `no ${specs}/ at or above ${start} yet: \`postflight create\` makes it`,
+  notProject: (specs: string, start: string): string => `no ${specs}/ at or above ${start}, which is not a project`,
+  moveAway: 'remove or rename it: until then markers are neither written nor found there',
+} as const
+
+/** About a marker; `name` is its path. */
+export const MARKER_FINDINGS = {
+  pending: (name: string, problems: readonly string[]): string => [`${name}: pending`, ...problems].join(', '),
+  unreadable: (name: string, problems: readonly string[]): string => `${name} ${problems.join(', ')}`,
+  abandoned: (name: string): string => `${name}: abandoned, its postflight was never done`,
+  expired: (name: string, age: string): string => `${name}: unowned and ${age} old, so it blocks no stop`,
+  uncountable: (name: string, why: string): string => `${name}: pending, but ${why}, so it blocks no stop`,
+  bypassed: (name: string): string => `${name}: bypassed, the next stop removes it`,
+  old: (name: string, age: string): string => `${name}: pending for ${age}`,
+  stray: (name: string): string => `${name} lies where the hook does not look`,
+  fixPermissions: 'fix its permissions, or move it away',
+  removeByHand: 'look at it and remove it by hand',
+  repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
+  adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,
+  moveStray: (specs: string): string => `move it to ${specs}/NNN_slug/, or remove it`,
+  allowWriting: (folder: string): string =>
+    `let the user who runs the agent write there, for example: chmod u+wx ${folder}`,
+} as const
+
+/** About a run of a workflow; `run` says what it is and where it stands. */
+export const RUN_FINDINGS = {
+  about: (folder: string, what: string): string => `${folder}: ${what}`,
+  noMarker: (run: string, marker: string): string => `${run}, but ${marker} is missing, so no hook finds it`,
+  markerOfAnother: (run: string, marker: string): string =>
+    `${run}, but ${marker} is for another postflight, so no hook finds it`,
+  markerLeftBehind: (marker: string, why: string): string => `${marker} is left behind: ${why}`,
+  otherSession: (run: string): string => `${run}, but its marker names another session, so no hook drives it`,
+  blocked: (run: string, why: string): string => `${run}, but ${why}, so it cannot continue`,
+  idle: (run: string, age: string): string => `${run}, and has not moved for ${age}`,
+  repairState: 'repair that file by hand, or move it away',
+  finishOther: (clear: string, resume: string): string => `finish that one, or ${clear}; then ${resume}`,
+  resumeOrAbort: (resume: string, abort: string): string => `${resume}, or ${abort}`,
+} as const

@@ -1,0 +1,52 @@
+import { counted, quote } from './phrases.ts'
+import { definitionSize } from './runs.ts'
+
+/** What the commands about workflows print. */
+
+/** The picture of a run, as `status` prints it. */
+export const STATUS_TEXT = {
+  noRuns: 'no workflows here',
+  running: 'running',
+  stopping: 'stopping after this phase',
+  prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
+  lastChange: (age: string): string => `last change ${age} ago`,
+  advisory: 'advisory',
+  visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
+  attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
+  step: (step: number, total: number, attempt: number, limit: number): string =>
+    `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
+  place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
+  lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
+  noMarker: (resume: string): string => `its marker is missing, so no hook finds it: \`${resume}\` restores it`,
+} as const
+
+/** A transition, as `history` prints it. */
+export const HISTORY_TEXT = {
+  visit: (visit: number): string => `visit ${visit}`,
+  step: (step: number): string => `step ${step}`,
+  attempt: (attempt: number): string => `attempt ${attempt}`,
+} as const
+
+/** What `next` prints before the prompt, or in its place. */
+export const NEXT_TEXT = {
+  prompt: (phase: string, step: number | undefined, attempt: number): string =>
+    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
+  model: (model: string): string => `model: ${quote(model, 200)}`,
+  wait: (why: string): string => `wait: ${why}`,
+  nothingToDo: 'nothing to do now',
+  finish: (outcome: string, why: string | undefined): string =>
+    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
+
+/** What `start` prints. */
+export function startedLine(name: string, folder: string, phases: number, prompts: number): string {
+  return `started "${name}" in ${folder}: ${definitionSize(phases, prompts)}`
+}
+
+/** What `validate` prints below its findings. */
+export const VALIDATE_TEXT = {
+  faults: (count: number): string => counted(count, 'fault'),
+  valid: (name: string, phases: number, prompts: number, assumedSteps: number | undefined): string =>
+    `${name}: ${definitionSize(phases, prompts)}${assumedSteps === undefined ? '' : ` (steps not known yet count as ${assumedSteps})`}`,
+} as const
