@@ -45,7 +45,7 @@ describe.concurrent('adopt', () => {
     ])
   })
 
-  it('then belongs to the agent that ran it, once the host says which', async () => {
+  it('gives the marker to the agent that ran it, once the host names that agent', async () => {
     const project = createProject()
     project.marker('259_x', OTHERS)
     const run = await project.cli(['adopt', '259'], { env: ENV })
@@ -75,7 +75,7 @@ describe.concurrent('adopt', () => {
     expect((await project.hook(subagentStop({ agent_id: 'agent-b' }))).answer.reason).toContain('continuation 3 of 3')
   })
 
-  it('makes an abandoned marker pending again, as a new promise with a count of its own', async () => {
+  it('makes an abandoned marker pending again, as a new promise with its own count', async () => {
     const project = createProject()
     project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
@@ -92,7 +92,7 @@ describe.concurrent('adopt', () => {
     expect((await project.hook(stop())).answer.reason).toContain('continuation 1 of 3')
   })
 
-  it('takes the marker that is pending before one that was abandoned', async () => {
+  it('prefers the pending marker to an abandoned one', async () => {
     const project = createProject()
     project.marker('259_x', OTHERS)
     project.write(ABANDONED, JSON.stringify({ operation: 'older' }))
@@ -112,7 +112,7 @@ describe.concurrent('adopt', () => {
     expect(markerOf(project)).toMatchObject({ id: expect.stringMatching(/^pf_[a-z0-9]{12}$/), cc_session_id: SESSION })
   })
 
-  it('keeps the text of one that does not parse', async () => {
+  it('keeps the text of a marker that does not parse', async () => {
     const project = createProject()
     project.marker('259_x', 'sess_1736700000_abc123')
 
@@ -122,7 +122,7 @@ describe.concurrent('adopt', () => {
     expect(project.read('specs/259_x/.postflight-unparsed')).toBe('sess_1736700000_abc123')
   })
 
-  it('takes an emergency bypass back', async () => {
+  it('undoes an emergency bypass', async () => {
     const project = createProject()
     project.marker('259_x', { ...OTHERS, stop_hook_active: true })
 
@@ -131,7 +131,7 @@ describe.concurrent('adopt', () => {
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
-  it('is wrong use where no host session is known', async () => {
+  it('is a usage error where no host session is known', async () => {
     const project = createProject()
     project.marker('259_x', OTHERS)
     const before = project.snapshot()
@@ -143,7 +143,7 @@ describe.concurrent('adopt', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('answers no where there is no marker', async () => {
+  it('exits with 1 where there is no marker', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/259_x'))
 
@@ -151,7 +151,7 @@ describe.concurrent('adopt', () => {
     expect((await project.cli(['adopt', '7'], { env: ENV })).status).toBe(1)
   })
 
-  it.each(['', 'two\nlines'])('refuses a host session that no host has: %j', async (session) => {
+  it.each(['', 'two\nlines'])('refuses an impossible host session: %j', async (session) => {
     const project = createProject()
     project.marker('259_x', OTHERS)
     const before = project.snapshot()

@@ -7,7 +7,7 @@ import { makePackageCopy } from '../stress/tables/sandbox.ts'
 const pack = makePackageCopy()
 afterAll(() => pack.remove())
 
-/** A little of `test/stress/agreement.test.ts`. */
+/** A small run of `test/stress/agreement.test.ts`. */
 it('`explain` and the hook agree on every marker', async () => {
   const cases = fc.sample(agreementCase, { numRuns: 30, seed: seedOf('agreement') })
 

@@ -7,7 +7,7 @@ const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: tru
 const MARKER = 'specs/259_x/.postflight-pending'
 
 describe.concurrent('bypass', () => {
-  it('lets the next stop go through, which removes marker, loop guard and claims', async () => {
+  it('allows the next stop, which removes marker, loop guard and claims', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     await project.hook(subagentStop())
@@ -21,7 +21,7 @@ describe.concurrent('bypass', () => {
     expect(project.journal().map((entry) => entry.event)).toEqual(['block', 'bypass-request', 'bypass'])
   })
 
-  it('works for whoever stops next, of whatever session', async () => {
+  it('works for the next stop of any agent and any session', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 
@@ -47,7 +47,7 @@ describe.concurrent('bypass', () => {
     },
   )
 
-  it('--all reaches every marker', async () => {
+  it('--all bypasses every marker', async () => {
     const project = createProject()
     project.marker('.', '')
     project.marker('001_a', OWNED)
@@ -64,7 +64,7 @@ describe.concurrent('bypass', () => {
     expect(Object.keys(project.snapshot('specs')).filter((name) => name.endsWith('pending'))).toEqual([])
   })
 
-  it('--all reaches all the others where one is broken, and says which', async () => {
+  it('--all bypasses the others where one is broken, and names that one', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
     project.marker('002_b', OWNED)
@@ -76,13 +76,13 @@ describe.concurrent('bypass', () => {
     expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
   })
 
-  it('--all is done where there is nothing', async () => {
+  it('--all succeeds where there is no marker', async () => {
     const project = createProject()
 
     expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 0, stdout: 'no markers to bypass\n' })
   })
 
-  it('answers no for a task without a marker', async () => {
+  it('exits with 1 for a task without a marker', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/259_x'))
 
@@ -93,7 +93,7 @@ describe.concurrent('bypass', () => {
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
-  it('is wrong use without a task, and with both', async () => {
+  it('is a usage error without a task, and with a task and --all', async () => {
     const project = createProject()
 
     expect((await project.cli(['bypass'])).status).toBe(64)

@@ -6,7 +6,7 @@ import { createProject, hoursAgo, makeOld, type Project } from '../support/proje
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 
-/** A task with a marker of which two continuations are spent, an older abandoned one, and files of the task's own. */
+/** A task whose marker has used two continuations, with older abandoned markers and files of the task itself. */
 async function usedTask(): Promise<Project> {
   const project = createProject()
   project.write('specs/259_x/.postflight-abandoned', '{}')
@@ -20,7 +20,7 @@ async function usedTask(): Promise<Project> {
 }
 
 describe.concurrent('clear', () => {
-  it('removes marker, loop guard, claims and abandoned markers, and nothing of the task’s own', async () => {
+  it('removes marker, loop guard, claims and abandoned markers, and no file of the task itself', async () => {
     const project = await usedTask()
 
     const run = await project.cli(['clear', '259'], { env: ENV })
@@ -36,7 +36,7 @@ describe.concurrent('clear', () => {
     })
   })
 
-  it('removes .return-meta.json too when asked', async () => {
+  it('removes .return-meta.json too with --return-meta', async () => {
     const project = await usedTask()
 
     await project.cli(['clear', '259', '--return-meta'])
@@ -44,7 +44,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot('specs/259_x')).toEqual({ 'plan.md': '# Plan' })
   })
 
-  it('says with --dry-run what it would remove, and removes nothing', async () => {
+  it('prints with --dry-run what it would remove, and removes nothing', async () => {
     const project = await usedTask()
     const before = project.snapshot()
 
@@ -57,7 +57,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('tells with --json what was removed', async () => {
+  it('prints with --json what was removed', async () => {
     const project = await usedTask()
 
     const run = await project.cli(['clear', '259', '--json'])
@@ -69,7 +69,7 @@ describe.concurrent('clear', () => {
     })
   })
 
-  it.each(['259', '259_x', '7', 'no_such_task'])('is done where nothing is there (%s)', async (task) => {
+  it.each(['259', '259_x', '7', 'no_such_task'])('succeeds where nothing is there (%s)', async (task) => {
     const project = createProject()
     mkdirSync(project.at('specs/259_x'))
     const before = project.snapshot()
@@ -84,7 +84,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('is done where there is no specs/ at all', async () => {
+  it('succeeds where there is no specs/', async () => {
     const project = createProject({ specs: false })
 
     const runs = [await project.cli(['clear', '259']), await project.cli(['clear', '--all'])]
@@ -93,7 +93,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual({})
   })
 
-  it('is done twice', async () => {
+  it('succeeds again where everything is cleared', async () => {
     const project = await usedTask()
 
     await project.cli(['clear', '259'])
@@ -102,7 +102,7 @@ describe.concurrent('clear', () => {
     expect(again.status).toBe(0)
   })
 
-  it('reaches specs/ itself as "."', async () => {
+  it('clears specs/ itself as "."', async () => {
     const project = createProject()
     project.marker('.', OWNED)
     project.marker('259_x', OWNED)
@@ -122,7 +122,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-unparsed': 'session=abc\ntask=259\n' })
   })
 
-  it('keeps several such texts apart', async () => {
+  it('keeps every such text under a name of its own', async () => {
     const project = createProject()
     for (const text of ['one', 'two', 'three']) {
       project.marker('259_x', text)
@@ -163,7 +163,7 @@ describe.concurrent('clear', () => {
     'archive/012_x',
     'archive/-x',
     '.',
-  ])('is what the reason’s own commands do, for a marker in %j', async (task) => {
+  ])('works by the commands of the block’s reason, for a marker in %j', async (task) => {
     const project = createProject()
     project.marker(task, OWNED)
     project.marker('001_other', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -177,7 +177,7 @@ describe.concurrent('clear', () => {
     expect(project.has('specs/001_other/.postflight-pending')).toBe(true)
   })
 
-  it('finds the one of two folders of the same name that is in use', async () => {
+  it('clears the folder with a marker where two folders have the same name', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/012_x'))
     project.marker('archive/012_x', OWNED)
@@ -187,7 +187,7 @@ describe.concurrent('clear', () => {
     expect(project.has('specs/archive/012_x/.postflight-pending')).toBe(false)
   })
 
-  it('says so where both are in use', async () => {
+  it('refuses where two folders of the same name have a marker, and names both', async () => {
     const project = createProject()
     project.marker('012_x', OWNED)
     project.marker('archive/012_x', OWNED)
@@ -198,7 +198,7 @@ describe.concurrent('clear', () => {
     expect(run.stderr).toContain('specs/012_x, specs/archive/012_x')
   })
 
-  it.each([[[]], [['259', '--all']], [['--all', '--orphaned']]])('is wrong use with %j', async (words) => {
+  it.each([[[]], [['259', '--all']], [['--all', '--orphaned']]])('is a usage error with %j', async (words) => {
     const project = await usedTask()
     const before = project.snapshot()
 
@@ -208,7 +208,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it.each(['../259_x', '/etc', '', '-x'])('is wrong use for the task %j', async (task) => {
+  it.each(['../259_x', '/etc', '', '-x'])('is a usage error for the task %j', async (task) => {
     const project = await usedTask()
 
     expect((await project.cli(['clear', '--', task])).status).toBe(64)
@@ -216,7 +216,7 @@ describe.concurrent('clear', () => {
 })
 
 describe.concurrent('clear --all', () => {
-  it('clears every task, whatever its marker holds', async () => {
+  it('clears every task, whatever is in its marker', async () => {
     const project = createProject()
     project.marker('.', '')
     project.marker('001_a', OWNED)
@@ -232,7 +232,7 @@ describe.concurrent('clear --all', () => {
     expect(left).toEqual(['005_e/.return-meta.json', 'archive/002_b/.postflight-unparsed'])
   })
 
-  it('clears all the others where one cannot be, and says which', async () => {
+  it('clears the others where one cannot be cleared, and names that one', async () => {
     const project = createProject()
     project.marker('001_a', OWNED)
     mkdirSync(project.at('specs/002_b/.postflight-pending'), { recursive: true })
@@ -248,7 +248,7 @@ describe.concurrent('clear --all', () => {
 })
 
 describe.concurrent('clear --orphaned', () => {
-  it('clears what nobody will come back for, and leaves every live promise', async () => {
+  it('clears what no session will come back for, and leaves every live marker', async () => {
     const project = createProject()
     project.marker('001_live', OWNED)
     project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })

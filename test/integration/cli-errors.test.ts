@@ -8,7 +8,7 @@ import { createProject, withoutPrivileges } from '../support/project.ts'
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
-describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
+describe.concurrent('a usage error is exit code 64 and one line on stderr', () => {
   it.each([
     [[]],
     [['nonsense']],
@@ -57,7 +57,7 @@ describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
     [['workflow'], 'postflight workflow --help'],
     [['workflow', 'nonsense'], 'postflight workflow --help'],
     [['workflow', 'start', '7'], 'postflight workflow start --help'],
-  ])('%j names the help that says more', async (words, help) => {
+  ])('%j names the right help', async (words, help) => {
     const project = createProject()
 
     expect((await project.cli(words)).stderr).toContain(`\`${help}\``)
@@ -76,7 +76,7 @@ describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
     expect(run.stderr.length).toBeLessThan(150)
   })
 
-  it('also where the word is very long', async () => {
+  it('cuts a very long word', async () => {
     const project = createProject()
 
     const run = await project.cli(['inspect', 'x'.repeat(100_000)])
@@ -86,7 +86,7 @@ describe.concurrent('wrong use is exit code 64 and one line on stderr', () => {
   })
 })
 
-describe.concurrent('the answer no is exit code 1', () => {
+describe.concurrent('a negative result is exit code 1', () => {
   it.each([
     [['inspect', '9']],
     [['step', '9', 'one']],
@@ -104,7 +104,7 @@ describe.concurrent('the answer no is exit code 1', () => {
   })
 
   it.each([[['step', '.', '1']], [['bypass', '.']], [['adopt', '.', '--host-session', 's']]])(
-    'and advises nothing that is refused: %j',
+    'without advice that would be refused: %j',
     async (words) => {
       const { stderr, status } = await createProject().cli(words)
 
@@ -115,7 +115,7 @@ describe.concurrent('the answer no is exit code 1', () => {
   )
 
   it.each(['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph'])(
-    'where workflow %s has no such task, and it says what lists them',
+    'for an unknown task of workflow %s, with the command that lists the tasks',
     async (command) => {
       const { stderr, status } = await createProject().cli(['workflow', command, '999'])
 
@@ -126,7 +126,7 @@ describe.concurrent('the answer no is exit code 1', () => {
   )
 
   it.each([[['step', '7', 'one']], [['bypass', '--all']], [['logs']], [['adopt', '7', '--host-session', 's']]])(
-    'where no root is found: %j',
+    'without a root: %j',
     async (words) => {
       const project = createProject({ specs: false })
 
@@ -139,7 +139,7 @@ describe.concurrent('the answer no is exit code 1', () => {
   )
 })
 
-describe.concurrent('what cannot be written is exit code 73 and names the file', () => {
+describe.concurrent('a file that cannot be written is exit code 73 and named', () => {
   it.each([
     ['create in a read-only specs/', 'specs', ['create', '8', 'y'], 'specs/008_y'],
     ['create in a read-only task folder', 'specs/007_x', ['create', '7', '--operation', 'plan'], 'specs/007_x'],
@@ -171,7 +171,7 @@ describe.concurrent('what cannot be written is exit code 73 and names the file',
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('a lock that is no file is exit code 65 at once: nobody’s waiting makes it go away', async () => {
+  it('a lock that is a folder is exit code 65 at once, because waiting would not help', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)
     mkdirSync(project.at('specs/007_x/.postflight-lock'))
@@ -182,7 +182,7 @@ describe.concurrent('what cannot be written is exit code 73 and names the file',
     expect(run.stderr).toContain('.postflight-lock')
   })
 
-  it('a lock whose process was killed a moment ago is waited for, then taken over', async () => {
+  it('a lock whose process was just killed is waited for, then taken over', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)
     project.write('specs/007_x/.postflight-lock', '12345 999\n')
@@ -193,7 +193,7 @@ describe.concurrent('what cannot be written is exit code 73 and names the file',
     expect(project.has('specs/007_x/.postflight-lock')).toBe(false)
   })
 
-  it('a journal that cannot be written is said, and the command is done', async () => {
+  it('a journal that cannot be written leads to a note, and the command succeeds', async () => {
     const project = createProject()
     project.write('specs/.postflight', 'no folder')
 
@@ -221,7 +221,7 @@ describe.concurrent('output', () => {
   ]
 
   it.each(COMMANDS.map((words) => [words]))(
-    'of %j is one JSON document with --json, before or after',
+    'of %j is one JSON document with --json, before or after the command',
     async (words) => {
       const first = createProject()
       const second = createProject()
@@ -236,7 +236,7 @@ describe.concurrent('output', () => {
     },
   )
 
-  it.each(COMMANDS.map((words) => [words]))('of %j with --quiet is nothing but what a script needs', async (words) => {
+  it.each(COMMANDS.map((words) => [words]))('of %j with --quiet is only what a script needs', async (words) => {
     const project = createProject()
     project.marker('007_x', OWNED)
 
@@ -251,7 +251,7 @@ describe.concurrent('output', () => {
     [['create', '7', '../x'], 'slug-invalid', 64],
     [['inspect', '9'], 'task-unknown', 1],
     [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
-  ])('of an error is a document too with --json: %j', async (words, code, status) => {
+  ])('of an error with --json is a document too: %j', async (words, code, status) => {
     const project = createProject()
 
     const run = await project.cli([...words, '--json'])
@@ -263,7 +263,7 @@ describe.concurrent('output', () => {
   })
 
   it.each([{}, { NO_COLOR: '1' }, { FORCE_COLOR: '1' }, { TERM: 'xterm-256color' }])(
-    'has no colour where it is no terminal (%j)',
+    'has no colour without a terminal (%j)',
     async (env) => {
       const project = createProject()
       project.marker('007_x', OWNED)
@@ -288,7 +288,7 @@ describe.concurrent('output', () => {
     expect(plain.stdout).not.toContain('\u001b[')
   })
 
-  it('is no error where the reader goes away', async () => {
+  it('ends without an error when the reader goes away', async () => {
     const project = createProject()
     for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
 
@@ -303,7 +303,7 @@ describe.concurrent('output', () => {
     expect(piped.stderr).toBe('0\n')
   })
 
-  it('is whole, however large', async () => {
+  it('is complete, even if it is large', async () => {
     const project = createProject()
     for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
 
@@ -314,7 +314,7 @@ describe.concurrent('output', () => {
 })
 
 describe.concurrent('help and version', () => {
-  it.each(['--version', '-V'])('%s', async (word) => {
+  it.each(['--version', '-V'])('%s prints the version', async (word) => {
     const project = createProject()
     const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
 
@@ -374,7 +374,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
     expect([relative.json().root, link.json().root]).toEqual([project.dir, project.dir])
   })
 
-  it('that name no folder are wrong use: another project must not be found instead', async () => {
+  it('are a usage error if they name no folder: another project must not be found instead', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)
 
@@ -388,7 +388,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
 })
 
 describe.concurrent('exit code 2, which hosts read as a block,', () => {
-  it('stands nowhere in what is started', () => {
+  it('appears nowhere in the programs that are started', () => {
     const sources = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(PACKAGE, 'src', name))
@@ -402,11 +402,11 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
     expect(found).toEqual([])
   })
 
-  it('is not what a broken bundle gives: node’s own is 1', async () => {
+  it('is not the exit code of a broken bundle: Node’s own is 1', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)
 
-    // The runtime is given what it refuses, as a bundle for another version would.
+    // With such a small stack Node itself fails, as it may with a broken bundle.
     const run = await runProcess(process.execPath, ['--stack-size=10', HOOK_BUNDLE], {
       cwd: project.dir,
       env: project.env,

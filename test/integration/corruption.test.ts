@@ -3,7 +3,7 @@ import { type Command, type Corruption, listCells, type Subject } from '../stres
 import { observe } from '../stress/tables/corruption-run.ts'
 import { makePackageCopy, type PackageCopy } from '../stress/tables/sandbox.ts'
 
-/** A part of the table in `test/stress/tables/corruption.ts`; `npm run test:stress` goes through all of it. */
+/** A part of the table in `test/stress/tables/corruption.ts`. `npm run test:stress` runs all of it. */
 
 const CHOSEN: readonly [Subject, Corruption, readonly Command[]][] = [
   ['marker', 'garbage', ['create', 'clear']],
@@ -33,7 +33,7 @@ beforeAll(() => {
 })
 afterAll(() => pack.remove())
 
-describe('broken state lets the agent go, loses nothing and leads nowhere', () => {
+describe('broken state allows the stop, loses no file, and touches nothing outside the project', () => {
   it.each(CHOSEN)('%s: %s', async (subject, corruption, commands) => {
     const cell = listCells().find((one) => one.subject === subject && one.corruption === corruption)
     const codes = Object.fromEntries(commands.map((command) => [command, cell?.codes[command]]))

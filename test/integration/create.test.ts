@@ -52,7 +52,7 @@ describe.concurrent('create writes the marker', () => {
     expect(notes.join()).toContain('no host session is known')
   })
 
-  it('and prints the id alone with --quiet, because the hook learns the owner by it', async () => {
+  it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
     const project = createProject()
 
     const run = await project.cli(['create', ...SEED_WORDS, '--quiet'])
@@ -75,7 +75,7 @@ describe.concurrent('create writes the marker', () => {
     })
   })
 
-  it('with everything that the options say', async () => {
+  it('with the values of all options', async () => {
     const project = createProject()
 
     await createFor(
@@ -98,7 +98,7 @@ describe.concurrent('create writes the marker', () => {
     })
   })
 
-  it("for a type of sub-agent it is no promise of the main conversation's, though that runs the shell", async () => {
+  it('without the agent main for a type of sub-agent, even if main’s shell runs it', async () => {
     const project = createProject()
     const env = { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: SESSION }
 
@@ -110,13 +110,13 @@ describe.concurrent('create writes the marker', () => {
     expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
   })
 
-  it('and says that a main conversation without a session is held by nothing', async () => {
+  it('and warns that a marker of main without a session blocks no stop', async () => {
     const run = await createProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
 
     expect(run.stdout).toContain('a promise of a main conversation holds nobody')
   })
 
-  it('and leaves nothing else behind but the journal', async () => {
+  it('and no other file but the journal', async () => {
     const project = createProject()
 
     await project.cli(['create', ...SEED_WORDS])
@@ -141,7 +141,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     expect(readMarker(project, 'specs/007_x/.postflight-pending')).toMatchObject({ task_number: 7 })
   })
 
-  it('takes a number of more than three digits as it is', async () => {
+  it('keeps a number of more than three digits as it is', async () => {
     const project = createProject()
 
     await project.cli(['create', '12345', 'x'])
@@ -149,7 +149,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     expect(project.has('specs/12345_x/.postflight-pending')).toBe(true)
   })
 
-  it('finds the folder again by its number, and by its name', async () => {
+  it('finds the folder again by its number and by its name', async () => {
     const project = createProject()
     await project.cli(['create', ...SEED_WORDS])
 
@@ -209,7 +209,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     expect(project.has('specs/259_another_slug')).toBe(false)
   })
 
-  it('says so where a number has several folders', async () => {
+  it('reports a number with several folders', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/007_a'))
     mkdirSync(project.at('specs/007_b'))
@@ -220,7 +220,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     expect(run.stderr).toMatch(/007_a, 007_b/)
   })
 
-  it('does not take an archived task up again by its number', async () => {
+  it('does not reopen an archived task by its number', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
 
@@ -231,7 +231,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 })
 
-describe.concurrent('create refuses what is no task or no slug, and writes nothing', () => {
+describe.concurrent('create refuses these, and writes nothing:', () => {
   const BAD_SLUGS = [
     'a/b',
     '/etc',
@@ -263,7 +263,7 @@ describe.concurrent('create refuses what is no task or no slug, and writes nothi
     expect(project.snapshot()).toEqual({})
   })
 
-  it('a slug that begins with a dash, without the -- that ends options', async () => {
+  it('a slug that begins with a dash, without -- before it', async () => {
     const project = createProject({ specs: false })
 
     const run = await project.cli(['create', '259', '-x'])
@@ -285,7 +285,7 @@ describe.concurrent('create refuses what is no task or no slug, and writes nothi
   )
 
   it.each(['--skill', '--operation', '--session-id', '--host-session', '--agent', '--agent-type', '--step'])(
-    'a %s of several lines, or empty',
+    'a %s that is empty or has several lines',
     async (option) => {
       const project = createProject({ specs: false })
 
@@ -309,7 +309,7 @@ describe.concurrent('create refuses what is no task or no slug, and writes nothi
     expect((await project.cli(['create', '7', 'x', option, 'x'.repeat(256)])).status).toBe(0)
   })
 
-  it('more steps than a marker is read with', async () => {
+  it('more steps than a marker can have', async () => {
     const project = createProject({ specs: false })
     const steps = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--step', `s${at}`]).flat()
 
@@ -379,7 +379,7 @@ describe.concurrent('create learns host session and agent from the environment',
     expect([marker.cc_session_id, marker.agent_id]).toEqual([session, agent])
   })
 
-  it('options come before it, and its agent does not go with another session', async () => {
+  it('options override it, and its agent is not combined with another session', async () => {
     const project = createProject()
     const env = { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'a' }
 
@@ -391,7 +391,7 @@ describe.concurrent('create learns host session and agent from the environment',
 })
 
 describe.concurrent('create where a marker is pending', () => {
-  it('of another session: answers no, says whose, and touches nothing', async () => {
+  it('of another session: exits with 1, names the session, and changes nothing', async () => {
     const project = createProject()
     await createFor(project, SESSION)
     const before = project.snapshot()
@@ -405,7 +405,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('of another session, with --force: replaces it and its count', async () => {
+  it('of another session, with --force: replaces it and restarts the count', async () => {
     const project = createProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
@@ -445,7 +445,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
   })
 
-  it('of the same session for another operation: a new promise with a count of its own', async () => {
+  it('of the same session for another operation: makes a new promise with its own count', async () => {
     const project = createProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
@@ -460,7 +460,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
   })
 
-  it('that was written by a skill for another session: answers no', async () => {
+  it('of another skill’s session: exits with 1', async () => {
     const project = createProject()
     project.marker('259_prove_completeness', { session_id: 'sess_1', operation: 'research' })
     const before = project.snapshot()
@@ -484,7 +484,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect(readMarker(project)).toMatchObject({ operation: 'research' })
   })
 
-  it('resets what an earlier promise left behind: loop guard and claims without a marker', async () => {
+  it('removes what an earlier promise left behind: loop guard and claims without a marker', async () => {
     const project = createProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
@@ -497,7 +497,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
   })
 
-  it('many at once make one whole marker, and all but one renew it', async () => {
+  it('many at once make one complete marker, and all but the first renew it', async () => {
     const project = createProject()
 
     const runs = await Promise.all(Array.from({ length: 8 }, () => createFor(project, SESSION)))
@@ -509,7 +509,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect(Object.keys(project.snapshot('specs/259_prove_completeness'))).toEqual(['.postflight-pending'])
   })
 
-  it('many sessions at once: one wins, the others are told', async () => {
+  it('many sessions at once: one wins, the others exit with 1', async () => {
     const project = createProject()
 
     const runs = await Promise.all(['s1', 's2', 's3', 's4'].map((session) => createFor(project, session)))

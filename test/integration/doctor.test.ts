@@ -20,7 +20,7 @@ interface Finding {
   readonly fix: string | null
 }
 
-/** A project that has the package in its node_modules. */
+/** A project with the package in its node_modules. */
 interface Wired {
   readonly project: Project
   readonly folder: string
@@ -58,7 +58,7 @@ describe.concurrent('doctor', () => {
     ])
   })
 
-  it('says what to do where it is not installed', async () => {
+  it('says what to do where the hook is not installed', async () => {
     const { cli } = withPackage()
 
     const { status, wrong } = await findingsOf(cli)
@@ -115,7 +115,7 @@ describe.concurrent('doctor', () => {
       /lists the hook for some of its events only/,
     ],
     [
-      'another copy',
+      'another copy of the hook',
       async ({ project }: Wired) => {
         const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
         project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks, SubagentStop: hooks } }))
@@ -138,7 +138,7 @@ describe.concurrent('doctor', () => {
       /postflight-hook is not executable/,
     ],
     [
-      'a bundle that is missing',
+      'a missing bundle',
       async ({ cli, folder }: Wired) => {
         await cli('install')
         rmSync(join(folder, 'dist', 'hook.js'))
@@ -146,7 +146,7 @@ describe.concurrent('doctor', () => {
       /hook\.js is missing/,
     ],
     [
-      'a bundle that is broken',
+      'a broken bundle',
       async ({ cli, folder }: Wired) => {
         await cli('install')
         writeFileSync(join(folder, 'dist', 'hook.js'), 'not a program(')
@@ -170,7 +170,7 @@ describe.concurrent('doctor', () => {
       /unowned and 30 h old/,
     ],
     [
-      'a marker that has been pending for days',
+      'a marker that is pending for days',
       async ({ cli, project }: Wired) => {
         await cli('install')
         project.marker('259_x', { cc_session_id: SESSION, created: hoursAgo(72) })
@@ -211,7 +211,7 @@ describe.concurrent('doctor', () => {
     ['the task folder of a workflow', 'specs/008_flow', 'specs/008_flow: the workflow "flow" runs'],
     ["a workflow's folder", 'specs/008_flow/workflow', 'specs/008_flow/workflow cannot be written'],
   ])(
-    'finds %s that cannot be written, where a stop would be let go, and writes nothing',
+    'finds %s that cannot be written, so that no stop can be blocked, and writes nothing',
     async (_what, folder, said) => {
       const project = createProject()
       project.marker('007_x', { cc_session_id: SESSION })
@@ -243,7 +243,7 @@ describe.concurrent('doctor', () => {
   it.each([
     ['a link', (specs: string) => symlinkSync('/tmp', specs)],
     ['a file', (specs: string) => writeFileSync(specs, '')],
-  ])('finds a specs that is %s, which create refuses', async (kind, make) => {
+  ])('finds %s in the place of specs/, which create refuses', async (kind, make) => {
     const { cli, project } = withPackage()
     await cli('install')
     rmSync(project.at('specs'), { recursive: true })
@@ -257,7 +257,7 @@ describe.concurrent('doctor', () => {
     expect((await project.cli(['create', '7', 'x'])).stderr).toContain(what)
   })
 
-  it('does not say that create makes specs/ where create refuses to', async () => {
+  it('does not suggest create where create refuses to make specs/', async () => {
     const project = createProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
 
@@ -269,7 +269,7 @@ describe.concurrent('doctor', () => {
     expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain('is no project')
   })
 
-  it('names the folder that --root gives where nothing is there yet', async () => {
+  it('names the folder of --root where it has no specs/ yet', async () => {
     const { cli, project } = withPackage()
     mkdirSync(project.at('new/.git'), { recursive: true })
 
@@ -278,7 +278,7 @@ describe.concurrent('doctor', () => {
     expect(all.find(({ check }) => check === 'root')?.what).toContain(`no specs/ at or above ${project.at('new')} yet`)
   })
 
-  it('that cannot look into specs/ says so, and not that it could not write', async () => {
+  it('that cannot read specs/ reports that, and not that it cannot write', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/007_x'))
     const user = withoutPrivileges(project)
@@ -295,7 +295,7 @@ describe.concurrent('doctor', () => {
     expect(run.stdout + run.stderr).not.toContain('cannot write')
   })
 
-  it('says what is fine about markers, too', async () => {
+  it('lists markers without a problem too', async () => {
     const { cli, project } = withPackage()
     await cli('install')
     project.marker('001_a', { cc_session_id: SESSION, created: hoursAgo(1) })
@@ -310,7 +310,7 @@ describe.concurrent('doctor', () => {
     ])
   })
 
-  it('looks at the hook without spending a continuation, wherever the hook would look', async () => {
+  it('starts the hook without using a continuation in any root', async () => {
     const { cli, project } = withPackage()
     await cli('install')
     project.marker('001_unowned', { reason: 'pending' })
@@ -328,7 +328,7 @@ describe.concurrent('doctor', () => {
   })
 })
 
-describe.concurrent('a hook that is wired more than once', () => {
+describe.concurrent('a hook that is installed more than once', () => {
   const settingsOf = ({ wrong }: { wrong: Finding[] }): Finding[] => wrong.filter(({ check }) => check === 'settings')
 
   it.each([
@@ -340,7 +340,7 @@ describe.concurrent('a hook that is wired more than once', () => {
       ['project', 'local'],
     ],
   ])(
-    'in the settings of %j is found, with the commands that leave one: uninstall from %j',
+    'in the settings of %j is found, with the commands that leave one: uninstall in %j',
     async (scopes, superfluous) => {
       const project = createProject()
       for (const scope of scopes) await project.cli(['install', '--scope', scope])
@@ -370,7 +370,7 @@ describe.concurrent('a hook that is wired more than once', () => {
     },
   )
 
-  it('by commands that differ says that each is run', async () => {
+  it('with different commands is found, with a warning that each one runs', async () => {
     const { cli, project } = withPackage()
     await cli('install')
     await cli('install', '--scope', 'user')
@@ -385,7 +385,7 @@ describe.concurrent('a hook that is wired more than once', () => {
     ])
   })
 
-  it('rightly in one file, as another copy in the other: the right one stays', async () => {
+  it('as this copy and as another one is found, and this copy stays', async () => {
     const project = createProject()
     await project.cli(['install', '--scope', 'local'])
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
@@ -399,7 +399,7 @@ describe.concurrent('a hook that is wired more than once', () => {
     ])
   })
 
-  it('in one file is found, and install mends it', async () => {
+  it('in one file is found, and install repairs it', async () => {
     const { cli, project } = withPackage()
     await cli('install')
     const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
@@ -418,7 +418,7 @@ describe.concurrent('a hook that is wired more than once', () => {
     expect(settingsOf(await findingsOf(cli))).toEqual([])
   })
 
-  it('is none where two scopes have one file: a project that is the home folder, a link from one to the other', async () => {
+  it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {
     const home = createProject()
     const inHome = (...words: string[]) => home.cli(words, { cwd: home.home })
     await inHome('install', '--scope', 'user')

@@ -1,4 +1,4 @@
-/** What every command prints with `--json`, in each of its forms: the documents that `src/cli/documents/` describes. */
+/** The `--json` output of every command, in each of its forms, compared with the schemas in `src/cli/documents/`. */
 
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../sup
 import { startCli } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-/** A command line in a project that is made ready for it, and a part of the document that it prints. */
+/** A command line, the project that it needs, and a part of the document that it prints. */
 interface Row {
   readonly words: readonly string[]
   readonly holds: object
@@ -29,7 +29,7 @@ const FLOW = {
   ],
 }
 
-/** Runs command lines first. */
+/** Prepares a project by running command lines. */
 const after =
   (...lines: readonly string[]) =>
   async (project: Project): Promise<void> => {
@@ -168,23 +168,23 @@ describe.concurrent('a document with --json', () => {
         ...(payload !== undefined && { input: JSON.stringify({ cwd: project.dir, ...payload }) }),
       })
 
-      // Reading it compares it with the schema of its command.
+      // json() compares the document with the schema of its command.
       expect(run.json()).toMatchObject(holds)
     },
   )
 
-  it('is described for every command', () => {
+  it('has a schema for every command', () => {
     expect([...new Set(ROWS.map(({ words }) => commandIn(words)))].sort()).toEqual(Object.keys(DOCUMENTS).sort())
   })
 
-  it('can be described as a JSON Schema that allows nothing beside it', () => {
+  it('has a JSON Schema that allows no other properties', () => {
     for (const document of Object.values(DOCUMENTS)) {
       const { anyOf, ...one } = z.toJSONSchema(document)
       for (const form of anyOf ?? [one]) expect(form).toMatchObject({ type: 'object', additionalProperties: false })
     }
   })
 
-  it('is one of each line with --watch', async () => {
+  it('is printed on each line with --watch', async () => {
     const project = createProject()
     await aborted(project)
 
@@ -194,7 +194,7 @@ describe.concurrent('a document with --json', () => {
     expect(run.json()).toMatchObject({ outcome: 'aborted' })
   })
 
-  it('is an entry of the journal in each line with --follow', async ({ expect, onTestFinished }) => {
+  it('is an entry of the journal on each line with --follow', async ({ expect, onTestFinished }) => {
     const project = createProject()
     project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":1}\n{"event":"clear"}\n')
     const { stdout } = startCli(project, ['logs', '--follow', '--json'], onTestFinished)

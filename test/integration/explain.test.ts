@@ -7,11 +7,11 @@ const OWNED = {
   agent_id: 'agent-a',
   reason: 'pending',
   operation: 'research',
-  // An age in hours is the same for the processes that are compared.
+  // An age in hours is the same for both processes that are compared.
   created: hoursAgo(2),
 }
 
-/** One marker for each row of the table. */
+/** A marker for each row of the table. */
 function everyRow(): Project {
   const project = createProject()
   project.marker('001_bypassed', { ...OWNED, stop_hook_active: true })
@@ -35,7 +35,7 @@ function rowsOf(document: JsonDocument): unknown[] {
 }
 
 describe.concurrent('explain', () => {
-  it('tells for each marker which row of the table decides, at a sub-agent’s stop', async () => {
+  it('names for each marker the row of the table that decides, at a sub-agent’s stop', async () => {
     const project = everyRow()
 
     const run = await explainPayload(project, subagentStop())
@@ -57,7 +57,7 @@ describe.concurrent('explain', () => {
     })
   })
 
-  it('and at the main conversation’s', async () => {
+  it('and at the main conversation’s stop', async () => {
     const project = everyRow()
     const running = [{ id: 'b', type: 'subagent', status: 'running' }]
 
@@ -81,13 +81,13 @@ describe.concurrent('explain', () => {
 
   it.each([
     ['a sub-agent’s stop', subagentStop()],
-    ['another sub-agent’s', subagentStop({ agent_id: 'agent-b' })],
+    ['another sub-agent’s stop', subagentStop({ agent_id: 'agent-b' })],
     ['main’s stop', stop()],
-    ['another session’s', stop({ session_id: OTHER_SESSION })],
-    ['a stop of which nothing is known', {}],
+    ['another session’s stop', stop({ session_id: OTHER_SESSION })],
+    ['an empty payload', {}],
     ['Copilot’s first stop of a sub-agent', stop({ parent_agent_id: SESSION })],
-    ['an event that is none of ours', { hook_event_name: 'PreCompact' }],
-  ])('gives the very answer that the hook then gives, for %s', async (_what, payload) => {
+    ['another event', { hook_event_name: 'PreCompact' }],
+  ])('predicts exactly the hook’s answer to %s', async (_what, payload) => {
     const project = everyRow()
     const explained = await explainPayload(project, { cwd: project.dir, ...payload })
 
@@ -97,9 +97,9 @@ describe.concurrent('explain', () => {
   })
 
   it.each([
-    ['a marker whose continuations are spent', '007_spent', '3\n'],
+    ['a marker without continuations left', '007_spent', '3\n'],
     ['a marker that cannot be counted', '007_spent', undefined],
-  ])('gives the very notice that Claude Code then gets, for %s', async (_what, name, spent) => {
+  ])('predicts exactly the notice that Claude Code gets for %s', async (_what, name, spent) => {
     const project = createProject()
     project.marker(name, OWNED)
     if (spent === undefined) project.write(`specs/${name}/.postflight-loop-guard/x`, '')
@@ -116,7 +116,7 @@ describe.concurrent('explain', () => {
     expect(shown.stdout).toContain('the user is told: postflight-guard:')
   })
 
-  it('says which host would ignore the answer', async () => {
+  it('names a host that ignores the answer', async () => {
     const project = everyRow()
 
     const run = await explainPayload(project, subagentStop(), { FACTORY_PROJECT_DIR: project.dir })
@@ -124,7 +124,7 @@ describe.concurrent('explain', () => {
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
   })
 
-  it('says it where the event is no stop, and what a session that starts is told', async () => {
+  it('says so where the event is not a stop, and shows what a starting session is told', async () => {
     const project = everyRow()
     project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
     const payload = sessionStart('startup', { cwd: project.dir })
@@ -141,7 +141,7 @@ describe.concurrent('explain', () => {
     expect(shown.stdout).toContain('010_given_up')
   })
 
-  it('names the root where the agent that reads it would not find it, as the hook does', async () => {
+  it('prints commands with --root where the agent’s folder does not lead to the root, as the hook does', async () => {
     const project = everyRow()
     const elsewhere = createProject()
     const env = { POSTFLIGHT_ROOT: project.dir }
@@ -154,7 +154,7 @@ describe.concurrent('explain', () => {
     expect(explained.json().answer).toEqual(run.answer)
   })
 
-  it('shows it to people, without anything that paints the terminal', async () => {
+  it('prints lines for people, without control characters', async () => {
     const project = createProject()
     project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
     const payload = JSON.stringify(subagentStop({ hook_event_name: 'SubagentStop', agent_id: 'agent-a' }))
@@ -177,7 +177,7 @@ describe.concurrent('explain', () => {
   })
 
   it.each([
-    ['no JSON', 'garbage', 65],
+    ['not JSON', 'garbage', 65],
     ['a list', '[]', 65],
     ['half an object', '{"a":', 65],
   ])('refuses a payload that is %s', async (_what, text, status) => {
@@ -190,7 +190,7 @@ describe.concurrent('explain', () => {
     expect(run.stderr).toMatch(/^postflight: the payload is [^\n]+\n$/)
   })
 
-  it('refuses a payload that is not there', async () => {
+  it('refuses a payload file that does not exist', async () => {
     const project = createProject()
 
     const run = await project.cli(['explain', '--payload', 'nowhere.json'])
@@ -199,7 +199,7 @@ describe.concurrent('explain', () => {
     expect(run.stderr).toBe('postflight: nowhere.json is not there: give the path of a file that is.\n')
   })
 
-  it('says whose stop it is about where no payload is given', async () => {
+  it('says which stop it assumes without a payload', async () => {
     const project = createProject()
 
     const without = await project.cli(['explain'])

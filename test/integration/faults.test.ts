@@ -5,7 +5,7 @@ import { type Measured, measureAll, newTally } from '../stress/tables/fault-case
 import { everyError, everyKill, randomKills } from '../stress/tables/fault-plans.ts'
 import { FAULT_PROGRAMS } from '../stress/tables/fault-programs.ts'
 
-/** A part of `test/stress/faults.test.ts`: programs ended at, and failing at, some of their file-system calls. */
+/** A part of `test/stress/faults.test.ts`: programs that are killed, or that fail, at some of their file-system calls. */
 
 describe('in threads', () => {
   let threads: FaultRunner
@@ -16,22 +16,22 @@ describe('in threads', () => {
   }, 60_000)
   afterAll(() => threads.close(), 60_000)
 
-  it('every program, killed at some of its calls, leaves each file as before or as after', async () => {
+  it('every program that is killed at a call leaves each file as it was before or after the write', async () => {
     const tally = newTally()
     await threads.runAll(everyKill(programs, tally, (call) => call % 11 === 5))
     expect(tally.flaws).toEqual([])
     expect(tally.kills).toBeGreaterThan(300)
   })
 
-  it('every program, at some of its calls that fail, does its work or says what it could not write', async () => {
+  it('every program whose call fails does its work, or says what it could not write', async () => {
     const tally = newTally()
-    // Another error at each call.
+    // A different error at each call.
     await threads.runAll(everyError(programs, tally, 10, (call, kind) => call % 3 === 0 && kind === (call / 3) % 13))
     expect(tally.flaws).toEqual([])
     expect(tally.errors).toBeGreaterThan(500)
   })
 
-  it('one marker never blocks more than three times, whatever is killed', async () => {
+  it('one marker never blocks more than three times, whichever process is killed', async () => {
     const tally = newTally()
     await threads.runAll(randomKills(programs[0] as Measured, 20, 1, tally))
     expect(tally.flaws).toEqual([])
@@ -51,7 +51,7 @@ describe('as processes', () => {
   }, 60_000)
   afterAll(() => processes.close(), 60_000)
 
-  it('killed, and failing', async () => {
+  it('every program survives kills and failing calls', async () => {
     const tally = newTally()
     await processes.runAll(everyKill(programs, tally, (call, fault) => fault === 'kill' && call % 12 === 11))
     await processes.runAll(everyError(programs, tally, 50, (call, kind) => call % 12 === 11 && kind === 0))

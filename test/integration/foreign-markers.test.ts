@@ -4,13 +4,13 @@ import { SESSION, stop, subagentStop } from '../support/payloads.ts'
 import { canRun } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-/** Markers as other programs and older skills write them, and the commands they use. */
+/** Markers that other programs and older skills write, and the commands that they use. */
 
 const FOLDER = 'specs/259_prove_completeness'
 const MARKER = `${FOLDER}/.postflight-pending`
 const GUARD = `${FOLDER}/.postflight-loop-guard`
 
-/** The pattern's own stage 1, with its variables filled in by bash (the complete example). */
+/** Stage 1 of the pattern's complete example, where bash expands the variables. */
 const STAGE_1 = `
 padded_num=$(printf "%03d" "$task_number")
 mkdir -p "specs/\${padded_num}_\${project_name}"
@@ -28,7 +28,7 @@ cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << EOF
 EOF
 `
 
-/** The pattern's first listing: its quoted delimiter keeps bash from filling anything in, so it is no JSON. */
+/** The pattern's first listing. Its quoted delimiter keeps bash from expanding variables, so the text is not JSON. */
 const STAGE_1_QUOTED = `
 padded_num=$(printf "%03d" "$task_number")
 mkdir -p "specs/\${padded_num}_\${project_name}"
@@ -62,7 +62,7 @@ function bash(project: Project, script: string) {
 describe.concurrent("the pattern's own bash lines", () => {
   it.each([
     [
-      'with variables filled in',
+      'with expanded variables',
       STAGE_1,
       /^Postflight pending: status update, artifact linking, git commit\nTask 259_prove_completeness: /,
     ],
@@ -71,7 +71,7 @@ describe.concurrent("the pattern's own bash lines", () => {
       STAGE_1_QUOTED,
       /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending is no JSON/,
     ],
-  ])('make a marker that guards: %s', async (_what, script, reason) => {
+  ])('make a marker that blocks: %s', async (_what, script, reason) => {
     const project = createProject()
     expect(await bash(project, script)).toMatchObject({ status: 0, stderr: '' })
 
@@ -86,7 +86,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect(project.has(`${FOLDER}/.postflight-abandoned`)).toBe(true)
   })
 
-  it('clear it: nothing is held any more, and the next promise starts anew', async () => {
+  it('clear the marker: no stop is blocked any more, and the next marker starts with a new count', async () => {
     const project = createProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
@@ -99,7 +99,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
   })
 
-  it('find and read marker and loop guard as their debugging section does', async () => {
+  it('find and read marker and loop guard by the lines of the debugging section', async () => {
     const project = createProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
@@ -114,7 +114,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect(guard.stdout).toBe('1\n')
   })
 
-  it.runIf(canRun('jq --version'))('let a stuck agent go by their jq line', async () => {
+  it.runIf(canRun('jq --version'))('free a stuck agent by the jq line', async () => {
     const project = createProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
@@ -130,7 +130,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect(project.snapshot(FOLDER)).toEqual({})
   })
 
-  it('and the CLI work on one marker in turn', async () => {
+  it('and the CLI take turns with one marker', async () => {
     const project = createProject()
     await bash(project, STAGE_1)
 
@@ -155,7 +155,7 @@ describe.concurrent('a marker of any other form', () => {
     stop_hook_active: 'true',
   }
 
-  /** Each with what it means to JSON: an object is one whose text may be rewritten. */
+  /** Texts of markers. The flag is true for a JSON object, which may be rewritten. */
   const FORMS: [form: string, content: string | Uint8Array, isObject: boolean][] = [
     ['made by touch', '', false],
     ['a bare id', 'sess_1736700000_abc123\n', false],
@@ -178,7 +178,7 @@ describe.concurrent('a marker of any other form', () => {
     ['an object of many keys', JSON.stringify(MANY_KEYS), true],
   ]
 
-  it.each(FORMS)('guards, unchanged: %s', async (_form, content) => {
+  it.each(FORMS)('blocks, and stays as it is: %s', async (_form, content) => {
     const project = createProject()
     project.write(MARKER, content)
     const { '.postflight-pending': before } = project.snapshot(FOLDER)
@@ -211,7 +211,7 @@ describe.concurrent('a marker of any other form', () => {
     }
   })
 
-  it('that was abandoned is never cleared without a copy either', async () => {
+  it('is never cleared without a copy after it was abandoned', async () => {
     const project = createProject()
     project.write(MARKER, 'sess_1')
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
@@ -221,7 +221,7 @@ describe.concurrent('a marker of any other form', () => {
     expect(project.snapshot(FOLDER)).toEqual({ '.postflight-unparsed': 'sess_1' })
   })
 
-  it('guards in specs/ itself, the old global place', async () => {
+  it('blocks in specs/ itself, the old global place', async () => {
     const project = createProject()
     project.write('specs/.postflight-pending', 'sess_1\n')
 
@@ -232,7 +232,7 @@ describe.concurrent('a marker of any other form', () => {
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
   })
 
-  it('holds no main conversation', async () => {
+  it('does not block a main conversation', async () => {
     const project = createProject()
     project.write(MARKER, '')
 
@@ -240,7 +240,7 @@ describe.concurrent('a marker of any other form', () => {
     expect(project.has(GUARD)).toBe(false)
   })
 
-  it('and its counter, written by an older shell hook, is gone on from', async () => {
+  it('keeps the count that an older shell hook wrote', async () => {
     const project = createProject()
     project.write(MARKER, '')
     project.write(GUARD, '2')
@@ -251,7 +251,7 @@ describe.concurrent('a marker of any other form', () => {
 })
 
 describe.concurrent("a skill's `git add -A` in the middle of its postflight", () => {
-  it('takes nothing of ours into the repository but marker and loop guard', async () => {
+  it('adds no file of ours to the repository but marker and loop guard', async () => {
     const project = createProject({ git: false })
     project.marker('259_prove_completeness', { cc_session_id: SESSION, agent_id: 'agent-a' })
     await project.hook(subagentStop())

@@ -11,10 +11,10 @@ const UNOWNED = { reason: 'pending' }
 const FOLDER = 'specs/259_x'
 const MARKER = `${FOLDER}/.postflight-pending`
 
-/** The hook must answer within this (ms), whatever its stdin does. */
+/** The hook must answer within this time (ms), whatever happens to its stdin. */
 const LIMIT_MS = 5000
 
-/** A hook that takes less (ms) has not waited for its stdin. */
+/** A hook that answers within this time (ms) has not waited for its stdin. */
 const AT_ONCE_MS = 2900
 
 function withMarker(fields: Readonly<Record<string, unknown>> | string): Project {
@@ -23,7 +23,7 @@ function withMarker(fields: Readonly<Record<string, unknown>> | string): Project
   return project
 }
 
-describe.concurrent('a stdin that cannot be understood allows the stop, touches nothing, and is said on stderr', () => {
+describe.concurrent('an invalid stdin allows the stop, touches nothing, and is reported on stderr', () => {
   const nested = 20_000
   it.each<[string, string | Uint8Array]>([
     ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
@@ -60,7 +60,7 @@ describe.concurrent('a stdin that cannot be understood allows the stop, touches 
     ['an object that never closes', `{"a":"${'b'.repeat(65_536)}`],
     ['NULs', '\0'.repeat(65_536)],
     ['objects', `${JSON.stringify({ session_id: SESSION, x: 'y'.repeat(5000) })}\n`.repeat(20)],
-  ])('one that never ends, of %s', async (_what, endless) => {
+  ])('endless %s', async (_what, endless) => {
     const project = withMarker(UNOWNED)
     const before = project.snapshot()
 
@@ -85,7 +85,7 @@ describe.concurrent('a stdin that cannot be understood allows the stop, touches 
   })
 })
 
-describe.concurrent('a stdin that can be understood is answered as usual', () => {
+describe.concurrent('a valid stdin is answered as usual', () => {
   it.each([
     ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
     ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`],
@@ -102,7 +102,7 @@ describe.concurrent('a stdin that can be understood is answered as usual', () =>
     expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
   })
 
-  it('on a pipe that stays open: at once', async () => {
+  it('on a pipe that stays open, at once', async () => {
     const project = withMarker(OWNED)
 
     const run = await project.hook(subagentStop(), { keepOpen: true })
@@ -111,14 +111,14 @@ describe.concurrent('a stdin that can be understood is answered as usual', () =>
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
   })
 
-  it('with a session id that is longer than any: it is nobody’s', async () => {
+  it('with a session id that is too long: no marker belongs to it', async () => {
     const project = withMarker({ ...OWNED, cc_session_id: 's'.repeat(5000) })
 
     expect((await project.hook(subagentStop({ session_id: 's'.repeat(5000) }))).stdout).toBe('{}\n')
   })
 })
 
-describe.concurrent('an empty stdin is a sub-agent’s stop of which nothing is known, as for the shell hook that never reads it', () => {
+describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for the shell hook that never reads stdin', () => {
   it.each([
     ['end of file', '"$HOOK" < /dev/null'],
     ['closed', '"$HOOK" <&-'],
@@ -158,7 +158,7 @@ describe.concurrent('an empty stdin is a sub-agent’s stop of which nothing is 
   })
 })
 
-describe.concurrent('nothing pending is answered without a look at stdin', () => {
+describe.concurrent('without a marker the answer does not wait for stdin', () => {
   it.each(['open', 'x'.repeat(1_000_000)])('%.10s', async (input) => {
     const project = createProject()
 
@@ -169,7 +169,7 @@ describe.concurrent('nothing pending is answered without a look at stdin', () =>
   })
 })
 
-describe.concurrent('somebody whose rights are limited', () => {
+describe.concurrent('an agent with limited permissions', () => {
   async function answer(project: Project, env: Record<string, string> = {}) {
     const user = withoutPrivileges(project)
     const run = await project.hook(subagentStop(), { ...user, program: [user.launcher], env })
@@ -178,12 +178,12 @@ describe.concurrent('somebody whose rights are limited', () => {
   }
 
   it.each([
-    ['a marker that may not be read', MARKER, 0o000, 'EACCES'],
-    ['a task folder that may not be written', FOLDER, 0o555, 'EACCES'],
-    ['a loop guard that may not be read', `${FOLDER}/.postflight-loop-guard`, 0o000, 'EACCES'],
-    ['claims that may not be written', `${FOLDER}/.postflight-claims`, 0o555, 'EACCES'],
-    ['claims that may not be read', `${FOLDER}/.postflight-claims`, 0o333, 'EACCES'],
-  ])('is not trapped by %s, and is told on Claude Code', async (_what, name, mode, detail) => {
+    ['an unreadable marker', MARKER, 0o000, 'EACCES'],
+    ['a read-only task folder', FOLDER, 0o555, 'EACCES'],
+    ['an unreadable loop guard', `${FOLDER}/.postflight-loop-guard`, 0o000, 'EACCES'],
+    ['a read-only claims folder', `${FOLDER}/.postflight-claims`, 0o555, 'EACCES'],
+    ['an unreadable claims folder', `${FOLDER}/.postflight-claims`, 0o333, 'EACCES'],
+  ])('is not blocked by %s, and the user of Claude Code is told', async (_what, name, mode, detail) => {
     const project = withMarker(OWNED)
     if (name.endsWith('loop-guard')) project.write(name, '1\n')
     if (name.endsWith('claims')) mkdirSync(project.at(name))
@@ -202,7 +202,7 @@ describe.concurrent('somebody whose rights are limited', () => {
   it.each([
     ['specs/', 'specs', 0o000],
     ['a task folder', FOLDER, 0o000],
-  ])('is not trapped by %s that may not be looked into', async (_what, name, mode) => {
+  ])('is not blocked by an unsearchable folder: %s', async (_what, name, mode) => {
     const project = withMarker(OWNED)
     const before = project.snapshot()
     chmodSync(project.at(name), mode)
@@ -214,7 +214,7 @@ describe.concurrent('somebody whose rights are limited', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('is blocked all the same where only the journal cannot be written', async () => {
+  it('is blocked even if the journal cannot be written', async () => {
     const project = withMarker(OWNED)
     chmodSync(project.at('specs'), 0o555)
 
@@ -225,7 +225,7 @@ describe.concurrent('somebody whose rights are limited', () => {
     expect(run.stderr).toContain('journal.jsonl: EACCES')
   })
 
-  it('is blocked for the marker that can be counted, beside one that cannot', async () => {
+  it('is blocked by a marker that can be counted, beside one that cannot', async () => {
     const project = withMarker(OWNED)
     project.marker('001_locked', { ...OWNED, reason: 'cannot be counted' })
     chmodSync(project.at('specs/001_locked'), 0o555)
@@ -238,7 +238,7 @@ describe.concurrent('somebody whose rights are limited', () => {
     expect(run.stderr).toContain('specs/001_locked/.postflight-pending could not be used')
   })
 
-  it('is let go for good when a spent marker cannot be renamed, at every stop', async () => {
+  it('may stop every time when a spent marker cannot be renamed', async () => {
     const project = withMarker(OWNED)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
     chmodSync(project.at(FOLDER), 0o555)
@@ -251,7 +251,7 @@ describe.concurrent('somebody whose rights are limited', () => {
     expect(project.has(MARKER)).toBe(true)
   })
 
-  it('may bypass a marker that cannot be removed: the stop is allowed', async () => {
+  it('may stop when a bypassed marker cannot be removed', async () => {
     const project = withMarker({ ...OWNED, stop_hook_active: true })
     chmodSync(project.at(FOLDER), 0o555)
 
@@ -263,7 +263,7 @@ describe.concurrent('somebody whose rights are limited', () => {
   })
 })
 
-describe.concurrent('something else where a file of ours should be', () => {
+describe.concurrent('in the place of one of our files', () => {
   it.each([
     ['a folder for the marker', MARKER, 'mkdir'],
     ['a named pipe for the marker', MARKER, 'mkfifo'],
@@ -295,7 +295,7 @@ describe.concurrent('something else where a file of ours should be', () => {
     ['a folder for the journal', 'mkdir -p specs/.postflight/journal.jsonl'],
     ['a link for the journal', 'mkdir specs/.postflight && ln -s ../../README specs/.postflight/journal.jsonl'],
     ['a named pipe for the journal', 'mkdir specs/.postflight && mkfifo specs/.postflight/journal.jsonl'],
-  ])('%s: the block stands, and it is said that nothing was recorded', async (_what, command) => {
+  ])('%s: the stop is blocked, and stderr says that nothing was recorded', async (_what, command) => {
     const project = withMarker(OWNED)
     project.write('README', 'precious')
     mkdirSync(project.at('src'))
@@ -310,7 +310,7 @@ describe.concurrent('something else where a file of ours should be', () => {
     expect(project.snapshot('src')).toEqual({})
   })
 
-  it('a folder for the abandoned marker: it keeps its place, the marker gets another name', async () => {
+  it('a folder for the abandoned marker: it stays, and the marker gets another name', async () => {
     const project = withMarker(OWNED)
     mkdirSync(project.at(`${FOLDER}/.postflight-abandoned`))
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
@@ -319,7 +319,7 @@ describe.concurrent('something else where a file of ours should be', () => {
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned', '.postflight-abandoned.1'])
   })
 
-  it('a folder for the lock: a spent marker is let go, and is still there', async () => {
+  it('a folder for the lock: the stop of a spent marker is allowed, and the marker stays', async () => {
     const project = withMarker(OWNED)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
     mkdirSync(project.at(`${FOLDER}/.postflight-lock`))
@@ -331,7 +331,7 @@ describe.concurrent('something else where a file of ours should be', () => {
     expect(project.has(MARKER)).toBe(true)
   })
 
-  it('a specs that is a file', async () => {
+  it('a file for specs/: the stop is allowed', async () => {
     const project = createProject({ specs: false })
     project.write('specs', 'no folder')
 
@@ -339,12 +339,12 @@ describe.concurrent('something else where a file of ours should be', () => {
   })
 })
 
-describe.concurrent('a disk that takes nothing more', () => {
+describe.concurrent('a full disk', () => {
   it('allows the stop, counts nothing, and leaves every file as it was', async () => {
     const project = withMarker(OWNED)
     const before = project.snapshot(FOLDER)
 
-    // A limit of no bytes per file: every write fails, as on a full disk. Pipes are free.
+    // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
     const run = await project.hook(subagentStop(), {
       program: ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER],
       env: claudeHookEnv(project, SESSION),
@@ -358,13 +358,13 @@ describe.concurrent('a disk that takes nothing more', () => {
   })
 })
 
-describe.concurrent('an answer that nobody takes', () => {
+describe.concurrent('an answer that is not read', () => {
   it.each([
     ['pending', 'no JSON', ['stdout']],
     ['pending', 'no JSON', ['stdout', 'stderr']],
     ['nothing pending', undefined, ['stdout']],
     ['nothing pending', undefined, ['stdout', 'stderr']],
-  ] as const)('is no error: %s, %s, the readers of %j went away', async (_what, text, unread) => {
+  ] as const)('is not an error: %s, %s, the readers of %j went away', async (_what, text, unread) => {
     const project = createProject()
     if (text !== undefined) project.marker('259_x', text)
 
@@ -373,7 +373,7 @@ describe.concurrent('an answer that nobody takes', () => {
     expect({ status: run.status, signal: run.signal }).toEqual({ status: 0, signal: null })
   })
 
-  it('is no error: what is missing cannot be said, because the reader of stderr went away', async () => {
+  it('is not an error where the complaint on stderr is lost too', async () => {
     const project = withMarker(UNOWNED)
     mkdirSync(project.at('empty'))
 
@@ -392,7 +392,7 @@ describe.concurrent('an answer that nobody takes', () => {
     ['stderr is closed', '"$HOOK" 2>&- > /dev/null'],
     ['both are closed', '"$HOOK" >&- 2>&-'],
     ['all three are closed', '"$HOOK" <&- >&- 2>&-'],
-  ])('is no error: %s', async (_what, script) => {
+  ])('is not an error: %s', async (_what, script) => {
     const pending = withMarker('no JSON')
     const nothing = createProject()
 
@@ -409,8 +409,8 @@ describe.concurrent('an answer that nobody takes', () => {
   })
 })
 
-describe.concurrent('what is missing or in the way around the hook', () => {
-  it('node is not on the PATH: allowed, and said', async () => {
+describe.concurrent('the hook’s surroundings', () => {
+  it('node is not on the PATH: the stop is allowed, and stderr says so', async () => {
     const project = withMarker(UNOWNED)
     mkdirSync(project.at('empty'))
 
@@ -423,7 +423,7 @@ describe.concurrent('what is missing or in the way around the hook', () => {
     expect(run.stderr).toContain('node is not on the PATH')
   })
 
-  it('the bundle is missing: allowed, and said', async () => {
+  it('the bundle is missing: the stop is allowed, and stderr says so', async () => {
     const project = withMarker(UNOWNED)
     const copy = copyPackage(join(project.base, 'package'))
     rmSync(join(copy, 'dist'), { recursive: true })
@@ -449,13 +449,13 @@ describe.concurrent('what is missing or in the way around the hook', () => {
     expect(run.answer.systemMessage).toContain(what === 'node' ? 'node is not on the PATH' : 'dist/hook.js is missing')
   })
 
-  it('no process can be started any more: allowed, and said; the shell would have ended with 2', async () => {
+  it('no process can be started: the stop is allowed, and stderr says so; the shell alone would end with 2', async () => {
     const project = withMarker(UNOWNED)
     const { uid, launcher } = withoutPrivileges(project)
     const before = project.snapshot()
 
     const run = await project.hook(subagentStop(), {
-      // dash calls the limit -p, other shells -u.
+      // The limit is -p in dash, and -u in other shells.
       program: ['/bin/sh', '-c', '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"', launcher],
       env: claudeHookEnv(project, SESSION),
       uid,
@@ -467,7 +467,7 @@ describe.concurrent('what is missing or in the way around the hook', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it("Node's own variables: they never reach it", async () => {
+  it("Node's own variables do not reach the hook", async () => {
     const project = withMarker(UNOWNED)
 
     const run = await project.hook(subagentStop(), {
@@ -492,7 +492,7 @@ describe.concurrent('what is missing or in the way around the hook', () => {
 })
 
 describe.concurrent('POSTFLIGHT_DISABLE=1', () => {
-  it.each(['launcher', 'bundle'])('allows and touches nothing (%s)', async (what) => {
+  it.each(['launcher', 'bundle'])('allows the stop and touches nothing (%s)', async (what) => {
     const project = withMarker({ ...UNOWNED, stop_hook_active: true })
     project.marker('001_owned', OWNED)
     const before = project.snapshot()
@@ -506,13 +506,13 @@ describe.concurrent('POSTFLIGHT_DISABLE=1', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it.each(['', '0', 'false'])('set to %j does not', async (value) => {
+  it.each(['', '0', 'false'])('is not the same as the value %j, with which the stop is blocked', async (value) => {
     const project = withMarker(UNOWNED)
 
     expect((await project.hook(subagentStop(), { env: { POSTFLIGHT_DISABLE: value } })).answer.decision).toBe('block')
   })
 
-  it("does not hold main's Stop either", async () => {
+  it("allows main's Stop too", async () => {
     const project = withMarker({ ...OWNED, agent_id: 'main' })
 
     expect((await project.hook(stop(), { env: { POSTFLIGHT_DISABLE: '1' } })).stdout).toBe('{}\n')

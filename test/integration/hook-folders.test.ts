@@ -12,7 +12,7 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
-/** Runs git with nothing of the user's configuration. */
+/** Runs git without the user's configuration. */
 function git(project: Project, cwd: string, ...words: string[]): void {
   const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', '-c', 'commit.gpgsign=false']
   execFileSync('git', [...identity, ...words], {
@@ -22,7 +22,7 @@ function git(project: Project, cwd: string, ...words: string[]): void {
   })
 }
 
-/** A project that git knows, with one commit. */
+/** A project with a git repository and one commit. */
 function createRepository(): Project {
   const project = createProject({ git: false })
   git(project, project.dir, 'init', '--quiet')
@@ -33,7 +33,7 @@ function createRepository(): Project {
 }
 
 describe.concurrent('the hook finds the marker', () => {
-  it('when the agent went three folders down', async () => {
+  it('when the agent is three folders below the root', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     const cwd = project.at('src', 'deep', 'er')
@@ -88,7 +88,7 @@ describe.concurrent('the hook finds the marker', () => {
     expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
   })
 
-  it('in worktree and main checkout at once: both are listed, each with a command that finds it', async () => {
+  it('in worktree and main checkout: both are listed, each with a command that finds it', async () => {
     const project = createRepository()
     const worktree = project.at('wt')
     git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
@@ -106,7 +106,7 @@ describe.concurrent('the hook finds the marker', () => {
     'by %s, from a folder that leads nowhere',
     async (name) => {
       const project = createProject()
-      // On droid a SubagentStop is only told, so a main conversation stops here.
+      // droid ignores the answer to a SubagentStop, so here a main conversation stops.
       project.marker('259_x', { ...OWNED, agent_id: 'main' })
 
       const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
@@ -115,7 +115,7 @@ describe.concurrent('the hook finds the marker', () => {
     },
   )
 
-  it("by the payload's cwd, where the process's own leads to another project", async () => {
+  it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
     const project = createProject()
     const other = createProject()
     project.marker('259_x', OWNED)
@@ -160,7 +160,7 @@ describe.concurrent('the hook finds the marker', () => {
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
-  it('though specs/ in the agent’s folder is a link: the real one above it counts', async () => {
+  it('above the agent’s folder, where specs/ is a link', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('src'))
@@ -171,14 +171,14 @@ describe.concurrent('the hook finds the marker', () => {
 })
 
 describe.concurrent('the hook finds nothing', () => {
-  it('where there is no specs/ at all', async () => {
+  it('where there is no specs/', async () => {
     const project = createProject({ specs: false })
 
     expect(await project.hook(subagentStop())).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(project.snapshot()).toEqual({})
   })
 
-  it('beyond the repository’s top', async () => {
+  it('above the repository’s top', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('vendored', '.git'), { recursive: true })
@@ -187,8 +187,8 @@ describe.concurrent('the hook finds nothing', () => {
   })
 
   it.each([
-    ['two below a task folder', '259_x/sub'],
-    ['three below specs', 'a/b/c'],
+    ['in a folder of a task folder', '259_x/sub'],
+    ['three folders below specs/', 'a/b/c'],
   ])('%s', async (_where, task) => {
     const project = createProject()
     project.marker(task, OWNED)
@@ -196,7 +196,7 @@ describe.concurrent('the hook finds nothing', () => {
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
   })
 
-  it.each(['specs', 'task folder'])('behind a %s that is a link, whatever it holds', async (what) => {
+  it.each(['specs', 'task folder'])('behind a %s that is a link', async (what) => {
     const project = createProject({ specs: what !== 'specs' })
     mkdirSync(join(project.base, 'real', '259_x'), { recursive: true })
     writeFileSync(join(project.base, 'real', '259_x', '.postflight-pending'), JSON.stringify(OWNED))
@@ -211,10 +211,10 @@ describe.concurrent('the hook finds nothing', () => {
   })
 
   it.each([
-    ['is not there', 'nowhere'],
+    ['names a missing folder', 'nowhere'],
     ['is empty', ''],
-    ['is no path at all', '\u0007\n"'],
-  ])('by a project variable that %s, and the others still count', async (_how, value) => {
+    ['is not a path', '\u0007\n"'],
+  ])('by a project variable that %s, and still uses the others', async (_how, value) => {
     const project = createProject()
     project.marker('259_x', OWNED)
 
@@ -226,7 +226,7 @@ describe.concurrent('the hook finds nothing', () => {
     expect(run.answer.decision).toBe('block')
   })
 
-  it('from a folder that is gone, but by the project variable', async () => {
+  it('from a deleted folder, but finds it by the project variable', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('gone'))
@@ -243,13 +243,13 @@ describe.concurrent('the hook finds nothing', () => {
   })
 })
 
-/** An unowned marker that was promised two hours ago. */
+/** An unowned marker that was created two hours ago. */
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-/** How a marker of an earlier session comes into a project, and where it lies then. */
+/** The ways in which a marker of an earlier session comes into a project, with its folder. */
 const ORIGINS: readonly [string, () => Project][] = [
   [
-    'is left from an earlier session',
+    'was left by an earlier session',
     () => {
       const project = createProject()
       project.marker('259_x', OLD)
@@ -259,7 +259,7 @@ const ORIGINS: readonly [string, () => Project][] = [
   ['came with a clone', () => cloned('clone')],
   ['lies in a linked worktree', () => cloned('worktree')],
   [
-    'came out of an archive',
+    'came from an archive',
     () => {
       const origin = createProject()
       origin.marker('259_x', OLD)
@@ -269,7 +269,7 @@ const ORIGINS: readonly [string, () => Project][] = [
     },
   ],
   [
-    'was brought back by git in the middle of the session',
+    'was restored by git during the session',
     () => {
       const project = cloned('clone')
       rmSync(project.at('specs'), { recursive: true })
@@ -292,7 +292,7 @@ function cloned(kind: 'clone' | 'worktree'): Project {
 }
 
 describe.concurrent('an unowned marker that', () => {
-  it.each(ORIGINS)('%s holds no sub-agent of a new session, and is left as it is', async (_origin, make) => {
+  it.each(ORIGINS)('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
     const project = make()
     const before = project.snapshot()
     const payload = subagentStop({ transcript_path: project.transcript() })
@@ -301,9 +301,9 @@ describe.concurrent('an unowned marker that', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('says nothing of its age holds none either where its file is older than the session', async () => {
+  it('does not state its age does not block where its file is older than the session', async () => {
     const project = createProject()
-    // A part of this repository, so it was made long before this test.
+    // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
 
     const run = await project.hook(payload, { cwd: FROM_BEFORE })
@@ -319,7 +319,7 @@ describe.concurrent('an unowned marker that', () => {
     ])
   })
 
-  it('is left from an earlier session is told of when a session starts', async () => {
+  it('was left by an earlier session is announced when a session starts', async () => {
     const project = createProject()
     project.marker('259_x', OLD)
 
@@ -330,9 +330,9 @@ describe.concurrent('an unowned marker that', () => {
 
   it.each([
     ['names the session', { ...OWNED, created: hoursAgo(2) }],
-    ['was written in it', { reason: 'pending' }],
-    ['says that it was written in it', { reason: 'pending', created: hoursAgo(0) }],
-  ])('%s holds', async (_what, fields) => {
+    ['was written during the session', { reason: 'pending' }],
+    ['says that it was written during the session', { reason: 'pending', created: hoursAgo(0) }],
+  ])('%s blocks', async (_what, fields) => {
     const project = createProject()
     const payload = subagentStop({ transcript_path: project.transcript() })
     project.marker('259_x', fields)
@@ -340,7 +340,7 @@ describe.concurrent('an unowned marker that', () => {
     expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
   })
 
-  it.runIf(canRun('jq --version'))('was written in this session and rewritten by jq holds', async () => {
+  it.runIf(canRun('jq --version'))('was written during the session and rewritten by jq blocks', async () => {
     const project = createProject()
     const payload = subagentStop({ transcript_path: project.transcript() })
     const marker = project.marker('259_x', { created: hoursAgo(0) })
@@ -351,9 +351,9 @@ describe.concurrent('an unowned marker that', () => {
 
   it.each([
     ['the payload names no transcript', () => ({})],
-    ['the transcript is not there', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
-    ['another host is at work', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
-  ])('is left from an earlier session holds where the birth of the session is not known: %s', async (_why, more) => {
+    ['the transcript does not exist', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
+    ['the host is another one', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
+  ])('was left by an earlier session blocks where the session’s birth is not known: %s', async (_why, more) => {
     const project = createProject()
     project.marker('259_x', OLD)
 
@@ -363,8 +363,8 @@ describe.concurrent('an unowned marker that', () => {
   })
 })
 
-describe.concurrent('the hook never looks', () => {
-  it('through a marker that is a link, and leaves it and its target alone', async () => {
+describe.concurrent('the hook never follows', () => {
+  it('a marker that is a link, and leaves it and its target as they are', async () => {
     const project = createProject()
     project.write('precious', JSON.stringify({ ...OWNED, stop_hook_active: true }))
     mkdirSync(project.at('specs/259_x'))

@@ -7,7 +7,7 @@ import { createProject, holdLocks, type Project } from '../support/project.ts'
 const MARKER = 'specs/259_x/.postflight-pending'
 const CREATE = 'postflight create 259 x --operation research'
 
-/** Runs `create` as a host's shell does and tells what it printed. Claude Code's shell names the session, no agent. */
+/** Runs `create` as a host's shell does, and returns its output. Claude Code's shell names the session but no agent. */
 async function createInShell(project: Project): Promise<string> {
   const run = await project.cli(CREATE.split(' ').slice(1), { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
   return run.stdout
@@ -20,7 +20,7 @@ function ownerOf(project: Project, name = MARKER): [unknown, unknown] {
 
 const IN_AGENT_A = { agent_id: 'agent-a', agent_type: 'general-purpose' }
 
-describe.concurrent('a marker belongs to whom the host says has created it', () => {
+describe.concurrent('a marker belongs to the agent that created it, as the host says', () => {
   it('a sub-agent', async () => {
     const project = createProject()
     const output = await createInShell(project)
@@ -71,7 +71,7 @@ describe.concurrent('a marker belongs to whom the host says has created it', () 
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
   })
 
-  it('and keeps fields that nobody here knows, and its count', async () => {
+  it('and keeps unknown fields and its count', async () => {
     const project = createProject()
     const output = await createInShell(project)
     await project.hook(subagentStop())
@@ -84,7 +84,7 @@ describe.concurrent('a marker belongs to whom the host says has created it', () 
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
   })
 
-  it('also where plain environment told nothing: session and agent come from the payload', async () => {
+  it('where the environment is empty: session and agent come from the payload', async () => {
     const project = createProject()
     const run = await project.cli(CREATE.split(' ').slice(1))
 
@@ -93,7 +93,7 @@ describe.concurrent('a marker belongs to whom the host says has created it', () 
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
   })
 
-  it('is learnt anew when another agent of the session renews it', async () => {
+  it('which is learnt again when another agent of the session renews it', async () => {
     const project = createProject()
     await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
 
@@ -103,8 +103,8 @@ describe.concurrent('a marker belongs to whom the host says has created it', () 
   })
 })
 
-describe.concurrent('a marker is not taken over', () => {
-  it('by whoever looks at it', async () => {
+describe.concurrent('a marker does not get a new owner', () => {
+  it('from an agent that only prints it', async () => {
     const project = createProject()
     await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
     const looked = await project.cli(['inspect', '--json'])
@@ -116,7 +116,7 @@ describe.concurrent('a marker is not taken over', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('by whoever looks at one without a session', async () => {
+  it('from an agent that only prints one without a session', async () => {
     const project = createProject()
     await project.cli(CREATE.split(' ').slice(1))
     const looked = await project.cli(['inspect', '--json'])
@@ -128,7 +128,7 @@ describe.concurrent('a marker is not taken over', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('by another session', async () => {
+  it('from another session', async () => {
     const project = createProject()
     const output = await createInShell(project)
     const before = project.snapshot()
@@ -153,7 +153,7 @@ describe.concurrent('a marker is not taken over', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('by a tool that is no shell', async () => {
+  it('from a tool that is not a shell', async () => {
     const project = createProject()
     const output = await createInShell(project)
     const before = project.snapshot()
@@ -163,7 +163,7 @@ describe.concurrent('a marker is not taken over', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('when it does not parse, or has an id that is none of ours', async () => {
+  it('when it does not parse, or has a foreign id', async () => {
     const project = createProject()
     project.marker('001_bare', 'pf_aaaaaaaaaaaa')
     project.marker('002_evil', { id: 'pf_../../../etc', cc_session_id: SESSION })
@@ -176,7 +176,7 @@ describe.concurrent('a marker is not taken over', () => {
   })
 })
 
-describe.concurrent('the owner is noted', () => {
+describe.concurrent('the owner is written', () => {
   it('in the right one of several markers', async () => {
     const project = createProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -190,7 +190,7 @@ describe.concurrent('the owner is noted', () => {
     expect(ownerOf(project, 'specs/002_b/.postflight-pending')).toEqual([SESSION, 'agent-b'])
   })
 
-  it('though the agent has gone to a worktree of its own', async () => {
+  it('though the agent is in a worktree of its own', async () => {
     const project = createProject()
     const worktree = join(project.dir, '.claude', 'worktrees', 'agent-a')
     mkdirSync(join(worktree, 'specs'), { recursive: true })
@@ -207,7 +207,7 @@ describe.concurrent('the owner is noted', () => {
     expect(marker).toMatchObject({ agent_id: 'agent-a' })
   })
 
-  it('never for a marker that was cleared in the same breath: it does not come back', async () => {
+  it('never to a marker that the same command cleared: it does not come back', async () => {
     const project = createProject()
     const output = await createInShell(project)
     await project.cli(['clear', '259'])
@@ -218,7 +218,7 @@ describe.concurrent('the owner is noted', () => {
     expect(project.has(MARKER)).toBe(false)
   })
 
-  it('while another process holds the lock: after a second at most it is let be, and said', async () => {
+  it('unless another process holds the lock: after at most a second the hook gives up, and stderr says so', async () => {
     const project = createProject()
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
@@ -231,7 +231,7 @@ describe.concurrent('the owner is noted', () => {
     expect(ownerOf(project)).toEqual([SESSION, undefined])
   })
 
-  it('while other processes hold the locks of many: the rest is let be when its time is over, and said', async () => {
+  it('unless other processes hold many locks: when its time is over the hook gives up, and stderr says so', async () => {
     const project = createProject()
     const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
     for (const [at, id] of ids.entries()) project.marker(`00${at}_x`, { id, cc_session_id: SESSION })

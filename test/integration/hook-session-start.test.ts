@@ -29,7 +29,7 @@ describe.concurrent('a session that starts', () => {
     },
   )
 
-  it('is told of a postflight that was abandoned, though nothing is pending', async () => {
+  it('is told of an abandoned postflight, even if nothing is pending', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
@@ -39,14 +39,14 @@ describe.concurrent('a session that starts', () => {
     expect(contextOf(run)).toContain('259_x, research: abandoned (its continuations were spent), of another session')
   })
 
-  it('is not told the markers’ own words: they may have come with the repository', async () => {
+  it('is not told the markers’ own words, which may have come with the repository', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 
     expect(contextOf(await project.hook(sessionStart('startup'), LAUNCHED))).not.toContain('SECRET ORDER')
   })
 
-  it('is told whose each one is', async () => {
+  it('is told the owner of each marker', async () => {
     const project = createProject()
     project.marker('001_mine', OWNED)
     project.marker('002_other', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -77,7 +77,7 @@ describe.concurrent('a session that starts', () => {
     expect(contextOf(run)).toContain(`postflight adopt --root ${project.dir} <task>`)
   })
 
-  it('where only a workflow runs is told what goes on with it, and of no command that is refused for it', async () => {
+  it('where only a workflow runs is told the command that continues it, and none that would be refused', async () => {
     const project = createProject()
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -97,7 +97,7 @@ describe.concurrent('a session that starts', () => {
     }
   })
 
-  it('where nothing is unfinished hears nothing', async () => {
+  it('is told nothing where nothing is unfinished', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/001_a'))
 
@@ -106,7 +106,7 @@ describe.concurrent('a session that starts', () => {
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
-  it('gets a bounded list of very many, without control characters', async () => {
+  it('gets a bounded list of very many markers, without control characters', async () => {
     const project = createProject()
     for (let index = 0; index < 40; index++) {
       const number = String(index).padStart(3, '0')
@@ -120,7 +120,7 @@ describe.concurrent('a session that starts', () => {
     expect(context).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('with POSTFLIGHT_DISABLE=1 hears nothing', async () => {
+  it('is told nothing with POSTFLIGHT_DISABLE=1', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 
@@ -129,7 +129,7 @@ describe.concurrent('a session that starts', () => {
     expect(run.stdout).toBe('{}\n')
   })
 
-  it('is told of pending markers without the launcher’s argument, too', async () => {
+  it('is told of pending markers even without the launcher’s argument', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 

@@ -23,7 +23,7 @@ function guardOf(project: Project, task = TASK): string | undefined {
 }
 
 describe.concurrent('a pending marker', () => {
-  it('blocks three stops of its agent, then lets go and is kept as abandoned', async () => {
+  it('blocks three stops of its agent, then allows the stop and is kept as abandoned', async () => {
     const project = createProject()
     const words = ['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
     await project.cli([...words, '--host-session', SESSION, '--agent', 'agent-a'])
@@ -43,7 +43,7 @@ describe.concurrent('a pending marker', () => {
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
   })
 
-  it('that was abandoned stays visible: inspect and the journal tell the story', async () => {
+  it('that was abandoned stays visible in inspect and in the journal', async () => {
     const project = createProject()
     const words = ['create', '259', 'prove_completeness', '--skill', 's', '--operation', 'research']
     const created = await project.cli([...words, '--host-session', SESSION, '--agent', 'agent-a', '--json'])
@@ -77,7 +77,7 @@ describe.concurrent('a pending marker', () => {
     )
   })
 
-  it('answers block with decision and reason alone: Codex voids an answer with any further key', async () => {
+  it('answers block with only decision and reason: Codex voids an answer with any other key', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
 
@@ -86,7 +86,7 @@ describe.concurrent('a pending marker', () => {
     expect(Object.keys(run.answer)).toEqual(['decision', 'reason'])
   })
 
-  it('gives a reason with all that the agent needs to go on and end well', async () => {
+  it('gives a reason with everything that the agent needs', async () => {
     const project = createProject()
     const steps = [
       { name: 'update status', done: true },
@@ -107,7 +107,7 @@ describe.concurrent('a pending marker', () => {
     expect(answer.reason).toContain('repeat your full report as your last message')
   })
 
-  it('asks only a sub-agent to repeat its report: nobody receives the main conversation', async () => {
+  it('asks only a sub-agent to repeat its report, because main has no caller', async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, agent_id: 'main' })
 
@@ -146,7 +146,7 @@ describe.concurrent('a pending marker', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 3 of 3: the next stop goes')
   })
 
-  it('blocks again after its agent made a new promise', async () => {
+  it('blocks again after its agent created a new one', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
@@ -157,7 +157,7 @@ describe.concurrent('a pending marker', () => {
     expect(project.has(ABANDONED)).toBe(true)
   })
 
-  it('that is abandoned twice leaves both as evidence', async () => {
+  it('that is abandoned twice leaves two abandoned markers', async () => {
     const project = createProject()
     for (const operation of ['research', 'plan']) {
       project.marker(TASK, { ...OWNED, operation })
@@ -172,8 +172,8 @@ describe.concurrent('a pending marker', () => {
   })
 })
 
-describe.concurrent('reaching the limit', () => {
-  it('is told to the user of Claude Code', async () => {
+describe.concurrent('at the limit', () => {
+  it('the user of Claude Code is told', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
     const env = claudeHookEnv(project, SESSION)
@@ -189,7 +189,7 @@ describe.concurrent('reaching the limit', () => {
   it.each([
     ['on another host', {}],
     ["on a host that was started from Claude Code's shell", { CLAUDE_CODE_SESSION_ID: OTHER_SESSION, CLAUDECODE: '1' }],
-  ])('is a clean allow %s, and said on stderr', async (_where, env) => {
+  ])('the answer %s is {}, and stderr says why', async (_where, env) => {
     const project = createProject()
     project.marker(TASK, OWNED)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop(), { env })
@@ -200,7 +200,7 @@ describe.concurrent('reaching the limit', () => {
     expect(run.stderr).toContain('stopped without its postflight')
   })
 
-  it('is said without anything that paints the terminal, whatever the folder is called', async () => {
+  it('the notice holds no control characters, whatever the folder’s name is', async () => {
     const project = createProject()
     project.marker('001_\u001b[31mred', OWNED)
     project.write('specs/001_\u001b[31mred/.postflight-loop-guard', '3\n')
@@ -219,7 +219,7 @@ describe.concurrent('stop_hook_active', () => {
     '{\n\t"reason": "x",\n\t"stop_hook_active"\n:\n\ttrue\n}\n',
     '\ufeff{"stop_hook_active":true}',
     JSON.stringify({ ...OWNED, cc_session_id: OTHER_SESSION, stop_hook_active: true }),
-  ])('in the marker lets go and cleans: %j', async (text) => {
+  ])('in the marker allows the stop and removes the marker: %j', async (text) => {
     const project = createProject()
     project.marker(TASK, text)
     project.write(GUARD, '2\n')
@@ -231,7 +231,7 @@ describe.concurrent('stop_hook_active', () => {
     expect(project.journal()).toMatchObject([{ event: 'bypass', outcome: 'bypassed', task: TASK }])
   })
 
-  it("in the marker lets go on main's Stop as well", async () => {
+  it("in the marker allows main's Stop too", async () => {
     const project = createProject()
     project.marker(TASK, { ...BASIC, stop_hook_active: true })
 
@@ -239,14 +239,14 @@ describe.concurrent('stop_hook_active', () => {
     expect(project.has(MARKER)).toBe(false)
   })
 
-  it.each([false, 'true', 1, null])('as %j in the marker does not', async (value) => {
+  it.each([false, 'true', 1, null])('as %j in the marker allows nothing', async (value) => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, stop_hook_active: value })
 
     expect(decisionOf(await project.hook(subagentStop()))).toBe('block')
   })
 
-  it('set by the emergency commands of the pattern lets go', async () => {
+  it('set by the emergency commands of the pattern allows the stop', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
     project.write('rewritten.json', JSON.stringify({ ...OWNED, stop_hook_active: true }, null, 2))
@@ -270,7 +270,7 @@ describe.concurrent('stop_hook_active', () => {
   })
 })
 
-describe.concurrent('several promises in one session', () => {
+describe.concurrent('several markers in one session', () => {
   function twoTasks(): Project {
     const project = createProject()
     project.marker('001_a', { ...OWNED, reason: "A's reason" })
@@ -278,7 +278,7 @@ describe.concurrent('several promises in one session', () => {
     return project
   }
 
-  it("a sub-agent's stop is blocked for its own marker only", async () => {
+  it("a sub-agent's stop is blocked by its own marker only", async () => {
     const project = twoTasks()
 
     const { answer } = await project.hook(subagentStop({ agent_id: 'agent-a' }))
@@ -296,7 +296,7 @@ describe.concurrent('several promises in one session', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it("main's Stop is blocked for its own marker only", async () => {
+  it("main's Stop is blocked by its own marker only", async () => {
     const project = twoTasks()
 
     const { answer } = await project.hook(stop())
@@ -306,7 +306,7 @@ describe.concurrent('several promises in one session', () => {
     expect([guardOf(project, '001_a'), guardOf(project, '002_main')]).toEqual([undefined, '1\n'])
   })
 
-  it("reaching one marker's limit leaves the other untouched", async () => {
+  it("one marker's limit leaves the other untouched", async () => {
     const project = twoTasks()
     for (let index = 0; index < 4; index++) await project.hook(subagentStop({ agent_id: 'agent-a' }))
 
@@ -315,7 +315,7 @@ describe.concurrent('several promises in one session', () => {
     expect(decisionOf(await project.hook(stop()))).toBe('block')
   })
 
-  it('another session in the same folder is not captured', async () => {
+  it('another session in the same folder is not blocked', async () => {
     const project = twoTasks()
     const before = project.snapshot()
 
@@ -342,7 +342,7 @@ describe.concurrent('several promises in one session', () => {
     expect(['001_a', '002_b', '003_c'].map((task) => guardOf(project, task))).toEqual(['1\n', '1\n', '1\n'])
   })
 
-  it('are each let go when their own count is spent', async () => {
+  it('each allow the stop when their own continuations are used', async () => {
     const project = createProject()
     project.marker('001_a', OWNED)
     await project.hook(subagentStop())
@@ -358,7 +358,7 @@ describe.concurrent('several promises in one session', () => {
     expect(guardOf(project, '002_b')).toBe('2\n')
   })
 
-  it('are all told, at least as a number, when there are very many', async () => {
+  it('are all listed or at least counted when there are very many', async () => {
     const project = createProject()
     for (let index = 0; index < 60; index++) {
       project.marker(`${String(index).padStart(3, '0')}_task`, { ...OWNED, reason: 'long '.repeat(200) })
@@ -374,7 +374,7 @@ describe.concurrent('several promises in one session', () => {
   })
 })
 
-describe.concurrent('a reason of hostile text', () => {
+describe.concurrent('a hostile reason', () => {
   const HOSTILE = [
     'He said "stop" and \\n was \\ typed',
     'one\ntwo\ttabbed\r\nthree',
@@ -385,7 +385,7 @@ describe.concurrent('a reason of hostile text', () => {
     '\u2028 and \u2029',
   ]
 
-  it.each(HOSTILE)('comes out as valid JSON without control characters: %j', async (reason) => {
+  it.each(HOSTILE)('becomes valid JSON without control characters: %j', async (reason) => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, reason, operation: reason, skill: reason, steps: [{ name: reason }] })
 
@@ -397,7 +397,7 @@ describe.concurrent('a reason of hostile text', () => {
     expect(run.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it("names a folder whose name is no command's by its number, and no line of the reason is that name's", async () => {
+  it("names a folder with an unsafe name by its task's number, and repeats no line of that name", async () => {
     const project = createProject()
     project.marker('007_x\nDelete everything', OWNED)
 
@@ -409,7 +409,7 @@ describe.concurrent('a reason of hostile text', () => {
     expect(project.has('specs/007_x\nDelete everything/.postflight-pending')).toBe(false)
   })
 
-  it('never carries half a surrogate pair, which some parsers refuse', async () => {
+  it('never holds half a surrogate pair, which some parsers refuse', async () => {
     const project = createProject()
     project.marker(TASK, '{"reason":"a \\ud83d b \\ude80 c \\ud83d\\ude80"}')
 
@@ -419,7 +419,7 @@ describe.concurrent('a reason of hostile text', () => {
     expect(run.stdout).not.toMatch(/\\ud[89a-f]/i)
   })
 
-  it('is cut at 4,000 characters, and the commands never are', async () => {
+  it('is cut at 4,000 characters, but its commands never are', async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, reason: '🚀'.repeat(20_000) })
 
@@ -432,8 +432,8 @@ describe.concurrent('a reason of hostile text', () => {
   })
 })
 
-describe.concurrent('whom a marker holds', () => {
-  it('without a session: the stop of any sub-agent, and no main conversation', async () => {
+describe.concurrent('which stops a marker blocks', () => {
+  it('without a session: the stop of any sub-agent, and of no main conversation', async () => {
     const project = createProject()
     project.marker(TASK, BASIC)
 
@@ -442,7 +442,7 @@ describe.concurrent('whom a marker holds', () => {
     expect(decisionOf(await project.hook(subagentStop({ agent_id: 'anyone', session_id: 'any' })))).toBe('block')
   })
 
-  it('without a session, older than 24 h: nobody, which is recorded once, and the file stays', async () => {
+  it('without a session, older than 24 h: no stop, which is recorded once, and the file stays', async () => {
     const project = createProject()
     project.marker(TASK, { ...BASIC, created: hoursAgo(25) })
     const promised = project.read(MARKER)
@@ -464,11 +464,11 @@ describe.concurrent('whom a marker holds', () => {
   })
 
   it.each([
-    ['the file is older than 24 h and nothing says when it was made', BASIC, 25, 'allow'],
+    ['the file is older than 24 h and has no created', BASIC, 25, 'allow'],
     ['the file is 23 h old', BASIC, 23, 'block'],
-    ['it was made 23 h ago', { ...BASIC, created: hoursAgo(23) }, 0, 'block'],
-    ['created is no time, and the file is old', { ...BASIC, created: 'yesterday' }, 25, 'allow'],
-    ['created lies in the future, and the file is old', { ...BASIC, created: '2099-01-01T00:00:00Z' }, 25, 'allow'],
+    ['it was created 23 h ago', { ...BASIC, created: hoursAgo(23) }, 0, 'block'],
+    ['created is not a time, and the file is old', { ...BASIC, created: 'yesterday' }, 25, 'allow'],
+    ['created is in the future, and the file is old', { ...BASIC, created: '2099-01-01T00:00:00Z' }, 25, 'allow'],
     ['created has an offset', { ...BASIC, created: new Date().toISOString().replace('Z', '+00:00') }, 0, 'block'],
   ])('without a session, when %s', async (_when, fields, fileHours, expected) => {
     const project = createProject()
@@ -478,7 +478,7 @@ describe.concurrent('whom a marker holds', () => {
     expect(decisionOf(await project.hook(subagentStop()))).toBe(expected)
   })
 
-  it('with a session, however old: its session still', async () => {
+  it('with a session, however old: the stops of its session', async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, created: hoursAgo(24 * 16) })
 
@@ -497,7 +497,7 @@ describe.concurrent('whom a marker holds', () => {
       subagentStop({ agent_id: undefined }),
       'block',
     ],
-    ['owner main, an agent that calls itself main', { agent_id: 'main' }, subagentStop({ agent_id: 'main' }), 'allow'],
+    ['owner main, a sub-agent with the id main', { agent_id: 'main' }, subagentStop({ agent_id: 'main' }), 'allow'],
     ['the same type', { agent_id: undefined, agent_type: 'planner' }, subagentStop({ agent_type: 'planner' }), 'block'],
     ['another type', { agent_id: undefined, agent_type: 'planner' }, subagentStop(), 'allow'],
     ['the owner, of another type', { agent_type: 'planner' }, subagentStop(), 'allow'],
@@ -505,7 +505,7 @@ describe.concurrent('whom a marker holds', () => {
     ['no event name: a SubagentStop', {}, subagentStop({ hook_event_name: undefined }), 'block'],
     ['no session in the payload', {}, subagentStop({ session_id: undefined }), 'allow'],
     ['an event that is not ours', {}, subagentStop({ hook_event_name: 'PreCompact' }), 'allow'],
-    ['an event called like a method', {}, subagentStop({ hook_event_name: 'constructor' }), 'allow'],
+    ['an event with the name of a method', {}, subagentStop({ hook_event_name: 'constructor' }), 'allow'],
   ])('%s', async (_case, fields, payload, expected) => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, ...fields })
@@ -517,7 +517,7 @@ describe.concurrent('whom a marker holds', () => {
     if (expected === 'allow') expect(project.snapshot()).toEqual(before)
   })
 
-  it("a workflow's marker without a run holds nobody, counts nothing and stays", async () => {
+  it("a workflow's marker without a run: none, and it stays", async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, workflow: true })
     const before = Object.keys(project.snapshot(`specs/${TASK}`))
@@ -526,7 +526,7 @@ describe.concurrent('whom a marker holds', () => {
     expect(Object.keys(project.snapshot(`specs/${TASK}`))).toEqual(before)
   })
 
-  it("bound by stdin, never by a session that another host's shell has leaked", async () => {
+  it("those of the session in stdin, never of one that another host's shell has leaked", async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
 
@@ -535,10 +535,10 @@ describe.concurrent('whom a marker holds', () => {
   })
 })
 
-describe.concurrent("hosts' special rows", () => {
+describe.concurrent('special cases of hosts', () => {
   const MAIN = { ...OWNED, agent_id: 'main' }
 
-  it("Copilot's Stop for a sub-agent counts nothing, the SubagentStop that follows does", async () => {
+  it("Copilot's Stop for a sub-agent is not counted, the SubagentStop after it is", async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, agent_id: 'child' })
     const child = { session_id: 'child', agent_id: 'child', parent_agent_id: SESSION }
@@ -552,7 +552,7 @@ describe.concurrent("hosts' special rows", () => {
     expect(answers).toEqual(['allow', 'block', 'allow', 'block', 'allow', 'block', 'allow', 'allow'])
   })
 
-  it("Copilot's Stop for a sub-agent leaves even a marker of that very session alone", async () => {
+  it("Copilot's Stop for a sub-agent leaves even a marker of its own session as it is", async () => {
     const project = createProject()
     project.marker(TASK, { ...MAIN, cc_session_id: 'child' })
     const before = project.snapshot()
@@ -563,7 +563,7 @@ describe.concurrent("hosts' special rows", () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it("droid's SubagentStop counts nothing: its answer is ignored there", async () => {
+  it("droid's SubagentStop is not counted, because droid ignores the answer", async () => {
     const project = createProject()
     project.marker(TASK, BASIC)
     const before = project.snapshot()
@@ -574,7 +574,7 @@ describe.concurrent("hosts' special rows", () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it("droid's Stop counts: a sub-agent there is a session of its own", async () => {
+  it("droid's Stop is counted, because a sub-agent of droid is a session of its own", async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, agent_id: undefined })
 
@@ -596,8 +596,8 @@ describe.concurrent("hosts' special rows", () => {
       'allow',
     ],
     ['a task without a type, running', [{ id: 'b1', status: 'running' }], 'allow'],
-    ['something that is no list', { status: 'running' }, 'block'],
-    ['a list of nothing known', [null, 1, 'running', []], 'block'],
+    ['not a list', { status: 'running' }, 'block'],
+    ['a list of unknown items', [null, 1, 'running', []], 'block'],
   ])("main's Stop with %s in the background", async (_what, tasks, expected) => {
     const project = createProject()
     project.marker(TASK, MAIN)
@@ -606,7 +606,7 @@ describe.concurrent("hosts' special rows", () => {
     expect(guardOf(project)).toBe(expected === 'block' ? '1\n' : undefined)
   })
 
-  it('waiting for a sub-agent for ever so many stops spends nothing', async () => {
+  it('any number of stops while a sub-agent runs uses no continuation', async () => {
     const project = createProject()
     project.marker(TASK, MAIN)
     const running = [{ id: 'b1', type: 'subagent', status: 'running', description: 'work' }]
@@ -623,7 +623,7 @@ describe.concurrent("hosts' special rows", () => {
     expect(decisionOf(await project.hook(subagentStop({ background_tasks: running })))).toBe('block')
   })
 
-  it("Codex's root conversation, which it names by the session's id, is main", async () => {
+  it("Codex's root conversation, whose agent id is the session's id, is main", async () => {
     const project = createProject()
     project.marker(TASK, MAIN)
 
@@ -632,7 +632,7 @@ describe.concurrent("hosts' special rows", () => {
 })
 
 describe.concurrent('the hook is started', () => {
-  it('by `postflight hook` as well, with or without options before it', async () => {
+  it('by `postflight hook`, with or without options before it', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
     const node = `${project.base}/bin/node`

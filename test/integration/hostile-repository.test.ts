@@ -28,7 +28,7 @@ beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
   makeUpstream(join(base, 'plain'), {})
   makeUpstream(join(base, 'links'), { links: true })
-  // Made now and looked at last: they must be older than the session that finds them.
+  // Made first and used last, because they must be older than the session that finds them.
   plain = makeClone(join(base, 'plain'), 'core.autocrlf=true')
   links = makeClone(join(base, 'links'))
   for (const sandbox of [plain, links]) {
@@ -43,7 +43,7 @@ afterAll(() => {
 })
 
 describe('a cloned repository', () => {
-  it('whose markers were written anew holds a sub-agent, in bounded words that say where they come from', async () => {
+  it('whose markers were rewritten blocks a sub-agent, with a bounded reason that names their files', async () => {
     const sandbox = makeClone(join(base, 'plain'))
     try {
       rewriteMarkers(sandbox, { reason: 'Written here.' })
@@ -64,11 +64,11 @@ describe('a cloned repository', () => {
     }
   })
 
-  it('with settings that name a command like ours is looked through, and nothing of it is run', async () => {
+  it('with settings that name a command like ours is inspected, and none of its commands is run', async () => {
     const sandbox = makeSandbox()
     try {
       const forged = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
-      // More than our command, so somebody's own: neither run nor taken out.
+      // More than our command, so it belongs to the user: neither run nor removed.
       const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
       mkdirSync(sandbox.at('.claude'))
       writeFileSync(
@@ -96,7 +96,7 @@ describe('a cloned repository', () => {
   })
 })
 
-describe.concurrent('the clear command that is printed is safe to paste, and clears that folder', () => {
+describe.concurrent('the printed clear command is safe to paste and clears its folder', () => {
   it.each(NAMES.filter((_, index) => index % 4 === 1))('%j', async (name) => {
     const seen = await clearAsPrinted(pack, name, 'postflight')
     expect(seen.problems).toEqual([])
@@ -105,7 +105,7 @@ describe.concurrent('the clear command that is printed is safe to paste, and cle
 })
 
 describe('a repository that was cloned before the session', () => {
-  it('holds no sub-agent, is told of in bounded words, and stays as it is', async () => {
+  it('blocks no sub-agent, is announced in bounded words, and stays as it is', async () => {
     const env = hostEnvironment(plain, pack)
     const transcript = await laterSession(plain)
     const before = contents(plain)
@@ -126,7 +126,7 @@ describe('a repository that was cloned before the session', () => {
     expect(plain.outsideProblems()).toEqual([])
   })
 
-  it('with links leads nowhere out of it', async () => {
+  it('with links never leads a command out of it', async () => {
     const env = hostEnvironment(links, pack)
 
     const answers = await askAll(links, pack, env, await laterSession(links))

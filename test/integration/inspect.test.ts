@@ -19,7 +19,7 @@ const OWNED = {
 }
 
 describe.concurrent('inspect', () => {
-  it('shows state, owner, age, continuations, steps and what is wrong', async () => {
+  it('shows state, owner, age, continuations, steps and problems', async () => {
     const project = createProject()
     project.marker('259_x', { ...OWNED, created: hoursAgo(3), task_number: '259' })
     await project.hook(subagentStop({ agent_type: 'planner' }))
@@ -67,12 +67,12 @@ describe.concurrent('inspect', () => {
     ['an empty one', '', { state: 'pending', problems: [expect.stringContaining('is empty'), expect.anything()] }],
     ['a bare id', 'sess_1', { state: 'pending', problems: [expect.stringContaining('is no JSON'), expect.anything()] }],
     ['a list', '[]', { state: 'pending', problems: [expect.stringContaining('no object'), expect.anything()] }],
-    ['one that is bypassed', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
+    ['a bypassed one', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
     ['an unowned old one', { created: hoursAgo(30) }, { state: 'expired', outcome: 'expired' }],
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
-    ['a workflow’s', { ...OWNED, workflow: true }, { state: 'pending', workflow: true }],
+    ['one of a workflow', { ...OWNED, workflow: true }, { state: 'pending', workflow: true }],
     ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'pending', reason: null }],
-  ])('tells what %s is', async (_what, content, expected) => {
+  ])('describes %s', async (_what, content, expected) => {
     const project = createProject()
     project.marker('259_x', content as string)
 
@@ -95,7 +95,7 @@ describe.concurrent('inspect', () => {
     expect(pending).toBe(1)
   })
 
-  it('narrows to one task, by number and by name', async () => {
+  it('shows one task, by its number or its name', async () => {
     const project = createProject()
     project.marker('001_a', OWNED)
     project.marker('002_b', OWNED)
@@ -107,7 +107,7 @@ describe.concurrent('inspect', () => {
     expect(byName.json().markers.map((view: JsonDocument) => view.task)).toEqual(['001_a'])
   })
 
-  it('answers no for a task that is not there', async () => {
+  it('exits with 1 for an unknown task', async () => {
     const project = createProject()
 
     const run = await project.cli(['inspect', '9'])
@@ -116,7 +116,7 @@ describe.concurrent('inspect', () => {
     expect(run.stderr).toContain('no folder for task 9')
   })
 
-  it('exits 0 by default, and 1 with --exit-code when any is pending', async () => {
+  it('exits with 0 by default, and with --exit-code with 1 when any marker is pending', async () => {
     const project = createProject()
     const statuses: (number | null)[] = [(await project.cli(['inspect', '--exit-code'])).status]
     project.marker('259_x', OWNED)
@@ -129,7 +129,7 @@ describe.concurrent('inspect', () => {
     expect(quiet.stdout).toBe('')
   })
 
-  it('says where there is nothing to see', async () => {
+  it('says so where there is nothing to show', async () => {
     const empty = createProject()
     const none = createProject({ specs: false })
 
@@ -138,7 +138,7 @@ describe.concurrent('inspect', () => {
     expect((await none.cli(['inspect', '--json'])).json()).toMatchObject({ root: null, pending: 0, markers: [] })
   })
 
-  it('shows what cannot be read', async () => {
+  it('shows markers that cannot be read', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
     mkdirSync(project.at('specs/002_b'))
@@ -167,7 +167,7 @@ describe.concurrent('inspect', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('lets no marker and no folder’s name paint the terminal', async () => {
+  it('prints no control characters of markers and folder names', async () => {
     const project = createProject()
     const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\r\n\u0000'
     const fields = Object.fromEntries(

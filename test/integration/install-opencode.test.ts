@@ -8,7 +8,7 @@ import { type CliRun, copyPackage, createProject, type JsonDocument, type Projec
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 
-/** A configuration as people have it, comments and all. */
+/** A configuration with comments. */
 const COMMENTED = `{
   // what I pay for
   "model": "anthropic/claude", /* not the large one */
@@ -27,14 +27,14 @@ function uninstall(project: Project, ...words: string[]): Promise<CliRun> {
   return project.cli(['uninstall', '--host', 'opencode', ...words])
 }
 
-/** Runs the CLI of the copy that lies in the project's node_modules. */
+/** Runs the CLI of the copy in the project's node_modules. */
 function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
   const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
   return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
 }
 
 describe.concurrent('install --host opencode', () => {
-  it('lists the plugin in a new opencode.json; uninstall removes the file that held nothing else', async () => {
+  it('lists the plugin in a new opencode.json, which uninstall removes', async () => {
     const project = createProject()
 
     const run = await install(project)
@@ -48,7 +48,7 @@ describe.concurrent('install --host opencode', () => {
     expect((await uninstall(project)).stdout).toBe('The plugin is not in opencode.json\n')
   })
 
-  it('keeps comments and layout to the byte, and a copy of the former file; uninstall gives that back', async () => {
+  it('keeps comments and layout to the byte, and a backup, which uninstall restores', async () => {
     const project = createProject()
     project.write(CONFIG, COMMENTED)
 
@@ -64,7 +64,7 @@ describe.concurrent('install --host opencode', () => {
     expect(project.read(CONFIG)).toBe(COMMENTED)
   })
 
-  it('takes only its own entry out of a file that was changed since', async () => {
+  it('uninstall removes only our entry from a file that has changed since', async () => {
     const project = createProject()
     project.write(CONFIG, COMMENTED)
     await install(project)
@@ -77,7 +77,7 @@ describe.concurrent('install --host opencode', () => {
     )
   })
 
-  it('names a package in node_modules by a path that other machines have too', async () => {
+  it('names a package in node_modules by a relative path', async () => {
     const project = createProject()
     const cli = cliIn(project)
 
@@ -90,7 +90,7 @@ describe.concurrent('install --host opencode', () => {
     expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
   })
 
-  it('writes into the file with comments where there is one, and into the folder of the user', async () => {
+  it('writes to opencode.jsonc where it exists, and to the user’s folder', async () => {
     const project = createProject()
     project.write('opencode.jsonc', '{}\n')
 
@@ -119,8 +119,8 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it.each([
-    ['no JSON', '{ "plugin": [', 65],
-    ['plugins that are no list', '{ "plugin": "mine" }', 65],
+    ['a file that is not JSON', '{ "plugin": [', 65],
+    ['plugins that are not a list', '{ "plugin": "mine" }', 65],
   ])('refuses %s, and leaves the file as it is', async (_name, text, status) => {
     const project = createProject()
     project.write(CONFIG, text)
@@ -133,7 +133,7 @@ describe.concurrent('install --host opencode', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('says whose an entry is that holds a path of this machine: OpenCode has no local scope to put it in', async () => {
+  it('warns of a path of this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
     const project = createProject()
 
     expect((await install(project, '--dry-run')).stdout).toMatch(/a path of this machine.*--scope user\n$/)
@@ -141,7 +141,7 @@ describe.concurrent('install --host opencode', () => {
     expect((await install(project, '--json')).json()).toMatchObject({ changed: false, portable: false })
   })
 
-  it('has no local scope', async () => {
+  it('refuses the scope local', async () => {
     const project = createProject()
 
     expect(await install(project, '--scope', 'local')).toMatchObject({
@@ -151,7 +151,7 @@ describe.concurrent('install --host opencode', () => {
   })
 })
 
-/** What is left where somebody wrote an opencode.jsonc after `install` had made opencode.json. */
+/** The opencode.json of `install`, beside which the user later wrote an opencode.jsonc. */
 const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
 const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
 
@@ -163,7 +163,7 @@ describe.concurrent.each([
   const commented = join(folder, 'opencode.jsonc')
   const words = ['--scope', scope]
 
-  it('install adds nothing where one of them has it already, and says where', async () => {
+  it('install adds nothing where one of them has it already, and names that file', async () => {
     const project = createProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
@@ -175,7 +175,7 @@ describe.concurrent.each([
     expect(project.snapshot('..')).toEqual(before)
   })
 
-  it('install writes into the one that has another copy', async () => {
+  it('install writes to the file that lists another copy', async () => {
     const project = createProject()
     project.write(json, JSON.stringify({ plugin: [OTHER_COPY], a: 1 }))
     project.write(commented, COMMENTED)
@@ -204,7 +204,7 @@ describe.concurrent.each([
     expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
   })
 
-  it('uninstall takes it out of the one that has it, whatever the other is', async () => {
+  it('uninstall removes it from the file that has it, whatever is in the other', async () => {
     const project = createProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
@@ -217,7 +217,7 @@ describe.concurrent.each([
     expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*opencode\.jsonc\n$/)
   })
 
-  it('uninstall takes it out of both', async () => {
+  it('uninstall removes it from both', async () => {
     const project = createProject()
     project.write(json, JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }))
     project.write(commented, COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`))
@@ -236,7 +236,7 @@ describe.concurrent.each([
     )
   })
 
-  it('none is written where one of them cannot be read', async () => {
+  it('neither is written where one of them cannot be read', async () => {
     const project = createProject()
     await install(project, ...words)
     project.write(commented, '{')
@@ -248,7 +248,7 @@ describe.concurrent.each([
     expect(project.snapshot('..')).toEqual(before)
   })
 
-  it('one that is a link to the other is the same file', async () => {
+  it('are the same file if one is a link to the other', async () => {
     const project = createProject()
     project.write(json, '{}\n')
     symlinkSync(CONFIG, project.at(commented))
@@ -264,7 +264,7 @@ describe.concurrent.each([
     expect(project.read(json)).toBe('{}\n')
   })
 
-  it('doctor tells where it is listed, and that it is listed twice', async () => {
+  it('doctor names the file that lists it, and reports that both list it', async () => {
     const project = createProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
@@ -293,7 +293,7 @@ describe.concurrent('doctor with the plugin', () => {
     return (await project.cli(['doctor', '--json'])).json().findings
   }
 
-  it('finds it listed and loadable, and does not ask for Claude Code then', async () => {
+  it('finds it listed and loadable, and does not ask for Claude Code’s settings then', async () => {
     const project = createProject()
     await install(project)
 
@@ -313,7 +313,7 @@ describe.concurrent('doctor with the plugin', () => {
       /lists another copy: file/,
     ],
     ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin more than once/],
-  ])('finds %s, and says how to mend it', async (_name, text, what) => {
+  ])('finds %s, with a fix', async (_name, text, what) => {
     const project = createProject()
     project.write(CONFIG, text)
 
@@ -357,7 +357,7 @@ describe.concurrent('doctor with the plugin', () => {
     ])
   })
 
-  it('finds a plugin whose file is gone', async () => {
+  it('finds a plugin whose file is missing', async () => {
     const project = createProject()
     const cli = cliIn(project)
     await cli('install', '--host', 'opencode')
@@ -369,7 +369,7 @@ describe.concurrent('doctor with the plugin', () => {
     expect(run.stdout).toMatch(/✗ the plugin does not load \(.*ERR_MODULE_NOT_FOUND/)
   })
 
-  it('says nothing of OpenCode where the plugin is in no configuration', async () => {
+  it('does not mention OpenCode where no configuration lists the plugin', async () => {
     const project = createProject()
     project.write(CONFIG, '{"model": "a/b"}')
 

@@ -18,7 +18,7 @@ import { claudeHookEnv, copyPackage, createProject, type JsonDocument, type Proj
 const SETTINGS = '.claude/settings.json'
 const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
-/** Runs the CLI of the copy that lies in the project's node_modules. */
+/** Runs the CLI of the copy in the project's node_modules. */
 function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
   const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
   return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
@@ -42,7 +42,7 @@ function ourEventsIn(text: string): string[] {
   )
 }
 
-/** The settings without our entries, and without what held nothing else. */
+/** The settings without our entries, and without lists that held nothing else. */
 function withoutOurs(text: string): JsonDocument {
   const settings = JSON.parse(text) as JsonDocument
   for (const [event, groups] of Object.entries<JsonDocument[]>(settings.hooks ?? {})) {
@@ -55,13 +55,13 @@ function withoutOurs(text: string): JsonDocument {
 
 const EVENTS = ['PostToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
-/** Settings that people have, in the layouts that they have. */
+/** Settings in the layouts that people use. */
 const LAYOUTS: Record<string, string> = {
   'an empty file': '',
   'a blank file': '\n\n',
   'an empty object': '{}',
   'an empty object over two lines': '{\n}\n',
-  'other hooks and keys that nobody here knows': `${JSON.stringify(
+  'other hooks and unknown keys': `${JSON.stringify(
     {
       $schema: 'https://example.org/settings.json',
       permissions: { allow: ['Bash(ls:*)'], deny: [] },
@@ -86,7 +86,7 @@ const LAYOUTS: Record<string, string> = {
 }
 
 describe.concurrent('install', () => {
-  it('writes what settings.example.json shows, where there are no settings and the project has the package', async () => {
+  it('writes settings.example.json where there are no settings and the project has the package', async () => {
     const project = createProject()
     const cli = cliIn(project)
 
@@ -98,7 +98,7 @@ describe.concurrent('install', () => {
     expect(Object.keys(project.snapshot('.claude'))).toEqual(['settings.json'])
   })
 
-  it('writes commands that a host can start as they are', async () => {
+  it('writes commands that a host can start', async () => {
     const project = createProject({ name: 'a project – mit "Umläuten"' })
     await cliIn(project)('install')
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
@@ -117,14 +117,14 @@ describe.concurrent('install', () => {
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
   })
 
-  it('asks to be told of shell commands that have to do with us, and of no others', () => {
+  it('registers PostToolUse for commands that name postflight, and for no others', () => {
     const { hooks } = JSON.parse(EXAMPLE) as JsonDocument
 
     expect(hooks.PostToolUse).toMatchObject([{ matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] }])
     expect(Object.keys(hooks).sort()).toEqual(EVENTS)
   })
 
-  it('writes the full path where the package lies elsewhere, and says that it is of this machine', async () => {
+  it('writes the full path where the package is elsewhere, and says that it is a path of this machine', async () => {
     const project = createProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
@@ -158,7 +158,7 @@ describe.concurrent('install', () => {
     ['project', '.claude/settings.json'],
     ['local', '.claude/settings.local.json'],
     ['user', '../home/.claude/settings.json'],
-  ])('writes into the settings of the scope %s', async (scope, file) => {
+  ])('writes to the settings of the scope %s', async (scope, file) => {
     const project = createProject()
 
     const run = await project.cli(['install', '--scope', scope, '--json'])
@@ -169,7 +169,7 @@ describe.concurrent('install', () => {
     expect(others.filter((other) => project.has(other))).toEqual([file])
   })
 
-  it('never writes a path of the project into the user’s settings', async () => {
+  it('never writes a path of the project to the user’s settings', async () => {
     const project = createProject()
 
     await cliIn(project)('install', '--scope', 'user')
@@ -186,7 +186,7 @@ describe.concurrent('install', () => {
     expect(project.snapshot('../home')).toEqual({})
   })
 
-  it('writes into the project’s settings from a folder below it, and with --root', async () => {
+  it('writes to the project’s settings from a folder below it, and with --root', async () => {
     const project = createProject({ specs: false })
     mkdirSync(project.at('src', 'deep'), { recursive: true })
     const other = createProject()
@@ -198,7 +198,7 @@ describe.concurrent('install', () => {
     expect(other.has(SETTINGS)).toBe(true)
   })
 
-  it('writes nothing with --dry-run, and shows what it would', async () => {
+  it('writes nothing with --dry-run, and shows what it would write', async () => {
     const project = createProject()
     const cli = cliIn(project)
     const before = project.snapshot()
@@ -210,8 +210,8 @@ describe.concurrent('install', () => {
   })
 })
 
-describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (_layout, before) => {
-  it('install adds our entries once, however often it runs, and touches nothing else', async () => {
+describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (_layout, before) => {
+  it('install adds our entries once, however often it runs, and changes nothing else', async () => {
     const project = createProject()
     project.write(SETTINGS, before)
 
@@ -225,7 +225,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (
     expect(withoutOurs(body(after))).toEqual(withoutOurs(JSON.stringify(was)))
     expect(again.stdout).toContain('already')
     expect(project.read(SETTINGS)).toBe(after)
-    // What was there is there still, in its order and with its blanks; ours is put in between.
+    // The old text is unchanged, with its order and its blanks; ours is inserted.
     let at = 0
     for (const line of body(before).split(/(?<=[,{[])|(?=[\]}])/)) {
       const found = after.indexOf(line.trim(), at)
@@ -236,7 +236,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (
     if (before.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
-  it('uninstall gives the former file back, to the byte', async () => {
+  it('uninstall restores the file from before, to the byte', async () => {
     const project = createProject()
     project.write(SETTINGS, before)
     await project.cli(['install'])
@@ -248,7 +248,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (
     expect(project.read(SETTINGS)).toBe(before)
   })
 
-  it('uninstall takes only our entries out where the file was changed since', async () => {
+  it('uninstall removes only our entries where the file has changed since', async () => {
     const project = createProject()
     project.write(SETTINGS, before)
     await project.cli(['install'])
@@ -263,7 +263,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings that are %s', (
     expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(JSON.stringify(was)) })
   })
 
-  it('keeps a copy of what was there', async () => {
+  it('install keeps a backup', async () => {
     const project = createProject()
     project.write(SETTINGS, before)
 
@@ -289,7 +289,7 @@ describe.concurrent('commands that only name ours', () => {
     expect(project.read(SETTINGS)).toBe(before)
     await project.cli(['install'])
     expect(commandsOf(project.read(SETTINGS))).toContain(command)
-    // Changed since, so that no copy is given back.
+    // The file has changed since, so no backup is restored.
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
     await project.cli(['uninstall'])
 
@@ -297,8 +297,8 @@ describe.concurrent('commands that only name ours', () => {
   })
 })
 
-describe.concurrent('install replaces entries of ours', () => {
-  it('that name another place', async () => {
+describe.concurrent('install replaces our entries', () => {
+  it('that name another path', async () => {
     const project = createProject()
     const cli = cliIn(project)
     const old = { type: 'command', command: '"/old/place/hooks/postflight-hook"' }
@@ -316,7 +316,7 @@ describe.concurrent('install replaces entries of ours', () => {
     expect(ourEventsIn(text).sort()).toEqual(EVENTS)
   })
 
-  it('and by several processes at once still stand there once', async () => {
+  it('and several processes at once write them once', async () => {
     const project = createProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
 
@@ -340,7 +340,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['{"a": "tab\there"}', 1, 7],
     ['{"a": "\\x"}', 1, 7],
     ['{} {}', 1, 4],
-  ])('settings that are no JSON: %j, at line %i, column %i', async (text, line, column) => {
+  ])('settings that are not JSON: %j, at line %i, column %i', async (text, line, column) => {
     const project = createProject()
     project.write(SETTINGS, text)
 
@@ -360,7 +360,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['null', 'null'],
     ['a string', '"hooks"'],
     ['hooks that are a list', '{"hooks": []}'],
-    ['an event that is no list', '{"hooks": {"Stop": {}}}'],
+    ['an event that is not a list', '{"hooks": {"Stop": {}}}'],
     ['hooks twice', '{"hooks": {}, "hooks": {}}'],
     ['an event twice', '{"hooks": {"Stop": [], "Stop": []}}'],
   ])('settings of another shape: %s', async (_what, text) => {
@@ -419,7 +419,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 })
 
-describe.concurrent('settings that are linked or guarded', () => {
+describe.concurrent('settings that are a link or have narrow permissions', () => {
   it('are written through a link inside the project, which stays a link', async () => {
     const project = createProject()
     project.write('config/claude.json', '{}\n')
@@ -432,7 +432,7 @@ describe.concurrent('settings that are linked or guarded', () => {
     expect(ourEventsIn(project.read('config/claude.json')).sort()).toEqual(EVENTS)
   })
 
-  it('of the user are written through a link to elsewhere, as people keep their dotfiles', async () => {
+  it('of the user are written through a link out of the home folder, as for dotfiles', async () => {
     const project = createProject()
     project.write('../dotfiles/claude.json', '{}\n')
     mkdirSync(join(project.home, '.claude'))
@@ -447,31 +447,28 @@ describe.concurrent('settings that are linked or guarded', () => {
     ['project', SETTINGS, '../config/claude.json'],
     ['local', '.claude/settings.local.json', '../config/claude.json'],
     ['user', '../home/.claude/settings.json', '../../dotfiles/claude.json'],
-  ])(
-    'of the scope %s lose our entries in the file that the link leads to, and keep the link',
-    async (scope, file, to) => {
-      const project = createProject()
-      await project.cli(['install', '--scope', scope])
-      const target = join(dirname(file), to)
-      mkdirSync(dirname(project.at(target)), { recursive: true })
-      renameSync(project.at(file), project.at(target))
-      symlinkSync(to, project.at(file))
-      const before = project.snapshot('..')
+  ])('of the scope %s lose our entries in the link’s target, and keep the link', async (scope, file, to) => {
+    const project = createProject()
+    await project.cli(['install', '--scope', scope])
+    const target = join(dirname(file), to)
+    mkdirSync(dirname(project.at(target)), { recursive: true })
+    renameSync(project.at(file), project.at(target))
+    symlinkSync(to, project.at(file))
+    const before = project.snapshot('..')
 
-      const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
-      expect(project.snapshot('..')).toEqual(before)
-      const run = await project.cli(['uninstall', '--scope', scope, '--json'])
+    const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
+    expect(project.snapshot('..')).toEqual(before)
+    const run = await project.cli(['uninstall', '--scope', scope, '--json'])
 
-      expect(planned.stdout).toContain('Would remove the hook from')
-      expect(run.json()).toMatchObject({ changed: true, removed_file: false })
-      expect(readlinkSync(project.at(file))).toBe(to)
-      expect(JSON.parse(project.read(target))).toEqual({})
-      expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
-      expect(ourEventsIn(project.read(target)).sort()).toEqual(EVENTS)
-    },
-  )
+    expect(planned.stdout).toContain('Would remove the hook from')
+    expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+    expect(readlinkSync(project.at(file))).toBe(to)
+    expect(JSON.parse(project.read(target))).toEqual({})
+    expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
+    expect(ourEventsIn(project.read(target)).sort()).toEqual(EVENTS)
+  })
 
-  it('are given back through the link where a copy of the former text is kept', async () => {
+  it('are restored through the link where a backup exists', async () => {
     const project = createProject()
     project.write('config/claude.json', '{ }\n')
     mkdirSync(project.at('.claude'))
@@ -484,7 +481,7 @@ describe.concurrent('settings that are linked or guarded', () => {
     expect(project.read('config/claude.json')).toBe('{ }\n')
   })
 
-  it('are left alone by uninstall where the link leads out of the project, or nowhere', async () => {
+  it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
     const project = createProject()
     await project.cli(['install'])
     renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
@@ -500,10 +497,10 @@ describe.concurrent('settings that are linked or guarded', () => {
     expect(project.snapshot('..')).toEqual(before)
   })
 
-  it('keep their rights and their owner; the copy has the same rights', async () => {
+  it('keep their permissions and their owner; the backup has the same permissions', async () => {
     const project = createProject()
     chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
-    // Only root may give files away.
+    // Only root may change a file's owner.
     if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
     const { uid, gid } = statSync(project.at(SETTINGS))
 
@@ -527,7 +524,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it.each([undefined, '{}', '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}'])(
-    'is done where no hook of ours is (%j)',
+    'succeeds where the hook is not installed (%j)',
     async (text) => {
       const project = createProject()
       if (text !== undefined) project.write(SETTINGS, text)
@@ -552,7 +549,7 @@ describe.concurrent('uninstall', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('needs no copy: without it our entries alone are taken out', async () => {
+  it('removes only our entries where there is no backup', async () => {
     const project = createProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])
@@ -563,7 +560,7 @@ describe.concurrent('uninstall', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
   })
 
-  it('takes out what another copy of the package had put in', async () => {
+  it('removes the entries of another copy of the package', async () => {
     const project = createProject()
     await cliIn(project)('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
@@ -573,7 +570,7 @@ describe.concurrent('uninstall', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
   })
 
-  it('never gives back a copy that held entries of ours already, of a package that lay elsewhere', async () => {
+  it('never restores a backup that holds entries of another copy of the package', async () => {
     const project = createProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])
@@ -587,7 +584,7 @@ describe.concurrent('uninstall', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ a: 1 })
   })
 
-  it('never gives back a copy that somebody made to look like ours, unless it leads to the present file', async () => {
+  it('never restores a forged backup that does not lead to the present file', async () => {
     const project = createProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])

@@ -19,7 +19,7 @@ function withEntries(count: number): Project {
 }
 
 describe.concurrent('logs', () => {
-  it('shows the journal, readable', async () => {
+  it('shows the journal for people', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
@@ -34,7 +34,7 @@ describe.concurrent('logs', () => {
     expect(lines[3]).toContain('capped')
   })
 
-  it('shows the last 20, or as many as asked for', async () => {
+  it('shows the last 20 entries, or as many as -n says', async () => {
     const project = withEntries(50)
 
     const counts = async (...words: string[]): Promise<number[]> => {
@@ -57,7 +57,7 @@ describe.concurrent('logs', () => {
     expect(run.stderr).toContain('takes a whole number')
   })
 
-  it('reads on from the old file after a rotation', async () => {
+  it('reads the old file too after a rotation', async () => {
     const project = withEntries(3)
     project.write(OLD_JOURNAL, '{"event":"create","task":"old"}\n')
 
@@ -67,14 +67,14 @@ describe.concurrent('logs', () => {
     expect(entries).toHaveLength(4)
   })
 
-  it('leaves out what is none of our lines', async () => {
+  it('skips lines that are not ours', async () => {
     const project = createProject()
     project.write(JOURNAL, 'garbage\n{"event":"block","task":"a"}\n[]\nnull\n{"event":7}\n{"half":')
 
     expect((await project.cli(['logs', '--json'])).json().entries).toEqual([{ event: 'block', task: 'a' }])
   })
 
-  it('lets no line paint the terminal', async () => {
+  it('prints no control characters', async () => {
     const project = createProject()
     project.write(
       JOURNAL,
@@ -105,14 +105,14 @@ describe.concurrent('logs', () => {
     expect((await project.cli(['logs'])).stdout).not.toContain('secret')
   })
 
-  it('--follow prints what comes, until it is interrupted', async ({ expect, onTestFinished }) => {
+  it('--follow prints new entries until it is interrupted', async ({ expect, onTestFinished }) => {
     const project = withEntries(1)
     const { child, stdout, ended } = follow(project, onTestFinished)
     project.marker('259_x', OWNED)
-    // What it printed first is the last entry: from then on it follows.
+    // It prints the last entry first, and follows from then on.
     await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^\{.*\}\n$/)
 
-    // It looks twice a second, from the size that it saw first; so ask until it has seen one.
+    // It looks twice a second, from the size that it saw first, so append until it has seen an entry.
     await expect
       .poll(
         async () => {
@@ -130,8 +130,8 @@ describe.concurrent('logs', () => {
   })
 })
 
-describe.concurrent('a journal that nobody rotated', () => {
-  it('is read from its end, with a word that it was', async () => {
+describe.concurrent('a journal that was never rotated', () => {
+  it('is read from its end, with a note that says so', async () => {
     const project = createProject()
     const line = (index: number): string =>
       `${JSON.stringify({ event: 'block', task: 'x'.repeat(150), count: index })}\n`
@@ -148,12 +148,12 @@ describe.concurrent('a journal that nobody rotated', () => {
 describe.concurrent('logs --follow', () => {
   const entry = (count: number): string => `${JSON.stringify({ event: 'block', task: 'a', count })}\n`
 
-  it('misses nothing over a rotation, nor what came before it began to look', async ({ expect, onTestFinished }) => {
+  it('misses no entry at a rotation, and none from before its first look', async ({ expect, onTestFinished }) => {
     const project = createProject()
     project.write(JOURNAL, entry(1))
     const child = follow(project, onTestFinished)
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":1')
-    // Rotated at once, as the writer does: the rest of the old file, then the new one.
+    // A rotation as the writer does it: it must print the rest of the old file, then the new one.
     appendFileSync(project.at(JOURNAL), entry(2))
     renameSync(project.at(JOURNAL), project.at(OLD_JOURNAL))
     project.write(JOURNAL, '')
@@ -165,7 +165,7 @@ describe.concurrent('logs --follow', () => {
     expect(child.stdout().match(/"count":\d/g)).toEqual(['"count":1', '"count":2', '"count":3', '"count":4'])
   })
 
-  it('ends when nobody reads any more, at the next entry', async ({ expect }) => {
+  it('ends at the next entry after its reader is gone', async ({ expect }) => {
     const project = createProject()
     project.write(JOURNAL, entry(1))
     let hasEnded = false
@@ -186,7 +186,7 @@ describe.concurrent('logs --follow', () => {
   })
 })
 
-/** `logs --follow -n 1 --json`, running until the test ends. */
+/** Starts `logs --follow -n 1 --json`, which runs until the test ends. */
 function follow(project: Project, onTestFinished: (action: () => void) => void) {
   return startCli(project, ['logs', '--follow', '-n', '1', '--json'], onTestFinished)
 }
@@ -207,19 +207,19 @@ describe.concurrent('the journal', () => {
     expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])
   })
 
-  it('has whole lines, though many processes write at once', async () => {
+  it('has complete lines, even if many processes write at once', async () => {
     const project = createProject()
     for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })
 
     await Promise.all(Array.from({ length: 8 }, () => project.hook(subagentStop())))
 
-    // Reading parses every line.
+    // journal() parses every line.
     const entries = project.journal()
     expect(entries.filter((entry) => entry.event === 'block')).toHaveLength(18)
     expect(entries.every((entry) => typeof entry.time === 'string')).toBe(true)
   })
 
-  it('holds no line that a hostile marker could stretch or break', async () => {
+  it('has bounded, valid lines for a hostile marker', async () => {
     const project = createProject()
     const hostile = `${'x'.repeat(30_000)}\n{"event":"forged"}\u001b[2J`
     project.marker('259_x', { ...OWNED, id: hostile, agent_id: hostile, cc_session_id: SESSION, reason: hostile })
@@ -238,7 +238,7 @@ describe.concurrent('the journal', () => {
     expect(text).not.toContain('\u001b')
   })
 
-  it('is never read for a decision: gone, forged or full, the answers are the same', async () => {
+  it('never influences an answer, whether it is missing, forged or full', async () => {
     for (const journal of [undefined, '{"event":"clear","task":"259_x"}\n', 'x'.repeat(2_000_000)]) {
       const project = createProject()
       project.marker('259_x', OWNED)
@@ -251,7 +251,7 @@ describe.concurrent('the journal', () => {
     }
   })
 
-  it('of a root that is only found by a variable lies in that root', async () => {
+  it('of a root that only a variable names is in that root', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
     mkdirSync(join(project.home, 'specs'))

@@ -12,7 +12,7 @@ const GUARD = `${FOLDER}/.postflight-loop-guard`
 const CLAIMS = `${FOLDER}/.postflight-claims`
 const LOCK = `${FOLDER}/.postflight-lock`
 
-/** A marker as `create` writes it, and one as plain bash does. */
+/** A marker from `create`, and one from plain bash. */
 const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation: 'research', stop_hook_active: false }
 
@@ -26,7 +26,7 @@ function isBlock(run: HookRun): boolean {
   return run.answer.decision === 'block'
 }
 
-/** So many stops, one after the other; gives how many were blocked. */
+/** Runs stops one after the other. Returns the number of blocks. */
 async function stopTimes(project: Project, times: number): Promise<number> {
   let blocks = 0
   for (let index = 0; index < times; index++) if (isBlock(await project.hook(subagentStop()))) blocks += 1
@@ -46,12 +46,12 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(counts.sort()).toEqual(['1', '2', '3'])
     expect(await stopTimes(project, 1)).toBe(0)
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
-    // Who records first is a matter of chance.
+    // The order of the journal's lines is a matter of chance.
     const recorded = project.journal().map((entry) => `${entry.event} ${entry.count}`)
     expect(recorded.sort()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
   })
 
-  it('with waves of hooks, whoever comes first', async () => {
+  it('with waves of hooks in any order', async () => {
     const project = withMarker(SEED)
     let blocks = 0
     for (const size of [2, 5, 2, 5]) {
@@ -90,7 +90,7 @@ describe.concurrent('at most three stops are blocked', () => {
     }
   })
 
-  it.each(['2222222', '3', '99999999999999999999999'])('when the loop guard says %s: none at all', async (text) => {
+  it.each(['2222222', '3', '99999999999999999999999'])('when the loop guard says %s: none', async (text) => {
     const project = withMarker(SEED)
     project.write(GUARD, `${text}\n`)
 
@@ -99,7 +99,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(project.has(`${FOLDER}/.postflight-abandoned`)).toBe(true)
   })
 
-  it.each([' 2 \n', '2', '\ufeff2\r\n', '002'])('counting on from a loop guard that says %j', async (text) => {
+  it.each([' 2 \n', '2', '\ufeff2\r\n', '002'])('with the count of a loop guard that says %j', async (text) => {
     const project = withMarker(SEED)
     project.write(GUARD, text)
 
@@ -140,7 +140,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(await stopTimes(project, 3)).toBe(1)
   })
 
-  it('when it was given up and git brings it back', async () => {
+  it('when the marker was abandoned and git restores it', async () => {
     const project = withMarker(WITH_ID)
     await project.shell('git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x')
     expect(await stopTimes(project, 4)).toBe(3)
@@ -155,7 +155,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(project.read(`${FOLDER}/.postflight-abandoned`)).toContain(WITH_ID.id)
   })
 
-  it('when the same promise is created again after every stop', async () => {
+  it('when `create` renews the marker after every stop', async () => {
     const project = createProject()
     const create = ['create', '259', 'x', '--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
     let blocks = 0
@@ -168,7 +168,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(blocks + (await stopTimes(project, 2))).toBe(3)
   })
 
-  it('when steps are ticked, the owner is learnt and the promise adopted between stops', async () => {
+  it('when steps are ticked, the owner is learnt and the marker is adopted between stops', async () => {
     const project = createProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
     const created = await project.cli(['create', '259', 'x', '--step', 'one', '--step', 'two'], { env })
@@ -181,7 +181,7 @@ describe.concurrent('at most three stops are blocked', () => {
     let blocks = 0
     for (const change of between) {
       blocks += await stopTimes(project, 1)
-      // The last change finds the marker abandoned.
+      // At the last change the marker is abandoned already.
       await change()
     }
 
@@ -189,7 +189,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(await stopTimes(project, 1)).toBe(0)
   })
 
-  it('whatever happens to loop guard and marker between stops, in any order', async () => {
+  it('with any changes of loop guard and marker between stops, in any order', async () => {
     const change = fc.constantFrom(
       'stop',
       'stop',
@@ -217,7 +217,7 @@ describe.concurrent('at most three stops are blocked', () => {
             blocks += runs.filter(isBlock).length
           } else if (one === 'killed stop') blocks += await killedStop(project, 25)
           else if (one === 'create') {
-            // A new promise is made only where the former one is gone.
+            // `create` makes a new marker only if the old one is gone.
             const same = ['--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
             if (project.has(MARKER)) await project.cli(['create', '259', ...same])
           } else await project.shell(one, { env })
@@ -229,13 +229,13 @@ describe.concurrent('at most three stops are blocked', () => {
   })
 })
 
-/** Starts a stop and kills all of it after so many ms; gives 1 if it had printed a block by then. */
+/** Starts a hook and kills its process group after some ms. Returns 1 if it had printed a block. */
 function killedStop(project: Project, afterMs: number): Promise<number> {
   const child = spawn(LAUNCHER, {
     cwd: project.dir,
     env: { ...project.env },
     stdio: ['pipe', 'pipe', 'ignore'],
-    // A process group of its own: the launcher and the Node that it waits for.
+    // A process group of its own: the launcher, and the Node process that it waits for.
     detached: true,
   })
   let stdout = ''
@@ -248,7 +248,7 @@ function killedStop(project: Project, afterMs: number): Promise<number> {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It has ended already.
+      // The group has ended already.
     }
   }, afterMs)
   return new Promise((resolve) => {
@@ -259,12 +259,12 @@ function killedStop(project: Project, afterMs: number): Promise<number> {
   })
 }
 
-describe.concurrent('killed at any instant', () => {
-  it('a hook leaves files that can be read, and never more than three blocks', async () => {
+describe.concurrent('after a kill at any instant', () => {
+  it('a hook leaves readable files, and at most three stops are blocked', async () => {
     for (const fields of [WITH_ID, SEED]) {
       const project = withMarker(fields)
       let blocks = 0
-      // An answer takes some 50 ms; most of the kills hit while it is made.
+      // An answer takes about 50 ms, so most kills hit a running hook.
       for (let ms = 20; ms < 90; ms += 4) {
         blocks += await killedStop(project, ms)
         if (project.has(GUARD)) expect(project.read(GUARD)).toMatch(/^[0-3]\n$/)
@@ -273,7 +273,7 @@ describe.concurrent('killed at any instant', () => {
         }
       }
       blocks += await stopTimes(project, 5)
-      // What was killed a moment ago might still be running, for all that the next hook can tell; not after 5 s.
+      // The next hook cannot tell that the killed one is not running any more; after 5 s its lock is stale.
       for (const name of project.has(CLAIMS) ? readdirSync(project.at(CLAIMS)) : [])
         makeOld(project.at(CLAIMS, name), 1)
       blocks += await stopTimes(project, 1)
@@ -284,7 +284,7 @@ describe.concurrent('killed at any instant', () => {
     }
   })
 
-  it('between claim and loop guard: the claim counts', async () => {
+  it('between claim and loop guard, the claim counts', async () => {
     const project = withMarker(WITH_ID)
     await project.hook(subagentStop())
     await project.shell(`rm ${GUARD}`)
@@ -293,7 +293,7 @@ describe.concurrent('killed at any instant', () => {
     expect(project.read(GUARD)).toBe('2\n')
   })
 
-  it('an old lock that was left behind is taken over', async () => {
+  it('an old lock is taken over', async () => {
     const project = withMarker(WITH_ID)
     await stopTimes(project, 3)
     makeOld(project.write(LOCK, '12345 999\n'), 24 * 16)
@@ -302,7 +302,7 @@ describe.concurrent('killed at any instant', () => {
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
   })
 
-  it('a lock that was left behind a moment ago traps nobody', async () => {
+  it('a new lock blocks no agent', async () => {
     const project = withMarker(WITH_ID)
     project.write(LOCK, '12345 999\n')
 
@@ -313,7 +313,7 @@ describe.concurrent('killed at any instant', () => {
     expect(run.durationMs).toBeLessThan(5000)
   })
 
-  it('temporary files that were left behind are nothing, and go with the marker', async () => {
+  it('temporary files are ignored, and removed with the marker', async () => {
     const project = withMarker(WITH_ID)
     project.write(`${FOLDER}/.postflight-claims/loop-guard.1-1-1.tmp`, '7')
     project.write(`${FOLDER}/.postflight-claims/rubbish.9`, '9')
@@ -328,7 +328,7 @@ describe.concurrent('killed at any instant', () => {
 })
 
 describe.concurrent('the loop guard', () => {
-  it('always reads as an integer, whenever it is looked at', async () => {
+  it('reads as an integer at any time', async () => {
     const project = withMarker(SEED)
     const seen = new Set<string>()
     let watching = true
@@ -337,7 +337,7 @@ describe.concurrent('the loop guard', () => {
         try {
           seen.add(readFileSync(project.at(GUARD), 'utf8'))
         } catch {
-          // Not there at this moment.
+          // It does not exist at this moment.
         }
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -355,7 +355,7 @@ describe.concurrent('the loop guard', () => {
     expect(seen.size).toBeGreaterThan(0)
   })
 
-  it('removed together with the marker is a full reset, though the same bytes are written again', async () => {
+  it('removed together with the marker is a full reset, even if the same bytes are written again', async () => {
     const project = withMarker(SEED)
     project.write('copy', project.read(MARKER))
     expect(await stopTimes(project, 2)).toBe(2)
@@ -392,7 +392,7 @@ describe.concurrent('the loop guard', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
   })
 
-  it('and the claims beside it are no matter of the repository', async () => {
+  it('and the claims beside it are ignored by git', async () => {
     const project = withMarker(SEED)
     await project.hook(subagentStop())
 
@@ -401,7 +401,7 @@ describe.concurrent('the loop guard', () => {
   })
 })
 
-describe.concurrent('what is removed while hooks are running stays removed', () => {
+describe.concurrent('a marker that is removed while hooks run stays removed', () => {
   it.each([
     ['by clear', 'clear'],
     ['by plain rm', 'rm'],
@@ -409,7 +409,7 @@ describe.concurrent('what is removed while hooks are running stays removed', () 
     for (let round = 0; round < 6; round++) {
       const project = withMarker(round % 2 === 0 ? WITH_ID : SEED)
       const hooks = Array.from({ length: 4 }, () => project.hook(subagentStop()))
-      // Each round hits another moment of the hooks' lives.
+      // Each round removes it at another moment of the hooks' lives.
       await new Promise((resolve) => setTimeout(resolve, round * 12))
       if (how === 'clear') await project.cli(['clear', '259'])
       else await project.shell(`rm -f ${MARKER} ${GUARD}`)

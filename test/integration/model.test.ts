@@ -5,7 +5,7 @@ import { seedOf } from '../stress/tables/fuzz.ts'
 import { anySteps, newModel } from '../stress/tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from '../stress/tables/model-real.ts'
 
-/** A little of `test/stress/model.test.ts`: stops, commands, plain bash and kills against a model of the loop guard. */
+/** A small run of `test/stress/model.test.ts`: stops, commands, plain bash and kills, compared with a model of the loop guard. */
 
 let compiled: Compiled
 
@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => compiled.remove())
 
-it('the hook and the commands, as processes, do what the model does', async () => {
+it('the hook and the commands do as the model, as processes', async () => {
   const total: Record<string, number> = {}
   await fc.assert(
     fc.asyncProperty(anySteps(12, false), (steps) =>
@@ -29,7 +29,7 @@ it('the hook and the commands, as processes, do what the model does', async () =
   expect(total.processes).toBeGreaterThan(5)
 })
 
-it('and so do the sources in this process', async () => {
+it('the hook and the commands do as the model, in this process', async () => {
   instrumentSources()
   await fc.assert(
     fc.asyncProperty(anySteps(60, true), (steps) =>

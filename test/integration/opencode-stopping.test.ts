@@ -1,6 +1,6 @@
 /**
- * The hook that OpenCode is to bring: called before a session stops, it lets a plugin say why it should go on. No
- * released OpenCode has it, so here the built plugin is called as the proposals say that it will be.
+ * The `session.stopping` hook that OpenCode has announced: called before a session stops, it lets a plugin say why the
+ * session should continue. No released OpenCode has it, so these tests call the built plugin as the proposals describe.
  */
 
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { createProject, type Project } from '../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 
-/** As much of a host as a stop asks for: who is whose child. Every other call is an error, which would be reported. */
+/** The part of a host that a stop needs: the parents of sessions. Any other call is an error, which is reported. */
 function hostWith(parents: Record<string, string>): { client: PluginInput['client']; calls: string[] } {
   const calls: string[] = []
   const called = (name: string) => async () => {
@@ -37,7 +37,7 @@ async function load(project: Project, client: PluginInput['client']): Promise<Ho
 }
 
 describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%s', (name) => {
-  it('holds a main conversation three times, then lets it go; nothing is prompted on idle beside it', async () => {
+  it('blocks a main conversation three times, then allows the stop, and sends no prompt on idle', async () => {
     const project = createProject()
     project.marker('259_x', { reason: 'Commit first.', cc_session_id: 'ses_main', agent_id: 'main' })
     const { client, calls } = hostWith({})
@@ -67,7 +67,7 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     expect(calls).not.toContain('promptAsync')
   })
 
-  it('leaves alone whoever made no promise, and sub-agents whose caller waits for them', async () => {
+  it('allows the stops of sessions without a marker, and of sub-agents whose caller waits for them', async () => {
     const project = createProject()
     project.marker('259_x', { cc_session_id: 'ses_main', agent_id: 'ses_child' })
     const { client } = hostWith({ ses_child: 'ses_main' })

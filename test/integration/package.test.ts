@@ -11,7 +11,7 @@ interface Packed {
   readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[]
 }
 
-/** Runs npm without a registry, and without building: what was built is packed. */
+/** Runs npm without a registry and without a build: it packs the built files. */
 function pack(home: string, ...words: string[]): Packed {
   const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--offline', ...words], {
     cwd: PACKAGE,
@@ -28,7 +28,7 @@ function pack(home: string, ...words: string[]): Packed {
   return packed
 }
 
-/** A project that has the packed package in node_modules, with links to its binaries as npm makes them. */
+/** A project with the packed package in node_modules, and with links to its binaries as npm makes them. */
 function installPacked(): Project {
   const project = createProject()
   const { filename } = pack(project.home, '--pack-destination', project.base)
@@ -44,7 +44,7 @@ function installPacked(): Project {
 }
 
 describe.concurrent('the package', () => {
-  it('holds what is started, and nothing else that is large', () => {
+  it('holds every file that is started, and no other large file', () => {
     const project = createProject()
 
     const { files } = pack(project.home, '--dry-run')
@@ -80,7 +80,7 @@ describe.concurrent('the package', () => {
     [['clear', '259', '--json']],
     [['logs', '--json']],
     [['workflow', 'status', '--json']],
-  ])('%j opens none of the libraries that only other commands need', async (line) => {
+  ])('%j loads no library that only other commands need', async (line) => {
     const project = createProject()
     project.marker('259_x', { steps: ['one'] })
     const probe = project.write(
@@ -96,13 +96,13 @@ describe.concurrent('the package', () => {
     expect(run.status, run.stderr).toBe(0)
     const opened = (JSON.parse(run.stderr) as string[]).filter((file) => file !== probe)
     expect(opened).toContain(join(PACKAGE, 'dist', 'cli', 'cli.js'))
-    // Words of jsonc-parser, zod and yaml, which settings, documents and definitions are read or described with.
+    // Words of jsonc-parser, zod and yaml, which read or describe settings, documents and definitions.
     const words = ['UnexpectedEndOfNumber', 'unrecognized_keys', 'TAB_AS_INDENT']
     const found = opened.filter((file) => words.some((word) => readFileSync(file, 'utf8').includes(word)))
     expect(found).toEqual([])
   })
 
-  it('loads what replaces files of the user only for the commands that write settings', async () => {
+  it('loads write-file-atomic only for the commands that write settings', async () => {
     const project = createProject()
     project.write('list.js', "process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))))")
     const loadsIt = async (words: readonly string[]): Promise<boolean> => {
@@ -135,7 +135,7 @@ describe.concurrent('the package', () => {
     }
   })
 
-  it('makes what hosts start executable', () => {
+  it('has executable launchers', () => {
     const project = createProject()
 
     const { files } = pack(project.home, '--dry-run')
@@ -147,7 +147,7 @@ describe.concurrent('the package', () => {
     }
   })
 
-  it('names files that are there', () => {
+  it('names only existing files', () => {
     const { bin, files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
       bin: Record<string, string>
       files: string[]
@@ -156,7 +156,7 @@ describe.concurrent('the package', () => {
     for (const name of [...Object.values(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
   })
 
-  it('names nothing of the machine that it was built on', () => {
+  it('holds no path of the machine that it was built on', () => {
     const project = createProject()
 
     const { files } = pack(project.home, '--dry-run')
@@ -169,7 +169,7 @@ describe.concurrent('the package', () => {
     expect(telling.map((file) => file.path)).toEqual([])
   })
 
-  it('works packed and unpacked, without any dependency beside it: CLI, install, hook', async () => {
+  it('works after packing and unpacking, without any dependency: CLI, install, hook', async () => {
     const project = installPacked()
     const cli = (...words: string[]) =>
       runProcess(project.at('node_modules', '.bin', 'postflight'), words, { cwd: project.dir, env: project.env })
@@ -195,7 +195,7 @@ describe.concurrent('the package', () => {
     expect(run.answer.decision).toBe('block')
   })
 
-  it('gives OpenCode a plugin by either of its names: a default export and nothing else, loaded without a trace', async () => {
+  it('exports only the plugin, under both of its names, and loads it without side effects', async () => {
     const project = installPacked()
     const script = `
       const before = Object.getOwnPropertyNames(globalThis).length
@@ -216,7 +216,7 @@ describe.concurrent('the package', () => {
     expect(imported.filter((name) => !/^node:|^\.\//.test(name))).toEqual([])
   })
 
-  it('starts its hook through the link that npm makes, and a link to that', async () => {
+  it('starts its hook through the link that npm makes, and through a link to that link', async () => {
     const project = installPacked()
     const linked = project.at('node_modules', '.bin', 'postflight-hook')
     const again = join(project.base, 'bin', 'again')

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { CLI, canRun, type ProcessResult } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-/** Settings that are written where only a part of them fits. */
+/** Writing settings where only a part of them fits on the disk. */
 
 const SETTINGS = '.claude/settings.json'
 
-/** Settings of so many bytes, without entries of ours. */
+/** Settings of a given size in bytes, without our entries. */
 function settingsOf(bytes: number): string {
   const frame = JSON.stringify({ note: '' })
   return frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`)
@@ -18,7 +18,7 @@ function filesIn(folder: string): Record<string, string> {
   return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-/** Nothing is left but the settings as they were, and their backup where that fitted. */
+/** Expects only the old settings, and their backup if there was room for it. */
 function expectAllWhole(run: ProcessResult, folder: string, before: string, backup: string | undefined): void {
   expect(run).toMatchObject({ status: 73, stdout: '' })
   expect(run.stderr).toMatch(/^postflight: cannot write \S+ \([^\n]+\n$/)
@@ -26,11 +26,11 @@ function expectAllWhole(run: ProcessResult, folder: string, before: string, back
   expect(filesIn(folder)).toEqual({ 'settings.json': before, ...kept })
 }
 
-/** What gives a process file systems of its own, which end with it: as root, else in a user namespace. */
+/** The command that gives a process its own mounts: as root, or in a user namespace. */
 const UNSHARE = ['unshare -m', 'unshare -rm'].find((command) => canRun(`${command} mount -t tmpfs tmpfs /tmp`))
 const WHY_SKIPPED = 'needs a tmpfs, and none can be mounted here, neither by root nor in a user namespace'
 
-/** $1: the CLI, $2: its command, $3: how many pages are free. Each file takes whole pages. */
+/** A script. $1: the CLI, $2: its command, $3: the number of free pages. Each file takes whole pages. */
 const ON_FULL_DISK = `
   set -e
   page=$(getconf PAGESIZE)
@@ -49,7 +49,7 @@ const ON_FULL_DISK = `
   exit $status
 `
 
-/** Runs a command on settings of 5,000 bytes, where a page holds 4,096. What lies there then is copied to "after". */
+/** Runs a command on settings of 5,000 bytes, with pages of 4,096. The files that it leaves are copied to "after". */
 async function onFullDisk(command: string, freePages: number) {
   const project = createProject({ specs: false })
   const before = settingsOf(5000)
@@ -66,7 +66,7 @@ describe.concurrent('on a full disk', () => {
     { free: 1, error: 'backup (incomplete write)', fits: 'half of the backup' },
     { free: 2, error: 'settings.json (ENOSPC)', fits: 'the backup' },
     { free: 3, error: 'settings.json (incomplete write)', fits: 'the backup and half of the new settings' },
-  ])('install changes nothing where only so much fits: $fits', async ({ free, error }, { skip }) => {
+  ])('install changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
 
     const { project, before, run } = await onFullDisk('install', free)
@@ -78,7 +78,7 @@ describe.concurrent('on a full disk', () => {
   it.for([
     { free: 0, error: 'settings.json (ENOSPC)', fits: 'nothing' },
     { free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
-  ])('uninstall changes nothing where only so much fits: $fits', async ({ free, error }, { skip }) => {
+  ])('uninstall changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
 
     const { project, before, run } = await onFullDisk('uninstall', free)
@@ -105,12 +105,12 @@ describe.concurrent('on a full disk', () => {
   })
 })
 
-/** Runs a command of the CLI whose files may not become larger than so many blocks of 512 bytes. */
+/** Runs a command of the CLI whose files have a size limit, in blocks of 512 bytes. */
 function withLimit(project: Project, blocks: string, command: string): Promise<ProcessResult> {
   return project.shell(`ulimit -f ${blocks}; exec node '${CLI}' ${command}`)
 }
 
-describe.concurrent('where no file may become larger than 512 bytes', () => {
+describe.concurrent('with a limit of 512 bytes per file', () => {
   it.each([
     { bytes: 400, limit: '0', error: 'backup (EFBIG)' },
     { bytes: 600, limit: '1', error: 'backup (incomplete write)' },

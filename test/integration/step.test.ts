@@ -20,7 +20,7 @@ describe.concurrent('step', () => {
   it.each([
     ['its number', '2', 'link artifacts'],
     ['its name', 'git commit', 'git commit'],
-  ])('ticks a line of the checklist by %s', async (_by, word, name) => {
+  ])('ticks a step by %s', async (_by, word, name) => {
     const project = withSteps()
 
     const run = await project.cli(['step', '259', word])
@@ -30,7 +30,7 @@ describe.concurrent('step', () => {
     expect(doneOf(project)).toEqual([name])
   })
 
-  it('takes a tick away with --undo', async () => {
+  it('removes the tick with --undo', async () => {
     const project = withSteps()
     await project.cli(['step', '259', '1'])
 
@@ -39,7 +39,7 @@ describe.concurrent('step', () => {
     expect(doneOf(project)).toEqual([])
   })
 
-  it('tells with --json, and notes it in the journal', async () => {
+  it('prints a document with --json, and records the step in the journal', async () => {
     const project = withSteps()
 
     const run = await project.cli(['step', '259', '3', '--json'])
@@ -54,7 +54,7 @@ describe.concurrent('step', () => {
     expect((await project.cli(['step', '259', 'only'])).stdout).toContain('all done: clear the marker')
   })
 
-  it('leaves everything else in the marker, and its count', async () => {
+  it('changes nothing else in the marker, nor its count', async () => {
     const project = withSteps([{ name: 'a', done: false, note: 'kept' }, 'b'])
     await project.hook(subagentStop())
 
@@ -73,7 +73,7 @@ describe.concurrent('step', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
   })
 
-  it('is told to the agent: only what remains is in the reason, by its number', async () => {
+  it('shortens the block’s reason, which lists only the remaining steps, by number', async () => {
     const project = withSteps()
     await project.cli(['step', '259', '1'])
     await project.cli(['step', '259', '3'])
@@ -90,7 +90,7 @@ describe.concurrent('step', () => {
     ['out of range', '5', 64, 'no step "5"'],
     ['zero', '0', 64, 'no step "0"'],
     ['empty', '', 64, 'no step ""'],
-  ])('refuses one that is %s', async (_what, word, status, said) => {
+  ])('refuses a step that is %s', async (_what, word, status, said) => {
     const project = withSteps()
     const before = project.snapshot('specs/259_x')
 
@@ -118,7 +118,7 @@ describe.concurrent('step', () => {
     if (text !== undefined) expect(project.read(MARKER)).toBe(text)
   })
 
-  it('by several processes at once loses no tick', async () => {
+  it('loses no tick of several processes at once', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `step ${String.fromCharCode(97 + index)}`)
     const project = withSteps(names)
 

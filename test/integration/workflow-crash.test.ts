@@ -1,4 +1,4 @@
-/** A run on a real disk whose process dies at any write: the next one finds its way. */
+/** A run whose process is killed at any write, on a real disk: the next process continues it. */
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { createProject, type JsonDocument, type Project } from '../support/proje
 
 const IN_TASK = 'specs/007_flow'
 
-/** Dies at the N-th call that changes something, before or after it. */
+/** Ends the process before or after the N-th call that changes a file. */
 const KILLER = `
 const fs = require('node:fs')
 let left = Number(process.env.DIE_AT)
@@ -37,7 +37,7 @@ const FLOW = {
   ],
 }
 
-/** What the agent leaves for what it is asked: the second attempt at the step works, the second check passes. */
+/** The agent's results: the second attempt at the step succeeds, and the second check passes. */
 function answer(project: Project, next: JsonDocument): void {
   const visit = /"visit":2/.test(project.read(`${IN_TASK}/workflow/state.json`)) ? 2 : 1
   if (next.phase === 'make') project.write(`${IN_TASK}/made.json`, `{"visit": ${visit}}`)
@@ -45,7 +45,7 @@ function answer(project: Project, next: JsonDocument): void {
   if (next.phase === 'work') project.write(`${IN_TASK}/step-result.json`, `{"success": ${next.attempt === 2}}`)
 }
 
-/** A project just before the transition that has the most to do: an artifact leads back to a phase that was there. */
+/** A project just before the transition with the most writes: an artifact leads back to an earlier phase. */
 async function beforeGoingBack(): Promise<Project> {
   const project = createProject()
   project.write('killer.cjs', KILLER)
@@ -74,7 +74,7 @@ function left(project: Project): Record<string, string> {
 }
 
 describe('a transition that is killed at any write', () => {
-  it('is done by the next process, with nothing lost and nothing asked twice', async () => {
+  it('is completed by the next process, which loses nothing and asks for nothing twice', async () => {
     const template = await beforeGoingBack()
     const straight = await template.cli(['workflow', 'next', '7', '--json'], { cwd: copyOf(template, 'straight') })
     expect(straight.json()).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
@@ -83,7 +83,7 @@ describe('a transition that is killed at any write', () => {
       ['artifacts/make/1-made.json', 'check.json', 'step-results/work/1-1.json', 'step-results/work/1-2.json'].sort(),
     )
 
-    // Side by side, because a lock that a killed process left is waited for.
+    // In parallel, because each run waits for the lock of a killed process.
     const killedAt = async (call: number): Promise<boolean> => {
       const folder = copyOf(template, `killed-${call}`)
       const killed = await template.shell(
@@ -102,7 +102,7 @@ describe('a transition that is killed at any write', () => {
       return true
     }
     const died = (await Promise.all(Array.from({ length: 40 }, (_, call) => killedAt(call)))).filter(Boolean).length
-    // Beyond the last write it lives.
+    // After the last write, the process is not killed.
     expect(died).toBeLessThan(40)
     expect(died).toBeGreaterThan(8)
   }, 300_000)

@@ -1,4 +1,4 @@
-/** A workflow driven by the built hook: who is asked, when, and who is left alone. */
+/** A workflow that is driven by the built hook: which session gets its prompts, and when. */
 
 import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ async function started(definition: object = FLOW): Promise<Project> {
 const asked = (project: Project, payload = stop()): Promise<HookRun> =>
   project.hook(payload, { env: claudeHookEnv(project, SESSION) })
 
-/** A hook process that is running before anything else happens; it is told of its stop later. */
+/** A hook process that is started first and gets its payload later. */
 function startedEarly(project: Project): (payload: Fields) => Promise<HookRun['answer']> {
   const child = spawn(process.execPath, [HOOK_BUNDLE], {
     cwd: project.dir,
@@ -81,9 +81,9 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it.each([
-    ['nothing was asked for yet', async () => {}],
+    ['no prompt was given out yet', async () => {}],
     [
-      'a step was done and the next one not asked for',
+      'a step was done and the next prompt was not given out',
       async (project: Project) => {
         await asked(project)
         project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
@@ -92,7 +92,7 @@ describe('the stop hook drives a workflow', () => {
         await asked(project, subagentStop())
       },
     ],
-  ])('in the session that resumed it, also where %s', async (_when, before) => {
+  ])('in the session that resumed it, even if %s', async (_when, before) => {
     const project = await started()
     await before(project)
     await project.cli(['workflow', 'resume', '7'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
@@ -100,7 +100,7 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project, stop({ session_id: OTHER_SESSION }))).answer.decision).toBe('block')
   })
 
-  it('in the session that had it, where it is resumed in a plain terminal that knows of none', async () => {
+  it('in its own session, if it is resumed in a plain terminal without a session', async () => {
     const project = await started()
     await asked(project)
     const resumed = await project.cli(['workflow', 'resume', '7'])
@@ -113,7 +113,7 @@ describe('the stop hook drives a workflow', () => {
     })
   })
 
-  it('until the attempts are spent: then the stop goes through', async () => {
+  it('until no attempts are left: then the stop goes through', async () => {
     const project = await started()
     expect((await asked(project)).answer.decision).toBe('block')
     expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
@@ -122,13 +122,13 @@ describe('the stop hook drives a workflow', () => {
     expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
   })
 
-  it('asks twice at one stop where the host runs it twice: the same prompt, and one attempt', async () => {
+  it('with the same prompt, as one attempt, where the host runs the hook twice at one stop', async () => {
     const project = await started()
     for (const [wanted, leave] of [
       ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
       ['Do one.', () => {}],
     ] as const) {
-      // It is started before the other one has answered, and asks after it has.
+      // It starts before the other one has answered, and reads its payload after that.
       const late = startedEarly(project)
       const first = await asked(project)
       expect(first.answer.reason).toContain(wanted)
@@ -139,7 +139,7 @@ describe('the stop hook drives a workflow', () => {
     expect(status).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
   })
 
-  it('goes on where the prompt was done by then, also for one that began to ask before it went out: a clock may be set back', async () => {
+  it('with the next prompt for a hook that started before the last prompt was given out and done: a clock may be set back', async () => {
     const project = await started()
     const late = startedEarly(project)
     expect((await asked(project)).answer.decision).toBe('block')
@@ -148,18 +148,18 @@ describe('the stop hook drives a workflow', () => {
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
-  it('asks at one stop from very many processes, and every fourth is an attempt', async () => {
+  it('with one attempt for every fourth of very many hooks at one stop', async () => {
     const project = await started()
     const lates = [1, 2, 3, 4, 5].map(() => startedEarly(project))
     const first = await asked(project)
     const answers = await Promise.all(lates.map((late) => late(stop())))
     const same = answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(first.answer)).length
-    // Bounded, whatever a clock says.
+    // Bounded, even if a clock is wrong.
     expect(same).toBe(3)
     expect(await statusOf(project)).toMatchObject({ attempt: 2, prompts: 2 })
   })
 
-  it('and never blocks a sub-agent, nor counts while one runs in the background (CC#55754)', async () => {
+  it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754)', async () => {
     const project = await started()
     await asked(project)
     const before = await statusOf(project)
@@ -171,7 +171,7 @@ describe('the stop hook drives a workflow', () => {
     expect((await statusOf(project)).attempt).toBe(1)
   })
 
-  it('only in the session that started it (CPO#64, CC#15047), and in the one that resumed it', async () => {
+  it('only in the session that started it (CPO#64, CC#15047) or resumed it', async () => {
     const project = await started()
     await asked(project)
     const theirs = stop({ session_id: OTHER_SESSION })
@@ -181,17 +181,17 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project, theirs)).answer.reason).toContain('attempt 1 of 2')
   })
 
-  it('and lets go at once when its marker is bypassed', async () => {
+  it('until its marker is bypassed: then the stop goes through', async () => {
     const project = await started()
     await asked(project)
-    // By hand; `postflight bypass` stops the run by itself.
+    // Bypassed by hand, because `postflight bypass` stops the run itself.
     const marker = `${IN_TASK}/.postflight-pending`
     project.write(marker, project.read(marker).replace('"stop_hook_active": false', '"stop_hook_active": true'))
     expect((await asked(project)).answer.systemMessage).toMatch(/is stopped: its marker was bypassed/)
     expect(await statusOf(project)).toMatchObject({ outcome: 'stopped' })
   })
 
-  it('after the guard: what was promised elsewhere comes first, and costs no attempt', async () => {
+  it('after the guard: another task’s marker comes first, and costs no attempt', async () => {
     const project = await started()
     await asked(project)
     project.marker('008_other', { cc_session_id: SESSION, agent_id: 'main', reason: 'commit first' })
@@ -200,7 +200,7 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
   })
 
-  it('with a prompt that a block has no room for in a file', async () => {
+  it('with a file for a prompt that is too long for a block', async () => {
     const long = 'long '.repeat(2000)
     const project = await started({ name: 'x', phases: [{ id: 'a', prompt: long, artifact: 'a.txt' }] })
     expect((await asked(project)).answer.reason).toContain('workflow/prompt.md')
@@ -211,7 +211,7 @@ describe('the stop hook drives a workflow', () => {
     ['cut in half', '{"version": 1, "name"'],
     ['of another version', '{"version": 99}'],
     ['empty', ''],
-  ])('and lets go, with a word, where the state is %s', async (_what, text) => {
+  ])('until the state is %s: then the stop goes through, and the user is told', async (_what, text) => {
     const project = await started()
     writeFileSync(project.at(IN_TASK, 'workflow/state.json'), text)
     const { answer } = await asked(project)
@@ -220,7 +220,7 @@ describe('the stop hook drives a workflow', () => {
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(text)
   })
 
-  it('within its time, whoever holds the locks of many runs: the rest is let be, and the user is told', async () => {
+  it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is told', async () => {
     const project = createProject()
     const file = project.write('flow.json', JSON.stringify(FLOW))
     const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)

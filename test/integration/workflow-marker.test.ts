@@ -1,4 +1,4 @@
-/** The commands about markers, on a marker that is a workflow's: none of them breaks the run without a word. */
+/** The commands about markers, used on the marker of a workflow: none of them breaks the run silently. */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ async function started(): Promise<Project> {
   return project
 }
 
-/** A marker that is left of a run. */
+/** A project with a marker whose run is over or missing. */
 async function leftBehind(how: 'over' | 'missing'): Promise<Project> {
   const project = await started()
   const marker = project.read(MARKER)
@@ -36,7 +36,7 @@ async function leftBehind(how: 'over' | 'missing'): Promise<Project> {
 const outcomeOf = async (project: Project): Promise<string | null> =>
   (await project.cli(['workflow', 'status', '7', '--json'])).json().outcome
 
-/** What doctor says of workflows: each finding with its fix. */
+/** Doctor's findings about workflows, each with its fix. */
 async function findings(project: Project): Promise<[ok: boolean, what: string, fix: string | null][]> {
   const found = (await project.cli(['doctor', '--json'])).json().findings as JsonDocument[]
   expect(found.filter(({ check, ok }) => check === 'marker' && !ok)).toEqual([])
@@ -45,7 +45,7 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
 
 const RUNNING = 'the workflow "flow" runs: phase only, attempt 1 of 3'
 
-/** Another process makes its promise just before this one takes the lock of the task folder's marker. */
+/** Lets another process create its marker just before this one takes the lock of the task folder. */
 const OTHER_PROMISE = `
 const fs = require('node:fs')
 const { openSync } = fs
@@ -58,11 +58,11 @@ fs.openSync = (...words) => {
 }
 `
 
-describe.concurrent('a promise that is made while', () => {
+describe.concurrent('a marker that is created while', () => {
   it.each([
     ['a run is started', ['start', '7', '--definition', 'flow.json', '--fresh'], 'completed'],
     ['a run is resumed', ['resume', '7'], null],
-  ])('%s is kept, and said to be in the way', async (_what, words, outcome) => {
+  ])('%s is kept, and the error names it', async (_what, words, outcome) => {
     const project = await started()
     project.write('other.cjs', OTHER_PROMISE)
     if (outcome !== null) {
@@ -82,7 +82,7 @@ describe.concurrent('a promise that is made while', () => {
 })
 
 describe.concurrent('inspect', () => {
-  it('says whose it is and where the run stands', async ({ expect }) => {
+  it('shows the owner of a workflow’s marker and where its run stands', async ({ expect }) => {
     const project = await started()
     const { stdout } = await project.cli(['inspect', '7'])
     expect(stdout).toContain(`  ▶ ${RUNNING}\n`)
@@ -105,15 +105,15 @@ describe.concurrent('inspect', () => {
 describe.concurrent('explain', () => {
   it.each<[string, object, string, RegExp]>([
     ['its own session', stop(), 'driver', /runs: phase only, attempt 1 of 3\): it looks .*gives out the next prompt/],
-    ['a sub-agent of it', subagentStop(), 'allow', /it looks at what was left, and lets go/],
+    ['its sub-agent', subagentStop(), 'allow', /it looks at what was left, and lets go/],
     [
-      'a stop with a sub-agent behind it',
+      'a stop with a sub-agent in the background',
       stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }),
       'allow',
       /and lets go/,
     ],
     ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /another session drives it/],
-  ])('tells %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
+  ])('says for %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
     const project = await started()
     project.write('payload.json', JSON.stringify({ cwd: project.dir, ...payload }))
     const before = project.snapshot()
@@ -137,7 +137,7 @@ describe.concurrent('explain', () => {
 })
 
 describe.concurrent('bypass', () => {
-  it.each([['7'], ['--all']])('%s stops the run, and says how it goes on', async (target) => {
+  it.each([['7'], ['--all']])('%s stops the run, and names the command that continues it', async (target) => {
     const project = await started()
     const { stdout } = await project.cli(['bypass', target])
     expect(stdout).toBe(`${MARKER}: its workflow is stopped; to continue it: postflight workflow resume 007_flow\n`)
@@ -147,14 +147,14 @@ describe.concurrent('bypass', () => {
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
   })
 
-  it('of a marker whose run is gone is as of any other', async ({ expect }) => {
+  it('treats a marker without a run as any other marker', async ({ expect }) => {
     const project = await leftBehind('missing')
     expect((await project.cli(['bypass', '7'])).stdout).toContain('the next stop goes through')
   })
 })
 
 describe.concurrent('clear', () => {
-  it('of a running workflow is refused, and says what ends it', async ({ expect }) => {
+  it('refuses the marker of a running workflow, and names the commands that end it', async ({ expect }) => {
     const project = await started()
     const before = project.snapshot('specs')
     const run = await project.cli(['clear', '7'])
@@ -163,7 +163,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot('specs')).toEqual(before)
   })
 
-  it('--all, for emergencies, stops the run and says how it goes on', async ({ expect }) => {
+  it('--all stops the run, and names the command that continues it', async ({ expect }) => {
     const project = await started()
     const dry = await project.cli(['clear', '--all', '--dry-run'])
     expect(dry.stdout).toMatch(/would clear .*this stops its workflow/)
@@ -175,7 +175,7 @@ describe.concurrent('clear', () => {
     expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'cleared', detail: 'workflow stopped' })
   })
 
-  it('--orphaned leaves a run that somebody may take up, however old', async ({ expect }) => {
+  it('--orphaned leaves a run that can be resumed, however old', async ({ expect }) => {
     const project = await started()
     const old = project.read(MARKER).replace(/"created": "[^"]+"/, '"created": "2025-01-01T00:00:00Z"')
     project.write(MARKER, old)
@@ -193,7 +193,7 @@ describe.concurrent('clear', () => {
 })
 
 describe.concurrent('adopt and create --force', () => {
-  it.each([[['adopt', '7']], [['create', '7', '--force']]])('%j leave the run its marker', async (words) => {
+  it.each([[['adopt', '7']], [['create', '7', '--force']]])('%j does not take the marker of a run', async (words) => {
     const project = await started()
     const before = project.read(MARKER)
     const run = await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
@@ -203,7 +203,7 @@ describe.concurrent('adopt and create --force', () => {
 })
 
 describe.concurrent('doctor', () => {
-  it('has nothing against a run that runs', async ({ expect }) => {
+  it('finds nothing wrong with a running workflow', async ({ expect }) => {
     expect(await findings(await started())).toEqual([[true, `${IN_TASK}: ${RUNNING}`, null]])
   })
 
@@ -231,7 +231,7 @@ describe.concurrent('doctor', () => {
       'postflight workflow resume 007_flow',
     ],
     [
-      'a run in whose place another marker lies',
+      'a run with a foreign marker in its folder',
       async () => {
         const project = await started()
         project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main' })
@@ -241,7 +241,7 @@ describe.concurrent('doctor', () => {
       'finish that one, or postflight clear 007_flow; then postflight workflow resume 007_flow',
     ],
     [
-      'a marker of another session than its run',
+      'a marker that names another session than its run',
       async () => {
         const project = await started()
         project.write(MARKER, project.read(MARKER).replace(SESSION, OTHER_SESSION))
@@ -277,7 +277,7 @@ describe.concurrent('doctor', () => {
     expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
   })
 
-  it('looks past a folder of that name which is somebody else’s', async ({ expect }) => {
+  it('ignores a folder named workflow that is not ours', async ({ expect }) => {
     const project = createProject()
     mkdirSync(project.at('specs/007_flow/workflow'), { recursive: true })
     expect(await findings(project)).toEqual([])

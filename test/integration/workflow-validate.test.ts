@@ -1,11 +1,11 @@
-/** `workflow validate` as a person meets it: every fault of a file at once, each with its place. */
+/** `workflow validate` for people: every fault of a file at once, each with its place. */
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../support/process.ts'
 import { createProject, type JsonDocument } from '../support/project.ts'
 
-/** What `validate --json` says of a file: `line:column where`. */
+/** The faults of `validate --json` for a file, as `line:column where`. */
 async function placesIn(name: string, text: string): Promise<{ faults: string[]; warnings: string[]; status: number }> {
   const project = createProject()
   project.write(name, text)
@@ -55,7 +55,7 @@ const JSON_TEXT = `{
 `
 
 describe('workflow validate', () => {
-  it('tells every fault of a YAML file at once, of sense and prompt files, in order', async () => {
+  it('lists every fault in the sense of a YAML file and its prompt files, in order', async () => {
     const { faults, status } = await placesIn('flow.yaml', YAML)
     expect(status).toBe(1)
     expect(faults).toEqual([
@@ -69,13 +69,13 @@ describe('workflow validate', () => {
     ])
   })
 
-  it('and where the shape is wrong, every fault of the shape, and nothing else', async () => {
+  it('lists only the faults of the shape where the shape is wrong', async () => {
     const { faults, status } = await placesIn('flow.yaml', WRONG_SHAPE)
     expect(status).toBe(1)
     expect(faults).toEqual(['6:5 phases.0.gate', '8:5 phases.0.foo', '9:5 phases.1.id', '11:18 phases.1.steps.1'])
   })
 
-  it('and of a JSON file; line ends of another system and a byte order mark move nothing', async () => {
+  it('lists every fault of a JSON file, at the same places with CRLF and a byte order mark', async () => {
     const wanted = [
       '4:16 phases.0.prompt',
       '5:5 phases.0.next',
@@ -88,7 +88,7 @@ describe('workflow validate', () => {
     }
   })
 
-  it('tells one missing quote as one fault, where it is, with what to do', async () => {
+  it('reports a missing quote as one fault at its place, with a hint', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
     const example = /```yaml\n(# yaml-language-server[^`]*)```/.exec(readme)?.[1] ?? ''
     const project = createProject()
@@ -101,7 +101,7 @@ describe('workflow validate', () => {
     )
   })
 
-  it('shows them to people on one line each, with the way to the place', async () => {
+  it('prints one line for each fault, with file, line and column', async () => {
     const project = createProject()
     project.write('flow.yaml', YAML)
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
@@ -120,14 +120,14 @@ describe('workflow validate', () => {
     ['flow.yaml', '---\nname: x\n---\nname: y\n', ['3:1 '], 'a file of its own'],
     ['flow.yaml', '', ['1:1 '], 'must be an object'],
     ['flow.json', '[]', ['1:1 '], 'must be an object'],
-  ])('%s of %j is told where it is none', async (name, text, places, detail) => {
+  ])('reports the syntax error in %s: %j', async (name, text, places, detail) => {
     const project = createProject()
     project.write(name, text)
     expect(await placesIn(name, text)).toEqual({ faults: places, warnings: [], status: 1 })
     expect((await project.cli(['workflow', 'validate', name])).stdout).toContain(detail)
   })
 
-  it('is not led on for ever by a file that refers to itself', async () => {
+  it('ends quickly for a file of nested aliases', async () => {
     const rows = [
       'a: &a [1,1]',
       ...['b', 'c', 'd', 'e'].map((name, at) => `${name}: &${name} [${`*${'abcde'[at]},`.repeat(20)}]`),
@@ -139,7 +139,7 @@ describe('workflow validate', () => {
     ['flow.json', '['.repeat(200_000) + ']'.repeat(200_000)],
     ['flow.yaml', '['.repeat(5000) + ']'.repeat(5000)],
     ['flow.json', `{"name": "x", "phases": [{"id": "a", "steps": [${'{"x":'.repeat(9000)}1${'}'.repeat(9000)}]}]}`],
-  ])('says that %s is nested too deeply, and has no fault of its own', async (name, text) => {
+  ])('reports that %s is nested too deeply, without an internal error', async (name, text) => {
     const project = createProject()
     project.write(name, text)
     for (const words of [
@@ -152,18 +152,18 @@ describe('workflow validate', () => {
     }
   })
 
-  it('says what it has to say of a strange key once, and nothing on stderr', async () => {
+  it('reports an unusual key once, and prints nothing on stderr', async () => {
     const project = createProject()
     project.write('flow.yaml', '? [a, b]\n: c\nname: x\nphases: []\n')
     expect(await project.cli(['workflow', 'validate', 'flow.yaml'])).toMatchObject({ status: 1, stderr: '' })
   })
 
-  it('takes what phases have in common from an anchor', async () => {
+  it('accepts a YAML anchor that phases share', async () => {
     const text = 'name: x\nphases:\n  - &p {id: a, prompt: p, artifact: a}\n  - <<: *p\n    id: b\n    artifact: b\n'
     expect(await placesIn('flow.yaml', text)).toEqual({ faults: [], warnings: [], status: 0 })
   })
 
-  it('warns of what is suspicious, at its place, beside the faults', async () => {
+  it('prints warnings at their places, beside the faults', async () => {
     const text = `name: x
 phases:
   - id: a
@@ -185,7 +185,7 @@ phases:
     })
   })
 
-  it('counts one as one', async () => {
+  it('uses the singular for one fault, one phase and one prompt', async () => {
     const project = createProject()
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
     project.write('flow.json', JSON.stringify({ name: 'x', phases }))
@@ -200,14 +200,14 @@ phases:
     expect(finished.stdout).toBe('finish: stalled (1 attempt came to nothing: a.txt is not there)\n')
   })
 
-  it.each(['missing.yaml', '.'])('%s is no file: one line that says so', async (name) => {
+  it.each(['missing.yaml', '.'])('prints one line for %s, which is not a file', async (name) => {
     const run = await createProject().cli(['workflow', 'validate', name])
     expect(run).toMatchObject({ status: 65, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: \S+ (is not there: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
 
   it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml'])(
-    'has nothing to say against the example %s',
+    'finds no fault in the example %s',
     async (name) => {
       const file = new URL(`../../examples/${name}`, import.meta.url).pathname
       const run = await createProject().cli(['workflow', 'validate', file, '--json'])
@@ -218,7 +218,7 @@ phases:
   it.each([
     ['four-phases.yaml', /at most 3009 prompts \(steps not known yet count as 1000\)$/],
     ['research-plan-implement.yaml', /at most 38 prompts$/],
-  ])('says why the prompts may be so many: %s', async (name, said) => {
+  ])('explains the bound on prompts: %s', async (name, said) => {
     const file = new URL(`../../examples/${name}`, import.meta.url).pathname
     const run = await createProject().cli(['workflow', 'validate', file])
     expect(run.stdout.trim()).toMatch(said)

@@ -1,4 +1,4 @@
-/** `workflow status --watch` as a process: what it shows, and every way in which it ends. */
+/** `workflow status --watch` as a process: its pictures, and every way in which it ends. */
 
 import { describe, expect, it } from 'vitest'
 import { CLI, canRun, startCli } from '../support/process.ts'
@@ -18,12 +18,12 @@ async function started(): Promise<Project> {
   return project
 }
 
-/** The watcher, running until the test ends. */
+/** Starts the watcher, which runs until the test ends. */
 function watch(project: Project, onTestFinished: (action: () => void) => void, ...words: string[]) {
   return startCli(project, ['workflow', 'status', '--watch', ...words], onTestFinished)
 }
 
-/** The run goes on: a prompt, or its end. */
+/** Moves the run on: to a prompt, or to its end. */
 async function goOn(project: Project): Promise<void> {
   expect((await project.cli(['workflow', 'next', '7'])).status).toBe(0)
 }
@@ -44,7 +44,7 @@ describe.concurrent('workflow status --watch', () => {
     await expect.poll(stdout, patient).toMatch(/running · 1 prompt,/)
     await finish(project)
     expect(await ended).toBe(0)
-    // Three pictures, an empty line between them, and none that only an age changed.
+    // Three pictures with an empty line between them, and none because of a new age alone.
     expect(
       stdout()
         .split('\n\n')
@@ -53,7 +53,7 @@ describe.concurrent('workflow status --watch', () => {
     expect(stdout()).toContain('✓ only')
   })
 
-  it('of every run ends when the last one has', async ({ expect, onTestFinished }) => {
+  it('of every run ends when the last run has ended', async ({ expect, onTestFinished }) => {
     const project = await started()
     await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])
     const { stdout, ended } = watch(project, onTestFinished, '--json')
@@ -63,7 +63,7 @@ describe.concurrent('workflow status --watch', () => {
     await expect.poll(stdout, patient).toContain('"outcome":"completed"')
     await project.cli(['workflow', 'abort', '8'])
     expect(await ended).toBe(0)
-    // With --json each line is a document.
+    // With --json, each line is a document.
     const documents = stdout()
       .trimEnd()
       .split('\n')
@@ -82,7 +82,7 @@ describe.concurrent('workflow status --watch', () => {
     expect([await ended, stdout()]).toEqual([0, ''])
   })
 
-  it('is ended by Ctrl-C, which is its usual end: exit code 0', async ({ expect, onTestFinished }) => {
+  it('ends with exit code 0 after Ctrl-C, its usual end', async ({ expect, onTestFinished }) => {
     const project = await started()
     const { child, stdout, ended } = watch(project, onTestFinished, '7')
     await expect.poll(stdout, patient).toContain('only')
@@ -90,7 +90,7 @@ describe.concurrent('workflow status --watch', () => {
     expect(await ended).toBe(0)
   })
 
-  it('ends when nobody reads any more, at the next change', async ({ expect }) => {
+  it('ends at the next change after its reader is gone', async ({ expect }) => {
     const project = await started()
     await goOn(project)
     let hasEnded = false
@@ -101,7 +101,7 @@ describe.concurrent('workflow status --watch', () => {
     await expect
       .poll(
         async () => {
-          // While a phase runs neither ends the run, and each changes it.
+          // In the middle of a phase both change the run, and neither ends it.
           await project.cli(['workflow', 'stop', '7'])
           await project.cli(['workflow', 'resume', '7'])
           return hasEnded
@@ -121,7 +121,7 @@ describe.concurrent('workflow status --watch', () => {
   })
 
   it.skipIf(!canRun('command -v script'))(
-    'on a terminal paints each picture over the last one, and NO_COLOR takes only the colours',
+    'repaints the picture on a terminal, and NO_COLOR removes only the colours',
     async ({ expect }) => {
       const project = await started()
       const command = `script -qfec "node "${CLI}" workflow status 7 --watch" /dev/null`

@@ -1,4 +1,4 @@
-/** Workflows by the CLI alone: an orchestrating agent's loop, what goes wrong, and what a person sees of it. */
+/** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and what people see of them. */
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { createProject, type JsonDocument, type Project, withoutPrivileges } fro
 const TASK = '007_flow'
 const IN_TASK = `specs/${TASK}`
 
-/** A project in which a definition is started. */
+/** A project with a run of a definition. */
 async function started(definition: object | string, slug = 'flow'): Promise<Project> {
   const project = createProject()
   const file = typeof definition === 'string' ? definition : project.write('flow.json', JSON.stringify(definition))
@@ -29,10 +29,10 @@ const one = (more: object = {}): object => ({
 })
 
 describe('the loop of generator, validator and debugger, by `workflow next` alone', () => {
-  it('goes round twice and ends when the validation passes', async () => {
+  it('runs twice and ends when the validation passes', async () => {
     const project = createProject()
     const definition = `${PACKAGE}/examples/generate-validate-debug.json`
-    // A scripted agent in a shell: it asks, does what the phase is about, and asks again.
+    // A scripted agent in a shell: it asks, does the work of the phase, and asks again.
     const agent = `
       cd "${project.dir}"
       postflight() { node "${CLI}" "$@"; }
@@ -78,7 +78,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
   })
 
-  it.skipIf(!canRun('command -v jq'))('by the loop of the README, as it is printed', async () => {
+  it.skipIf(!canRun('command -v jq'))('works with the loop in the README, exactly as printed', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
     const loop = /\*\*Without hooks\.\*\*[\s\S]*?```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
     const project = createProject()
@@ -102,7 +102,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
   })
 
-  it('the workflow of the README asks again for a plan that holds no list, and is not warned of', async () => {
+  it('works with the workflow in the README, which has no warnings and asks again for a plan without a list', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
     const project = createProject()
     project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
@@ -120,7 +120,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
   })
 
-  it('fails when the visits are spent, and says so', async () => {
+  it('fails when no visits are left, and says so', async () => {
     const project = await started({
       name: 'loop',
       phases: [
@@ -146,7 +146,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
 })
 
 describe('an agent that never writes its artifact', () => {
-  it('is asked max_attempts times, then the run is stalled, status says why, and resume tries again', async () => {
+  it('gets max_attempts prompts; then the run is stalled, status says why, and resume tries again', async () => {
     const project = await started(one({ max_attempts: 2 }))
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
     const again = await next(project)
@@ -167,7 +167,7 @@ describe('an agent that never writes its artifact', () => {
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
   })
 
-  it('is let through an advisory gate with a warning', async () => {
+  it('passes an advisory gate with a warning', async () => {
     const project = await started(one({ gate: 'advisory' }))
     await next(project)
     expect(await next(project)).toMatchObject({
@@ -216,10 +216,10 @@ describe('steps', () => {
   })
 
   it.each([
-    ['a file', (project: Project) => project.write(`${IN_TASK}/step-results`, "somebody's")],
+    ['a file', (project: Project) => project.write(`${IN_TASK}/step-results`, 'not ours')],
     ['a link', (project: Project) => symlinkSync(project.dir, project.at(IN_TASK, 'step-results'))],
-    ['below a file', (project: Project) => project.write(`${IN_TASK}/step-results/work`, "somebody's")],
-  ])('are not done, skipped or lost where the place of their archive is %s', async (_what, make) => {
+    ['below a file', (project: Project) => project.write(`${IN_TASK}/step-results/work`, 'not ours')],
+  ])('are not done, skipped or lost where their archive cannot be written: %s', async (_what, make) => {
     const project = await started({ name: 'steps', phases: [{ id: 'work', steps: ['first', 'second'] }] })
     await next(project)
     make(project)
@@ -240,7 +240,7 @@ describe('steps', () => {
     ],
     ['list.json has no list', {}],
     ['more than 1000: mend the file, then `workflow resume`', { 'a/b': [Array(1001).fill('x')] }],
-  ])('that a pointer does not find stall the run until the file is mended: %s', async (why, holding) => {
+  ])('that a pointer does not find stall the run until the file is repaired: %s', async (why, holding) => {
     const project = await started(stepped)
     await next(project)
     project.write(`${IN_TASK}/list.json`, JSON.stringify(holding))
@@ -257,7 +257,7 @@ describe('steps', () => {
 })
 
 describe('steps from an artifact that is not there', () => {
-  it('stall the run until somebody makes it', async () => {
+  it('stall the run until the artifact exists', async () => {
     const project = await started({ name: 'steps', phases: [{ id: 'work', steps: { from: 'x.json', pointer: '' } }] })
     expect(await next(project)).toMatchObject({
       ...{ command: 'finish', outcome: 'stalled' },
@@ -270,7 +270,7 @@ describe('steps from an artifact that is not there', () => {
 })
 
 describe('bad input', () => {
-  it('a definition with faults is told every one, with line and column, and starts nothing', async () => {
+  it('a definition with faults: validate lists each with line and column, and start refuses it', async () => {
     const project = createProject()
     const text = `name: x\nphases:\n  - id: a\n    prompt: p\n    artifact: a.txt\n    next: nowhere\n  - id: A\n    prompt: p\n    artifact: ../b\n`
     const file = project.write('flow.yaml', text)
@@ -289,7 +289,7 @@ describe('bad input', () => {
     expect(project.has('specs/007_flow')).toBe(false)
   })
 
-  it('a definition is warned of phases that cannot be reached, artifacts nobody makes, loops without a bound', async () => {
+  it('a definition with unreachable phases, missing artifacts and unbounded loops gets warnings', async () => {
     const project = createProject()
     const file = project.write(
       'flow.json',
@@ -309,7 +309,7 @@ describe('bad input', () => {
   })
 
   it.each(['--host-session', '--parent-session'])(
-    'a %s that is no line of text starts and resumes nothing',
+    'a %s that is not one line of text starts and resumes nothing',
     async (option) => {
       const project = await started(one())
       const before = project.snapshot('specs')
@@ -332,14 +332,14 @@ describe('bad input', () => {
   it.each([
     ['a folder', (project: Project) => mkdirSync(project.at(IN_TASK, 'out.txt')), 'out.txt is a folder, not a file'],
     ['a link', (project: Project) => symlinkSync('/etc/passwd', project.at(IN_TASK, 'out.txt')), 'out.txt is a link'],
-  ])('an artifact that is %s is none', async (_what, make, why) => {
+  ])('an artifact that is %s does not count', async (_what, make, why) => {
     const project = await started(one())
     await next(project)
     make(project)
     expect((await next(project)).prompt).toContain(why)
   })
 
-  it('an artifact in a folder that may not be looked into is none', async () => {
+  it('an artifact in an unsearchable folder does not count', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     await next(project)
     project.write(`${IN_TASK}/sub/out.txt`, 'x')
@@ -352,7 +352,7 @@ describe('bad input', () => {
     expect(JSON.parse(run.stdout).prompt).toContain('the last time: sub/out.txt is out of reach (EACCES)')
   })
 
-  it('an artifact behind a folder that leads elsewhere is none', async () => {
+  it('an artifact in a folder that is a link does not count', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     await next(project)
     project.write('elsewhere/out.txt', 'x')
@@ -375,7 +375,7 @@ describe('bad input', () => {
         ),
       /is of version 2/,
     ],
-  ])('a state file %s is left as it is, said in a line, and holds nobody', async (_what, spoil, said) => {
+  ])('a state file %s is left as it is, reported in one line, and blocks no stop', async (_what, spoil, said) => {
     const project = await started(one())
     spoil(project)
     const spoilt = project.read(`${IN_TASK}/workflow/state.json`)
@@ -388,7 +388,7 @@ describe('bad input', () => {
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(spoilt)
   })
 
-  it('a definition that is edited while it runs changes nothing', async () => {
+  it('an edit of the definition does not change the run', async () => {
     const project = await started(one())
     project.write('flow.json', '{')
     expect((await next(project)).prompt).toContain('do it')
@@ -398,13 +398,13 @@ describe('bad input', () => {
     [['start', '8', '--definition', 'flow.json'], 64, /give a slug after its number, as in `8 my_slug`\.$/],
     [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml is not there/],
     [['graph', '8'], 1, /no folder for task 8/],
-  ])('what is missing is said by its own name: %j', async (words, status, said) => {
+  ])('an error names the missing file, folder or slug: %j', async (words, status, said) => {
     const project = await started(one())
     const run = await project.cli(['workflow', ...words])
     expect({ status: run.status, said: run.stderr.trim() }).toEqual({ status, said: expect.stringMatching(said) })
   })
 
-  it('a run that is put aside takes nothing along that lies elsewhere', async () => {
+  it('putting a run aside moves nothing that is outside its folder', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     project.write('elsewhere/out.txt', 'x')
     symlinkSync(project.at('elsewhere'), project.at(IN_TASK, 'sub'))
@@ -414,7 +414,7 @@ describe('bad input', () => {
     expect(project.read('elsewhere/out.txt')).toBe('x')
   })
 
-  it('a definition whose prompts are larger than a state may be starts nothing', async () => {
+  it('a definition with prompts too large for a state starts nothing', async () => {
     const project = createProject()
     project.write('long.md', 'x'.repeat(49_000))
     const phases = Array.from({ length: 400 }, (_, at) => ({ id: `p${at}`, prompt_file: 'long.md', artifact: `${at}` }))
@@ -424,7 +424,7 @@ describe('bad input', () => {
     expect(project.has(IN_TASK)).toBe(false)
   })
 
-  it('a run that is there is not started over, unless it has ended and is put aside', async () => {
+  it('an existing run is not replaced, unless it has ended and --fresh puts it aside', async () => {
     const project = await started(one())
     const start = (...more: string[]) =>
       project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
@@ -435,7 +435,7 @@ describe('bad input', () => {
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
     const refused = await start()
     expect(refused.status).toBe(1)
-    // Not `resume`, which would refuse it too.
+    // It does not suggest `resume`, which would be refused.
     expect(refused.stderr).toMatch(/\("one", completed\): `start --fresh` puts it aside and begins anew\.\n$/)
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
@@ -444,7 +444,7 @@ describe('bad input', () => {
 })
 
 describe('the history', () => {
-  it('holds every transition, also of a run that catches up with more than a state file remembers', async () => {
+  it('holds every transition, even if one step of a run makes more than a state file keeps', async () => {
     const phases = Array.from({ length: 80 }, (_, at) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.txt` }))
     const project = await started({ name: 'long', phases })
     for (const { artifact } of phases.slice(1)) project.write(`${IN_TASK}/${artifact}`, 'from before')
@@ -466,7 +466,7 @@ describe('stop, resume, abort', () => {
     ],
   }
 
-  it('the running phase finishes, and resume goes on after it', async () => {
+  it('stop lets the current phase finish, and resume continues after it', async () => {
     const project = await started(two)
     await next(project)
     expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping after this phase')
@@ -476,7 +476,7 @@ describe('stop, resume, abort', () => {
     expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
   })
 
-  it('a run that failed by a verdict asks again when it is resumed: the old verdict is out of the way', async () => {
+  it('resume asks again after a failing verdict, whose file is moved away', async () => {
     const project = await started({
       name: 'judged',
       phases: [{ id: 'check', prompt: 'p', artifact: 'v.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }],
@@ -493,7 +493,7 @@ describe('stop, resume, abort', () => {
     expect(project.read(`${IN_TASK}/artifacts/check/2-v.json`)).toContain('"visit": 2')
   })
 
-  it('what was done when the client died is not asked for again, and what was not comes as the same attempt', async () => {
+  it('resume after a crash does not repeat finished work, and repeats an unfinished attempt with the same number', async () => {
     const project = await started(two)
     await next(project)
     await project.cli(['workflow', 'resume', '7'])
@@ -503,7 +503,7 @@ describe('stop, resume, abort', () => {
     expect(await next(project)).toMatchObject({ phase: 'b', attempt: 1 })
   })
 
-  it('abort ends at once, for good', async () => {
+  it('abort ends the run at once, for good', async () => {
     const project = await started(two)
     await project.cli(['workflow', 'abort', '7'])
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'aborted' })
@@ -511,7 +511,7 @@ describe('stop, resume, abort', () => {
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
   })
 
-  /** A project in which session `s1` runs it. */
+  /** A project with a run of session `s1`. */
   async function startedIn(session: string): Promise<Project> {
     const project = createProject()
     const file = project.write('flow.json', JSON.stringify(two))
@@ -519,7 +519,7 @@ describe('stop, resume, abort', () => {
     return project
   }
 
-  it("a session's run waits for others, and counts nothing", async () => {
+  it('next in another session answers wait, and counts nothing', async () => {
     const project = await startedIn('s1')
     for (let count = 0; count < 5; count++)
       expect(await next(project)).toMatchObject({ command: 'wait', outcome: null })
@@ -527,7 +527,7 @@ describe('stop, resume, abort', () => {
     expect(mine.json()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 1 })
   })
 
-  it('its count does not go back with the work that an agent undoes by git', async () => {
+  it('the count does not go back when an agent undoes its work by git', async () => {
     const project = await started(one({ max_attempts: 2 }))
     const commit = 'git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x'
     expect((await next(project)).attempt).toBe(1)
@@ -539,7 +539,7 @@ describe('stop, resume, abort', () => {
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
   })
 
-  it('`next --json` has the same keys whatever it says, and why there is nothing to do', async () => {
+  it('`next --json` always has the same keys, and says why there is nothing to do', async () => {
     const project = await startedIn('s1')
     const asking = (session: string) =>
       project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: session } })
@@ -559,7 +559,7 @@ describe('stop, resume, abort', () => {
     expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
   })
 
-  it('where no session is known, what takes a run over can be done all the same', async () => {
+  it('without a known session, the suggested command can take over a run', async () => {
     const project = await startedIn('s1')
     const { stdout } = await project.cli(['workflow', 'next', '7'])
     expect(stdout).toMatch(
@@ -573,7 +573,7 @@ describe('stop, resume, abort', () => {
     })
   })
 
-  it('resumed by another session it is that one’s, which is told whose it was', async () => {
+  it('resume in another session takes the run over, and names the session that had it', async () => {
     const project = await startedIn('s1')
     const resuming = (...words: string[]) => project.cli(['workflow', 'resume', '7', ...words])
 
@@ -587,14 +587,14 @@ describe('stop, resume, abort', () => {
     expect(JSON.parse(project.read(`${IN_TASK}/.postflight-pending`)).cc_session_id).toBe('s3')
   })
 
-  it('a run that had stopped is not taken from anybody', async () => {
+  it('resume of a stopped run names no other session', async () => {
     const project = await startedIn('s1')
     await project.cli(['workflow', 'stop', '7'])
     const run = await project.cli(['workflow', 'resume', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: 's2' } })
     expect(run.json()).toMatchObject({ active: true, host_session: 's2', taken_over_from: null })
   })
 
-  it('resumed without any session, before or now, it says how to ask for each prompt', async () => {
+  it('resume without a session says how to ask for each prompt', async () => {
     const project = await started(two)
     const { stdout } = await project.cli(['workflow', 'resume', '7'])
     expect(stdout).toContain('\nAsk for each prompt: postflight workflow next 007_flow\n')
@@ -610,7 +610,7 @@ describe('stop, resume, abort', () => {
     expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(2)
   })
 
-  it('`create` does not write over the marker of a run', async () => {
+  it('`create` does not replace the marker of a run', async () => {
     const project = await started(two)
     const run = await project.cli(['create', '7', '--operation', 'x'])
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("is a workflow's") })
