@@ -19,7 +19,7 @@ import {
 
 /**
  * `npm run bench`: what the hook and the CLI cost, as whole processes, beside the alternatives, in one run. With
- * `--compare` the exit code is 1 when a ratio of DESIGN section 11 is missed; `--json FILE` keeps the figures, `--json -`
+ * `--compare` the exit code is 1 when a limit of `limits.ts` is missed; `--json FILE` keeps the figures, `--json -`
  * prints them in place of the table; `--rounds N` (default 25); `--quick` leaves out what takes long.
  */
 

@@ -1,7 +1,7 @@
 import type { Group } from './bench.ts'
 import { medianOfPairs, type Timing } from './measure.ts'
 
-/** The limits of DESIGN section 11: medians of the ratios and differences of whole processes that ran in turn. */
+/** The limits of docs/design.md, "Speed": medians of ratios and differences of whole processes that ran in turn. */
 
 export interface Limit {
   readonly name: string
