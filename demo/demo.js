@@ -1,5 +1,5 @@
-// A transcript of what postflight-guard does, made by running it: real hook processes, payloads as Claude Code 2.1.329
-// sends them, in a throw-away project. `npm run demo` builds first.
+// A transcript of postflight-guard at work: real hook processes with the payloads of Claude Code 2.1.329, in a throw-away
+// project. `npm run demo` builds first.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -13,17 +13,17 @@ const onWindows = process.platform === 'win32'
 
 const project = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-demo-'))
 process.on('exit', () => fs.rmSync(project, { recursive: true, force: true }))
-// What makes a folder a project.
+// A .git entry makes the folder a project.
 fs.mkdirSync(path.join(project, '.git'))
 
 const SESSION = '5f0c1f2e-demo-session'
 const WORKER = 'a73d3d628e49ce359'
 const OTHER = 'b0ffeec0ffee00001'
 
-// What Claude Code gives its Bash tool: the session, but not the agent.
+// Claude Code tells its Bash tool the session, but not the agent.
 const environment = { PATH: process.env.PATH, HOME: project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
 
-/** Runs a `postflight` command as an agent's Bash tool would, and shows it. */
+/** Runs a `postflight` command as an agent's Bash tool does, and shows it. */
 function postflight(...words) {
   say(`${colours.dim('$')} postflight ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')}`)
   const run = spawnSync(process.execPath, [path.join(packageFolder, 'bin', 'postflight.js'), ...words], {
@@ -36,7 +36,7 @@ function postflight(...words) {
   return run.stdout
 }
 
-/** Runs the hook as the host does, and shows what it answers. */
+/** Runs the hook as the host does, and shows its answer. */
 function hook(payload, who) {
   const full = { session_id: SESSION, cwd: project, permission_mode: 'default', ...payload }
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
@@ -92,7 +92,7 @@ function chapter(title, ...text) {
   for (const line of text) say(line)
 }
 
-console.log(colours.bold('postflight-guard: an agent that promised a postflight does not stop before it is done.'))
+console.log(colours.bold('postflight-guard: an agent does not stop before its postflight is done.'))
 say(`(a throw-away project: ${project})`)
 
 chapter('1. A skill starts task 259. Before it hands the work to a sub-agent it leaves a marker.')
@@ -110,11 +110,11 @@ hook({
 })
 postflight('inspect', '259')
 
-chapter('2. Sub-agents come and go. The promise is not theirs, so nobody holds them.')
+chapter('2. Sub-agents come and go. The marker is not theirs, so their stops are allowed.')
 expect(hook(subagentStop(WORKER), 'the sub-agent of task 259').decision === undefined, 'the worker to be free')
 expect(hook(subagentStop(OTHER), 'a sub-agent of another task').decision === undefined, 'the other one to be free')
 
-chapter('3. The main conversation believes it is done. It is not.')
+chapter('3. The main conversation believes that it is done. It is not.')
 const first = hook(stop(), 'main')
 expect(first.decision === 'block', 'a block')
 say('This is what the agent is told:')
@@ -124,7 +124,7 @@ for (const name of ['second', 'third']) {
   expect(hook(stop({ stop_hook_active: true }), 'main').decision === 'block', 'a block')
 }
 say(
-  `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. One more, and the guard would give way.`,
+  `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. The next stop would go through.`,
 )
 
 chapter('4. The agent does its postflight, ticks the checklist, and clears the marker.')
@@ -135,7 +135,7 @@ postflight('clear', '259')
 expect(hook(stop(), 'main').decision === undefined, 'main to be free')
 
 chapter(
-  '5. Task 260 is promised by an agent that never does it. Nobody is trapped: after three blocks the stop goes through.',
+  '5. An agent never does the postflight of task 260. It is not trapped: after three blocks its stop goes through.',
 )
 postflight('create', '260', 'never_finished', '--operation', 'implement', '--agent', 'main')
 for (let attempt = 1; attempt <= 3; attempt++) expect(hook(stop(), 'main').decision === 'block', 'a block')
@@ -143,10 +143,10 @@ const notice = hook(stop(), 'main')
 expect(notice.decision === undefined, 'the cap')
 say('The user sees:')
 show(notice.systemMessage ?? '', '    │ ')
-say('And the evidence stays, for a later session to adopt or clear:')
+say('The evidence stays, for a later session to adopt or clear:')
 postflight('inspect')
 
-chapter('6. Emergency: let a stop go through at once.')
+chapter('6. Emergency: let the next stop go through.')
 postflight('create', '261', 'stuck', '--operation', 'plan', '--agent', 'main')
 expect(hook(stop(), 'main').decision === 'block', 'a block')
 postflight('bypass', '261')
@@ -154,15 +154,14 @@ expect(hook(stop(), 'main').decision === undefined, 'the bypass')
 
 chapter('7. The journal has it all.')
 postflight('logs')
+
 chapter('8. Part two: a workflow. Four phases, each gated by the file that it leaves; the third is a list of steps.')
 const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
 postflight('workflow', 'validate', flow)
 postflight('workflow', 'start', '262', 'workflow', '--definition', flow)
-say(
-  'From here on nobody types anything. At every stop the hook looks at what lies there, and gives out what comes next.',
-)
+say('From here on you type nothing. At every stop the hook checks the task folder, and gives out the next prompt.')
 const inTask = (name) => path.join(project, 'specs', '262_workflow', name)
-/** What stands for the model: it does what the prompt of a phase asks for. Its second step fails twice. */
+/** The work of the model, by prompt. Its second step fails once. */
 const work = [
   ['analyse', 'analysis.json', '{"missing": ["tests"]}'],
   ['plan', 'plan.json', '{"steps": ["write the tests", "make them pass"]}'],
@@ -193,4 +192,4 @@ expect(
   fs.existsSync(inTask(path.join('step-results', 'execute', '2-1.json'))),
   'the archive to hold the failed attempt',
 )
-console.log(`\n${colours.green('All of this was run just now, by the built hook and CLI.')}`)
+console.log(`\n${colours.green('The built hook and CLI have just run all of this.')}`)
