@@ -87,7 +87,7 @@ function declareProgram({ version, stdout }: ProgramPorts) {
 function addMarkerCommands(program: Program, run: Run): void {
   program
     .command('create')
-    .description('create a marker: a postflight is pending')
+    .description('create the marker of a pending postflight')
     .argument('<task>', 'task number or folder name')
     .argument('[slug]', 'name for a new task folder')
     .option('--skill <name>', 'name of the skill')
@@ -174,7 +174,7 @@ function addHookCommands(program: Program, run: Run): void {
   program
     .command('logs')
     .description('print the journal')
-    .option('-n, --count <number>', 'the number of last entries to print', '20')
+    .option('-n, --count <number>', 'number of entries to print, from the end', '20')
     .option('--follow', 'keep printing new entries until Ctrl-C', false)
     .addHelpText('after', example('logs -n 50', 'logs --follow'))
     .action(({ count, follow }) =>

@@ -133,10 +133,10 @@ describe.concurrent('install --host opencode', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('warns of a path of this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
+  it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
     const project = createProject()
 
-    expect((await install(project, '--dry-run')).stdout).toMatch(/a path of this machine.*--scope user\n$/)
+    expect((await install(project, '--dry-run')).stdout).toMatch(/a path on this machine.*--scope user\n$/)
     expect(await install(project, '--quiet')).toMatchObject({ stdout: '', stderr: '' })
     expect((await install(project, '--json')).json()).toMatchObject({ changed: false, portable: false })
   })

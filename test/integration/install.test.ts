@@ -124,14 +124,14 @@ describe.concurrent('install', () => {
     expect(Object.keys(hooks).sort()).toEqual(EVENTS)
   })
 
-  it('writes the full path where the package is elsewhere, and says that it is a path of this machine', async () => {
+  it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
     const project = createProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
 
     const run = await project.cli(['install'])
 
-    expect(run.stdout).toMatch(/a path of this machine.*--scope local\n$/)
+    expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`"${LAUNCHER}"`)
   })
 

@@ -134,7 +134,7 @@ interface Target {
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
-  /** False if the entry holds a path of this machine. */
+  /** False if the entry holds a path on this machine. */
   readonly portable: boolean
   /** The scope whose settings are not shared. */
   readonly personalScope: 'local' | 'user'

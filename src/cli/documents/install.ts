@@ -13,7 +13,7 @@ const takenOutOf = z.array(text('Another file, from which our entries were remov
 const installed = z.strictObject({
   ...common,
   backup: optionalText('The backup of the file.'),
-  portable: flag('False if the entry holds a path of this machine.'),
+  portable: flag('False if the entry holds a path on this machine.'),
   taken_out_of: takenOutOf,
 })
 

@@ -46,7 +46,7 @@ export const ROOT_FINDINGS = {
 
 /** About a marker; `name` is its path. */
 export const MARKER_FINDINGS = {
-  pending: (name: string, problems: readonly string[]): string => [`${name}: pending`, ...problems].join(', '),
+  pending: (name: string, problems: readonly string[]): string => [`${name}: pending`, ...problems].join('; it '),
   unreadable: (name: string, problems: readonly string[]): string => `${name} ${problems.join(', ')}`,
   abandoned: (name: string): string => `${name}: abandoned, its postflight was never done`,
   expired: (name: string, age: string): string => `${name}: unowned and ${age} old, so it blocks no stop`,

@@ -10,7 +10,7 @@ export const INSTALL_TEXT = {
   backup: (file: string): string => `Backup: ${file}`,
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
-    `This entry holds a path of this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
+    `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
   removed: (what: Installed, file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} the ${what} from ${file}`,
   removedFile: (file: string, isDryRun: boolean): string =>
