@@ -1,6 +1,6 @@
 import { PostflightError } from '../core/errors.ts'
-import { UNNAMED_FILE } from '../core/messages/commands.ts'
 import { errorMessage } from '../core/messages/errors.ts'
+import { UNNAMED_FILE } from '../core/messages/phrases.ts'
 import type { CommandResult } from './context.ts'
 import type { ErrorDocument } from './documents/error.ts'
 

@@ -127,6 +127,3 @@ export const LOGS_TEXT = {
 export function notInJournal(problem: string): string {
   return inLine(`postflight: not recorded in the journal: ${problem}`)
 }
-
-/** Stands for a file in an error that does not name it. */
-export const UNNAMED_FILE = 'a file'

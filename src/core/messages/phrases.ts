@@ -5,6 +5,9 @@ import { oneLine } from '../text.ts'
 /** Longest value that is quoted inside a sentence, in characters. */
 export const QUOTE_LIMIT = 200
 
+/** Stands for a file in an error that does not name it. */
+export const UNNAMED_FILE = 'a file'
+
 /** A value inside a sentence: on one line, without control characters, cut. */
 export function quote(text: string, limit = 300): string {
   return oneLine(text, limit)
