@@ -49,15 +49,15 @@ export function create(
   checkValues(options)
   const { root, found, folder } = prepareTaskFolder(context, task, slug)
   const identity = promiserOf(context, options)
-  const { fields, keepsCount, former } = writeNewMarker(folder, (present) => {
+  const { fields, keepsCount, previous } = writeNewMarker(folder, (present) => {
     const conflict = present === undefined ? undefined : foreignOwner(present, identity.session, options.sessionId)
     if (conflict !== undefined && !options.force) throw conflict
-    const former = present?.marker
-    const keepsCount = former !== undefined && conflict === undefined && isSamePromise(former, options.operation)
+    const previous = present?.marker
+    const keepsCount = previous !== undefined && conflict === undefined && isSamePromise(previous, options.operation)
     return {
-      fields: fieldsFor(context, folder, options, identity, keepsCount ? former : undefined),
+      fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
       keepsCount,
-      former,
+      previous,
     }
   })
   const { id } = fields
@@ -69,11 +69,15 @@ export function create(
       hostSession: identity.session,
       agent: identity.agent,
       detail:
-        former === undefined ? undefined : keepsCount ? JOURNAL_DETAILS.renewed : JOURNAL_DETAILS.replaced(former.id),
+        previous === undefined
+          ? undefined
+          : keepsCount
+            ? JOURNAL_DETAILS.renewed
+            : JOURNAL_DETAILS.replaced(previous.id),
     },
   ])
   const target = path.join(folder.path, MARKER_FILE)
-  const verb = keepsCount ? 'renewed' : former === undefined ? 'created' : 'replaced'
+  const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {
     exitCode: 0,
     data: {
@@ -81,7 +85,7 @@ export function create(
       path: target,
       task: folder.task,
       renewed: keepsCount,
-      replaced: former !== undefined && !keepsCount ? (former.id ?? true) : null,
+      replaced: previous !== undefined && !keepsCount ? (previous.id ?? true) : null,
       owner: { host_session: identity.session ?? null, agent: identity.agent ?? null },
     },
     lines: [

@@ -102,7 +102,7 @@ function removalsFrom(target: Target, files: readonly string[]): Removal[] {
   return files.flatMap((file) => {
     const before = readSettingsFile(file)
     if (before === undefined) return []
-    const after = formerText(target, file, before)
+    const after = originalText(target, file, before)
     return before === after ? [] : [{ file, before, after }]
   })
 }
@@ -191,7 +191,7 @@ function openCodeTarget(context: CommandContext, scope: Scope): Target {
  * The text from before `install`. If the file is still as `install` left it, that is the backup, to the byte, or
  * undefined where `install` made the file. Otherwise it is the present text without our entries.
  */
-function formerText(target: Target, file: string, present: string): string | undefined {
+function originalText(target: Target, file: string, present: string): string | undefined {
   const leadsTo = (text: string): boolean => {
     try {
       return target.add(text, file) === present

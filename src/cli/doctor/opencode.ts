@@ -12,7 +12,7 @@ import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../host-entry.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
-/** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry there is no finding. */
+/** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry it reports nothing. */
 export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
