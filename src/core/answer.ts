@@ -1,22 +1,22 @@
 import { cut, stripControl } from './text.ts'
 
-/** The hook's answers: one line of JSON each (DESIGN section 5). */
+/** The hook's answers: one line of JSON each (docs/design.md, "Answers"). */
 
-/** A reason or notice is cut at this many characters. */
+/** The maximum length of a reason or a notice, in characters. */
 export const REASON_LIMIT = 4000
 
-/** What the hook decided, before it is printed. */
+/** An answer of the hook, before it is printed. */
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | { readonly kind: 'block'; readonly reason: string }
   | { readonly kind: 'context'; readonly event: string; readonly context: string }
 
-/** The clean allow. */
+/** The allow without a notice. */
 export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
- * The line for stdout. Block is exactly `decision` and `reason`: Codex 0.169.0 voids an answer with any further key.
- * A notice is shown only where the host shows it; elsewhere the allow is `{}`.
+ * The line for stdout. A block has exactly `decision` and `reason`: Codex 0.169.0 voids an answer with any further key.
+ * If the host does not show notices, an allow is `{}`.
  */
 export function formatAnswer(answer: HookAnswer, noticeShown: boolean): string {
   switch (answer.kind) {

@@ -1,37 +1,34 @@
 import { shellWord } from './text.ts'
 
-/** Commands that are printed for an agent or a person to type. */
+/** Command lines that are printed for an agent or a person to type. */
 
-/** How an agent or a person can start the CLI from where they are. */
+/** The ways to start the CLI from a reader's shell. */
 export interface CommandForm {
-  /** Whether `postflight` is found on the PATH. */
+  /** True if `postflight` is on the PATH. */
   readonly onPath: boolean
-  /** The CLI's own file, for where it is not. */
+  /** The CLI's own file, for a shell without `postflight` on the PATH. */
   readonly script: string
 }
 
-/** Where printed commands will be typed. */
+/** The shell in which printed commands will be typed. */
 export interface CommandReader {
-  /** The root that a command finds there by itself. */
+  /** The root that a command finds there without `--root`. */
   readonly foundRoot: string | undefined
-  /** Searches the PATH, so it is asked only where a fallback may be printed. */
+  /** Searches the PATH, so it is called only if a fallback may be printed. */
   readonly findForm: () => CommandForm
 }
 
-/** The `--root` that a printed command needs; undefined where the reader's folder leads to the root by itself. */
+/** The `--root` that a printed command needs; undefined if the command finds the root without it. */
 export function rootOptionFor({ foundRoot }: CommandReader, root: string): string | undefined {
   return root === foundRoot ? undefined : root
 }
 
-/**
- * A command line to print: `postflight clear 259_x`, with `--root` where the root would not be found from the agent's
- * folder.
- */
+/** A command line to print: `postflight clear 259_x`, with `--root` if one is given. */
 export function commandLine(words: readonly string[], root: string | undefined): string {
   return ['postflight', ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-/** The same through Node and the CLI's own file; undefined where `postflight` is on the PATH. */
+/** The same command through Node and the CLI's own file; undefined if `postflight` is on the PATH. */
 export function fallbackLine(
   form: CommandForm,
   words: readonly string[],
@@ -42,7 +39,7 @@ export function fallbackLine(
 
 function withRoot(words: readonly string[], root: string | undefined): string[] {
   const option = root === undefined ? [] : ['--root', root]
-  // A folder may be called -rf.
+  // The name of a folder may begin with a dash.
   const dash = words.findIndex((word) => word.startsWith('-'))
   return dash === -1 ? [...words, ...option] : [...words.slice(0, dash), ...option, '--', ...words.slice(dash)]
 }

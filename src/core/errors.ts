@@ -1,6 +1,6 @@
 /**
- * Errors carry a code and arguments; `messages/errors.ts` turns them into words and this table into exit codes
- * (DESIGN section 7). No code here is 2: hosts read that exit code of a hook as *block*.
+ * Errors carry a code and arguments. `messages/errors.ts` turns them into sentences, `EXIT_CODES` into exit codes
+ * (docs/design.md, "Commands"). None is 2: hosts read that exit code of a hook as *block*.
  */
 
 /** Exit codes of the CLI. */
@@ -8,10 +8,10 @@ export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** What the sentence of each error code is filled with. Texts are cleaned and cut when they are printed. */
+/** The arguments of each error code. Texts are cleaned and cut when they are printed. */
 export interface ErrorArguments {
   usage: { readonly detail: string }
-  /** `longest` or `largest` is set where the length or the number is all that is wrong. */
+  /** `longest` or `largest` is set if only the length or the number is wrong. */
   'task-invalid': { readonly task: string; readonly longest?: number; readonly largest?: number }
   'slug-invalid': { readonly slug: string; readonly longest?: number }
   'slug-missing': { readonly task: string; readonly specs: string }
@@ -42,10 +42,16 @@ export interface ErrorArguments {
     readonly path: string
     readonly line: number
     readonly column: number
-    readonly detail: string
+    /** The JSON parser's name of the fault. */
+    readonly fault: string
   }
-  'settings-wrong-shape': { readonly path: string; readonly where: string; readonly expected: string }
-  /** `place`: line and column, as they stand behind the path. `more`: how many other faults there are. */
+  /** `property` is undefined for the whole file. */
+  'settings-wrong-shape': {
+    readonly path: string
+    readonly property: string | undefined
+    readonly expected: 'object' | 'list' | 'unique'
+  }
+  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   'workflow-definition': {
     readonly path: string
     readonly place: string
@@ -53,7 +59,7 @@ export interface ErrorArguments {
     readonly more: number
   }
   'workflow-none': { readonly task: string }
-  /** `outcome`: "running", or how the run ended. */
+  /** `outcome`: "running", or the outcome of the run. */
   'workflow-there': {
     readonly task: string
     readonly name: string
@@ -126,14 +132,14 @@ export const EXIT_CODES = {
   internal: EXIT.internal,
 } as const satisfies Record<ErrorCode, ExitCode>
 
-/** A code with the arguments of that code, which may be left out where it has none, and the error that caused it. */
+/** A code, its arguments (optional for a code without any), and the error that caused this one. */
 type ErrorParameters = {
   [Code in ErrorCode]: ErrorArguments[Code] extends NoArguments
     ? [code: Code, args?: NoArguments | undefined, cause?: unknown]
     : [code: Code, args: ErrorArguments[Code], cause?: unknown]
 }[ErrorCode]
 
-/** The one error class of the project. `message` is the code, for logs that nobody should have to read. */
+/** The error class of the project. Its `message` is the code; the sentence for people is made when it is printed. */
 export class PostflightError extends Error {
   readonly code: ErrorCode
   /** The arguments of `code`. */

@@ -2,7 +2,7 @@ import { known } from './marker.ts'
 import { cut, stripControl } from './text.ts'
 import { toIso } from './time.ts'
 
-/** One line of the journal (DESIGN section 10). It is a record, never an input to a decision. */
+/** One line of the journal, which is a record and never an input to a decision. */
 
 export type JournalEvent =
   | 'create'
@@ -18,7 +18,7 @@ export type JournalEvent =
   | 'workflow'
   | 'error'
 
-/** How a marker ended; `event` says how it got there. */
+/** How a marker ended. */
 export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired'
 
 export interface JournalEntry {
@@ -34,16 +34,16 @@ export interface JournalEntry {
   readonly detail?: string | undefined
 }
 
-/** An entry and the root whose journal it belongs to. */
+/** An entry, and the root that has its journal. */
 export interface Recorded {
   readonly root: string
   readonly entry: JournalEntry
 }
 
-/** No value of a line is longer: a line must fit one write, and a hostile marker must not fill the disk. */
+/** The maximum length of a value: a line must fit one write, and a hostile marker must not fill the disk. */
 const VALUE_LIMIT = 500
 
-/** The entry as a line of JSON, snake_case, with its time. */
+/** The entry as a line of JSON with its time, in snake_case. */
 export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
   const bounded = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : cut(stripControl(text), VALUE_LIMIT)
@@ -62,19 +62,19 @@ export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
   )}\n`
 }
 
-/** A journal line as it was read: only its event is certain. */
+/** A journal line that was read. Only its event is certain. */
 export interface JournalLine {
   readonly event: string
   readonly [field: string]: unknown
 }
 
-/** A journal line, read back for people; undefined for a line that is none of ours. */
+/** Reads a journal line; undefined for any other line. */
 export function parseJournalLine(line: string): JournalLine | undefined {
   try {
     const value = JSON.parse(line) as JournalLine
     if (typeof value.event === 'string') return value
   } catch {
-    // No JSON, or null, which has no event to ask for.
+    // Not JSON, or null, which has no properties.
   }
   return undefined
 }

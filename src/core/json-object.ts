@@ -1,4 +1,4 @@
-/** A JSON object, for whoever checks a shape by hand. */
+/** True for a JSON object. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

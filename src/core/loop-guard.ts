@@ -1,51 +1,51 @@
 import { isMarkerId } from './marker.ts'
 
 /**
- * How continuations are counted (docs/design.md, "Counting continuations"), as data. One claim file per continuation, `{key}.{slot}`, slots 1
- * to 3; the loop guard file shows the number to `cat`. What counts for a marker:
+ * How continuations are counted, as data (docs/design.md, "Counting continuations"). Each has a claim file,
+ * `{key}.{slot}`, with slots 1 to 3; the loop guard file shows the number to `cat`. For a marker count:
  *
- * - the claims under its own key: its id, or the file itself where it has none;
- * - the claims that were made on this very file, should it have lost its id in a rewrite;
- * - while the loop guard file is there, every other claim too, and the number in it: the marker was replaced in the
- *   same chain. Removing loop guard and marker together is what starts anew.
+ * - the claims under its own key: its id, or its file's identity if it has no id;
+ * - the claims that were made on this file, in case it lost its id in a rewrite;
+ * - while the loop guard file exists, all other claims and its own number: the marker was replaced within the same
+ *   chain of blocks. Removing loop guard and marker together resets the count.
  */
 
-/** How many stops one marker may block. */
+/** The maximum number of stops that one marker blocks. */
 export const CONTINUATION_LIMIT = 3
 
-/** True when no continuation is left. */
+/** True if no continuation is left. */
 export function isSpent(count: number): boolean {
   return count >= CONTINUATION_LIMIT
 }
 
-/** The loop guard file, read. */
+/** The content of a loop guard file. */
 export type LoopGuard =
   | { readonly kind: 'absent' }
   | { readonly kind: 'number'; readonly value: number }
-  /** There, but no number: emptied or garbled. It says nothing, and takes nothing away. */
+  /** Empty, or not a number. It does not change the count. */
   | { readonly kind: 'garbled' }
 
 /** One claim file. */
 export interface Claim {
   readonly key: string
   readonly slot: number
-  /** Identity of the marker file that it was made on; undefined where that is not known. */
+  /** The identity of the marker file that it was made on; undefined if unknown. */
   readonly file?: string | undefined
 }
 
-/** Whose claims to count. */
+/** The marker whose claims are counted. */
 export interface MarkerIdentity {
   readonly id?: string | undefined
-  /** Identity of the marker's file. */
+  /** The identity of the marker's file. */
   readonly file: string
 }
 
-/** The claims' key for a marker: a name that is safe as a file's. */
+/** The key of a marker's claims, which is safe in a file name. */
 export function claimKey({ id, file }: MarkerIdentity): string {
   return isMarkerId(id) ? id : file
 }
 
-/** A claim's file name. */
+/** The file name of a claim. */
 export function claimName(key: string, slot: number): string {
   return `${key}.${slot}`
 }
@@ -56,21 +56,21 @@ export function parseClaimName(name: string): Claim | undefined {
   return match === null ? undefined : { key: match[1] as string, slot: Number(match[2]) }
 }
 
-/** Reads the loop guard's text. A number past the limit means: spent. */
+/** Reads the loop guard's text. A number above the limit counts as the limit. */
 export function parseLoopGuard(text: string): LoopGuard {
-  // A byte-order mark is blank space to `trim`.
+  // `trim` also removes a byte-order mark.
   const digits = text.trim()
   return /^\d+$/.test(digits)
     ? { kind: 'number', value: Math.min(Number(digits), CONTINUATION_LIMIT) }
     : { kind: 'garbled' }
 }
 
-/** True when `claim` counts for the marker. */
+/** True if `claim` counts for the marker. */
 export function countsFor(claim: Claim, marker: MarkerIdentity, guard: LoopGuard): boolean {
   return guard.kind !== 'absent' || claim.key === claimKey(marker) || claim.file === marker.file
 }
 
-/** Continuations spent for the marker: 0 to 3. */
+/** The continuations spent for the marker: 0 to 3. */
 export function countSpent(claims: readonly Claim[], marker: MarkerIdentity, guard: LoopGuard): number {
   const counted = claims.filter((claim) => countsFor(claim, marker, guard)).map((claim) => claim.slot)
   return Math.min(CONTINUATION_LIMIT, Math.max(guard.kind === 'number' ? guard.value : 0, 0, ...counted))

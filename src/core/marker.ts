@@ -2,37 +2,40 @@ import { PostflightError } from './errors.ts'
 import { fromIso, toIsoSeconds } from './time.ts'
 
 /**
- * The marker file (DESIGN section 3): what its text means. Any file of that name is a marker, whatever it holds, so
- * reading never fails: what cannot be understood becomes a problem of the marker, not an error.
+ * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,
+ * so reading never fails: invalid content is a problem of the marker, not an error.
  */
 
-/** The agent that a host's main conversation is. */
+/** The agent id of a host's main conversation. */
 export const MAIN_AGENT = 'main'
 
-/** What a marker without a reason of its own says. */
+/** The reason of a marker that has none. */
 export const DEFAULT_REASON = 'Postflight operations pending'
 
-/** A marker longer than this (bytes) is not parsed. */
+/** The maximum size of a marker that is parsed, in bytes. */
 export const MARKER_MAX_BYTES = 65_536
 
-/** More checklist steps than this are not read. */
+/** The maximum number of checklist steps that are read. */
 export const MAX_CHECKLIST_STEPS = 100
 
-/** One line of the checklist. */
+/** One step of the checklist. */
 export interface MarkerStep {
   readonly name: string
   readonly done: boolean
 }
 
-/** What is wrong with a marker's text. `field` problems leave the rest of the marker usable. */
+/** The kinds of values that fields of a marker have. */
+export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps'
+
+/** A problem of a marker's text. With a `field` problem, the rest of the marker stays usable. */
 export type MarkerProblem =
   | { readonly code: 'empty' | 'too-large' | 'not-object' }
   | { readonly code: 'not-json'; readonly detail: string }
-  | { readonly code: 'field'; readonly field: string; readonly expected: string }
+  | { readonly code: 'field'; readonly field: string; readonly expected: FieldKind }
 
-/** A marker's text, understood. Absent means: not known. */
+/** The content of a marker. An absent field is unknown. */
 export interface Marker {
-  /** The JSON object as it was read, every field kept; undefined when the text is none. */
+  /** The JSON object with all its fields; undefined if the text is not one. */
   readonly fields: Readonly<Record<string, unknown>> | undefined
   readonly problems: readonly MarkerProblem[]
   readonly id?: string
@@ -45,19 +48,19 @@ export interface Marker {
   readonly createdMs?: number
   /** The marker's own `stop_hook_active`. */
   readonly bypassed: boolean
-  /** `cc_session_id`: without it the marker is unowned. */
+  /** `cc_session_id`. Without it the marker is unowned. */
   readonly hostSession?: string
-  /** Owner: `main` or a sub-agent's id. */
+  /** The owner: `main` or a sub-agent's id. */
   readonly agent?: string
   readonly agentType?: string
   readonly steps: readonly MarkerStep[]
-  /** Written by a running workflow: its driver's, not the guard's. */
+  /** True for the marker of a workflow, which belongs to the workflow's driver and not to the guard. */
   readonly workflow: boolean
 }
 
 const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
 
-/** True for the ids that `postflight create` gives: safe inside a file name. */
+/** True for an id as `postflight create` gives it, which is safe in a file name. */
 export function isMarkerId(text: unknown): text is string {
   return typeof text === 'string' && ID_PATTERN.test(text)
 }
@@ -78,35 +81,35 @@ export function parseMarker(text: string): Marker {
   return fromFields(value as Record<string, unknown>)
 }
 
-/** A marker of which nothing but its being there is known. */
+/** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
   return { fields: undefined, problems: [problem], bypassed: false, steps: [], workflow: false }
 }
 
 function fromFields(fields: Record<string, unknown>): Marker {
   const problems: MarkerProblem[] = []
-  const wrong = (field: string, expected: string): undefined => {
+  const wrong = (field: string, expected: FieldKind): undefined => {
     problems.push({ code: 'field', field, expected })
     return undefined
   }
-  // Own properties only: a marker may be called "constructor" or "__proto__" by whoever wrote it.
+  // Own properties only: objects inherit `constructor` and others.
   const own = (field: string): unknown => (Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined)
   const string = (field: string): string | undefined => {
     const value = own(field)
     if (value === undefined || value === '') return undefined
-    return typeof value === 'string' ? value : wrong(field, 'a string')
+    return typeof value === 'string' ? value : wrong(field, 'text')
   }
   const flag = (field: string): boolean => {
     const value = own(field)
-    if (value !== undefined && typeof value !== 'boolean') wrong(field, 'true or false')
+    if (value !== undefined && typeof value !== 'boolean') wrong(field, 'flag')
     return value === true
   }
 
   const created = string('created')
-  const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'an ISO 8601 time'))
+  const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time'))
   const number = own('task_number')
   const taskNumber =
-    number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'a number')
+    number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'number')
 
   const marker: Writable<Marker> = {
     fields,
@@ -115,7 +118,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
     workflow: flag('workflow'),
     steps: readSteps(own('steps'), wrong),
   }
-  // One by one, because the hook may read a hundred markers before anything of this is compiled.
+  // Written out field by field: the hook may read a hundred markers before this code is optimised.
   const id = string('id')
   if (id !== undefined) marker.id = id
   const sessionId = string('session_id')
@@ -139,27 +142,27 @@ function fromFields(fields: Record<string, unknown>): Marker {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-function readSteps(value: unknown, wrong: (field: string, expected: string) => undefined): MarkerStep[] {
+function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
   if (value === undefined) return []
   if (!Array.isArray(value)) {
-    wrong('steps', 'a list')
+    wrong('steps', 'list')
     return []
   }
   const steps: MarkerStep[] = []
   for (const item of value.slice(0, MAX_CHECKLIST_STEPS)) {
     const name: unknown = typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name
     if (typeof name === 'string') steps.push({ name, done: (item as { done?: unknown }).done === true })
-    else wrong('steps', 'a list of { "name", "done" }')
+    else wrong('steps', 'steps')
   }
   return steps
 }
 
-/** The same object without the keys whose value is undefined. */
+/** The object without the keys whose value is undefined. */
 export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-/** What `postflight create` knows when it writes a marker. */
+/** The fields of a marker that `postflight create` writes. */
 export interface NewMarker {
   readonly id: string
   readonly sessionId: string
@@ -174,7 +177,7 @@ export interface NewMarker {
   readonly steps?: readonly MarkerStep[] | undefined
 }
 
-/** The fields of a new marker in the order people read them. */
+/** The fields of a new marker as the file holds them, in the order in which people read them. */
 export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
   return known({
     id: marker.id,
@@ -193,8 +196,8 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
 }
 
 /**
- * A marker's text on disk: laid out for people where it fits, else in one line.
- * @throws {PostflightError} `marker-too-large` when no reader of ours would take it.
+ * The text of a marker's file: indented, or on one line if that would be too long.
+ * @throws {PostflightError} `marker-too-large` if it is too long to be read back.
  */
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
   const text = layouts(fields).find((one) => byteLength(one) <= MARKER_MAX_BYTES)
@@ -202,7 +205,7 @@ export function formatMarker(fields: Readonly<Record<string, unknown>>): string 
   return text
 }
 
-/** The texts that it may have; none for a nesting that cannot be followed, which is no marker of anybody's either. */
+/** The texts that the fields may have; none if they are nested too deeply for JSON. */
 function layouts(fields: Readonly<Record<string, unknown>>): string[] {
   try {
     return [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
@@ -215,7 +218,7 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** `fields` with `changes` laid over them; a change to undefined removes the field. Unknown fields stay. */
+/** The fields with the changes applied. A change to undefined removes the field; unknown fields stay. */
 export function withFields(
   fields: Readonly<Record<string, unknown>>,
   changes: Readonly<Record<string, unknown>>,

@@ -2,19 +2,17 @@ import { PostflightError } from './errors.ts'
 import { isJsonObject } from './json-object.ts'
 import { MAIN_AGENT } from './marker.ts'
 
-/**
- * The payload: what a host writes to the hook's stdin. What it leaves out is unknown, not wrong (DESIGN section 5).
- */
+/** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */
 
-/** The events that the hook answers; any other is answered with `{}`. */
+/** The events that the hook handles. It answers any other with `{}`. */
 export const EVENTS = ['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'] as const
 
-/** A longer id is no id of any host, and would be carried into files and sentences. */
+/** The maximum length of an id. No host has longer ones, and ids get into files and sentences. */
 export const MAX_ID_LENGTH = 256
 
-/** A payload, understood. Absent means: not known. */
+/** The content of a payload. An absent field is unknown. */
 export interface Payload {
-  /** One of EVENTS, or the host's own name of an event that is not ours. */
+  /** One of EVENTS, or the host's name of another event. */
   readonly event: string
   /** The host's id of the conversation. */
   readonly session?: string
@@ -22,22 +20,22 @@ export interface Payload {
   readonly agent?: string
   /** Empty for an agent of Claude Code's own, such as its compaction (2.1.329). */
   readonly agentType?: string
-  /** Only Copilot sends it, on the first of its two stops per sub-agent. */
+  /** Only Copilot sends it, with the first of its two stops for each sub-agent. */
   readonly parentAgent?: string
   readonly cwd?: string
-  /** The file in which the host keeps the conversation. */
+  /** The path of the file in which the host keeps the conversation. */
   readonly transcript?: string
   /** Codex's id of the turn. */
   readonly turn?: string
-  /** How many sub-agents the host says are still running in the background. */
+  /** The number of sub-agents that are still running in the background. */
   readonly runningSubagents: number
   /** The command of a shell tool. */
   readonly command?: string
-  /** Everything that the shell tool printed. */
+  /** The whole output of that command. */
   readonly output?: string
 }
 
-/** Of an empty stdin nothing is known but that some sub-agent stops, as the seed's hook assumes, which never reads it. */
+/** The payload of an empty stdin: a sub-agent stops. Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', runningSubagents: 0 }
 
 /**
@@ -85,18 +83,18 @@ function fromFields(fields: Fields): Payload {
 }
 
 /**
- * `Stop` is the main conversation's, and so is a tool call without an agent id (Claude Code 2.1.329 gives one only
- * inside sub-agents). A `SubagentStop` without an id comes from an older client: some sub-agent, which one is unknown.
+ * The agent of an event. Without an agent id, a `SubagentStop` comes from an unknown sub-agent (older clients), and any
+ * other event from the main conversation (Claude Code 2.1.329 gives an id only inside sub-agents).
  */
 function agentOf(event: string, session: string | undefined, agentId: string | undefined): string | undefined {
-  // Codex names the root conversation by the session's own id.
+  // In Codex, the agent id of the root conversation is the session's id.
   if (agentId !== undefined && !(event !== 'SubagentStop' && agentId === session)) return agentId
   return event === 'SubagentStop' ? undefined : MAIN_AGENT
 }
 
 /**
- * Running sub-agents in `background_tasks`. Claude Code 2.1.329 lists `{ id, type: "subagent" | "shell" | …, status }`,
- * Qwen Code 0.24.4 the like. A running shell never wakes the agent with work to do, so it does not count.
+ * The number of running sub-agents in `background_tasks`. Claude Code 2.1.329 lists `{ id, type: "subagent" | "shell" |
+ * …, status }`, and Qwen Code 0.24.4 is similar. Shells do not count: they do not wake the agent with work to do.
  */
 function countRunningSubagents(tasks: unknown): number {
   if (!Array.isArray(tasks)) return 0
@@ -108,7 +106,7 @@ function countRunningSubagents(tasks: unknown): number {
   }).length
 }
 
-/** Everything textual in a tool's response, in any host's shape: `{ stdout, stderr }`, a string, a list of parts. */
+/** The text of a tool's response in any host's shape: `{ stdout, stderr }`, a string, or a list of parts. */
 function outputText(response: unknown): string {
   if (typeof response === 'string') return response
   const parts = Array.isArray(response) ? response : isJsonObject(response) ? Object.values(response) : []

@@ -5,7 +5,7 @@ import type { FileTimes } from './stop/rules.ts'
 import type { TaskFolder } from './task-folder.ts'
 import { inLine } from './text.ts'
 
-/** A marker as it lies on disk, as data. */
+/** A marker on disk, as data. */
 
 /** A marker that was read. */
 export interface StoredMarker {
@@ -13,20 +13,20 @@ export interface StoredMarker {
   readonly folder: TaskFolder
   readonly marker: Marker
   readonly text: string
-  /** Whether `text` is all of the file. */
+  /** True if `text` is the whole file. */
   readonly whole: boolean
   readonly identity: MarkerIdentity
   readonly times: FileTimes
 }
 
-/** Something of a marker's name that cannot be read: a link, a folder, no rights. */
+/** A marker that cannot be read: a link, a folder, or a file without permission. */
 export interface UnreadableMarker {
   readonly kind: 'unreadable'
   readonly folder: TaskFolder
   readonly detail: string
 }
 
-/** A marker's path for people: relative to its root. */
+/** The path of a marker for people, relative to its root. */
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
   return inLine(`${folder.relative}/${fileName}`)
 }

@@ -1,23 +1,23 @@
 /**
- * Text that came from a marker, a payload or a folder's name, made fit to print. Such text may be hostile:
- * terminal escapes, megabytes of it, half of a surrogate pair.
+ * Makes text from markers, payloads and folders' names safe to print. Such text may be hostile: terminal escapes,
+ * megabytes, half of a surrogate pair.
  */
 
-/** C0 but newline and tab, DEL, C1, and what turns the direction of the text that follows. */
+/** C0 except newline and tab, DEL, C1, and the characters that change the direction of text. */
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** Half a surrogate pair (with the flag `u`, whole pairs do not match). */
+/** Half of a surrogate pair. With the flag `u`, whole pairs do not match. */
 const LONE_SURROGATES = /\p{Surrogate}/gu
 
 /**
- * Removes every control character but newline and tab, those that turn the direction of text among them, and every half
- * of a surrogate pair: strict JSON readers refuse its escape, and with it the whole answer.
+ * The text without control characters (newline and tab stay), characters that change the direction of text, and halves
+ * of surrogate pairs. Strict JSON readers refuse the escape of such a half, and with it the whole answer.
  */
 export function stripControl(text: string): string {
   return text.replace(CONTROL_CHARACTERS, '').replace(LONE_SURROGATES, '')
 }
 
-/** At most `limit` UTF-16 units, ending in `…` when something was cut; never splits a surrogate pair. */
+/** At most `limit` UTF-16 units of the text, ending in `…` if it was cut. A surrogate pair is never split. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text
   let end = Math.max(0, limit - 1)
@@ -26,9 +26,9 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, end)}…`
 }
 
-/** One line without control characters, at most `limit` UTF-16 units: for names, ids and paths inside a sentence. */
+/** The text on one line, without control characters, cut at `limit` UTF-16 units: for values inside a sentence. */
 export function oneLine(text: string, limit: number): string {
-  // Cut before cleaning too, so that a huge value costs nothing.
+  // Cut before cleaning too, so that a huge value costs little.
   return cut(
     stripControl(text.slice(0, limit * 4))
       .replace(/[\s\u2028\u2029]+/g, ' ')
@@ -37,34 +37,29 @@ export function oneLine(text: string, limit: number): string {
   )
 }
 
-/** A path or name as it stands, but on one line and without control characters: for a terminal, which obeys them. */
+/** A path or a name on one line, without control characters: a terminal would obey them. */
 export function inLine(text: string): string {
   return stripControl(text).replace(/[\n\t]/g, ' ')
 }
 
-/**
- * A word for a POSIX shell: as it stands where that is safe, else in single quotes. Control characters cannot
- * reach the output of anything that prints a command, so a path that holds one is not made shorter by this.
- */
+/** A word for a POSIX shell: unchanged if that is safe, otherwise in single quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /**
- * The pieces of one command for a shell: blanks, single quotes, double quotes, an escape, plain characters. What makes
- * more of a line than one command with its words is none of them: operators, redirections, substitutions, patterns,
- * comments.
+ * The pieces of one shell command: blanks, single quotes, double quotes, an escape, plain characters. Operators,
+ * redirections, substitutions, patterns and comments do not match.
  */
 const SHELL_PIECES = /[ \t]+|'([^']*)'|"((?:[^"\\`$]|\\[\s\S]|\$(?!\())*)"|\\([^\n])|([^\s'"\\`|&;<>()*?[\]#!]+)/gy
 
 /**
- * The words of a command line, quotes and escapes taken off: what `shellWord` wrote, and what stands in double quotes.
- * Variables stay as they are written. A backslash before a letter or a digit is one of a Windows path. Undefined for a
- * line that is anything more than one command and its words.
+ * The words of a command line without their quotes and escapes; undefined for a line that is more than one command and
+ * its words. Variables stay unchanged. A backslash before a letter or a digit belongs to a Windows path.
  */
 export function shellWords(line: string): string[] | undefined {
   const text = line.trim()
-  // A variable set for a command is no word of it.
+  // A line that sets a variable for its command is more than words.
   if (/^\w+=/.test(text)) return undefined
   const words: string[] = []
   let word: string | undefined

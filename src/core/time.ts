@@ -1,14 +1,14 @@
-/** Time as data: core has no clock, so milliseconds since the epoch come in and ISO 8601 text goes out. */
+/** Times as data: milliseconds since the epoch in, ISO 8601 text out. Core has no clock. */
 
 /** One hour in ms. */
 export const HOUR_MS = 3_600_000
 
-/** ISO 8601 in UTC without a fraction, as the seed's `date -u +%Y-%m-%dT%H:%M:%SZ` writes it. */
+/** ISO 8601 in UTC without a fraction, as `date -u +%Y-%m-%dT%H:%M:%SZ` writes it. */
 export function toIsoSeconds(timeMs: number): string {
   return `${toIso(timeMs).slice(0, 19)}Z`
 }
 
-/** ISO 8601 in UTC with milliseconds. A time that no date can hold reads as the epoch. */
+/** ISO 8601 in UTC with milliseconds. A time outside the range of dates becomes the epoch. */
 export function toIso(timeMs: number): string {
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
   const date = new Date(timeMs)
@@ -18,8 +18,8 @@ export function toIso(timeMs: number): string {
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/
 
 /**
- * Milliseconds since the epoch, or undefined when the text is no ISO 8601 time. Without a zone it is UTC, as DESIGN
- * section 3 has it. `Date.parse` alone reads "task 12" as a day of 2001, and a time without a zone as the machine's.
+ * Milliseconds since the epoch; undefined if the text is not an ISO 8601 time. A time without a zone is UTC. `Date.parse`
+ * alone reads "task 12" as a day of 2001, and a time without a zone as local time.
  */
 export function fromIso(text: string): number | undefined {
   const match = ISO_TIME.exec(text)
@@ -30,7 +30,7 @@ export function fromIso(text: string): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
-/** An age for people: `12 s`, `5 min`, `3 h`, `16 days`; `in the future` when negative. */
+/** An age for people: `12 s`, `5 min`, `3 h`, `16 days`; `in the future` if it is negative. */
 export function formatAge(ageMs: number): string {
   if (ageMs < 0) return 'in the future'
   const seconds = Math.floor(ageMs / 1000)

@@ -1,6 +1,6 @@
 import { type HostDifference, variable } from './host.ts'
 
-/** Codex CLI (measured with 0.169.0): its shell tells root session and thread; a thread of its own is a sub-agent. */
+/** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
 export const codex: HostDifference = {
   recognizes: (payload) => payload.turn !== undefined,
   shellIdentity(environment) {

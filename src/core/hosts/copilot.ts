@@ -1,6 +1,6 @@
 import { type HostDifference, variable } from './host.ts'
 
-/** Copilot CLI (measured with 1.0.102), which also runs what is installed for Claude Code. */
+/** Copilot CLI (measured with 1.0.102). It also runs the hooks that are installed for Claude Code. */
 export const copilot: HostDifference = {
   projectVariables: ['COPILOT_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
@@ -8,7 +8,7 @@ export const copilot: HostDifference = {
     const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
     return session === undefined ? undefined : { session }
   },
-  // It asks twice per sub-agent: first a Stop with parent_agent_id, whose answer it ignores, then the SubagentStop.
+  // It asks twice for each sub-agent: a Stop with parent_agent_id, whose answer it ignores, then the SubagentStop.
   exempts: (payload) =>
     payload.event === 'Stop' && payload.parentAgent !== undefined
       ? { host: 'Copilot CLI', why: 'answer-ignored' }

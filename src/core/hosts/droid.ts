@@ -4,7 +4,7 @@ import { type HostDifference, variable } from './host.ts'
 export const droid: HostDifference = {
   projectVariables: ['FACTORY_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'FACTORY_PROJECT_DIR') !== undefined,
-  // A sub-agent is a session of its own and stops with `Stop`; the SubagentStop that follows is only told.
+  // A sub-agent has its own session and stops with `Stop`. The SubagentStop that follows is only a notification.
   exempts: (payload, environment) =>
     payload.event === 'SubagentStop' && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined
       ? { host: 'droid', why: 'answer-ignored' }

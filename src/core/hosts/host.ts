@@ -3,34 +3,34 @@ import type { Payload } from '../payload.ts'
 /** Environment variables, as data. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a host tells a command that its shell tool runs: who am I? */
+/** The session and the agent that a host tells to the commands of its shell tool. */
 export interface ShellIdentity {
   readonly session: string
-  /** Absent where the host does not tell: then the owner is learnt from `PostToolUse`. */
+  /** Absent if the host does not tell it; `PostToolUse` tells the owner then. */
   readonly agent?: string
 }
 
-/** Why a stop is not judged: the host ignores the answer, or it is an agent of the host's own that stops. */
+/** Why a stop is not judged: the host ignores the answer, or one of the host's own agents stops. */
 export interface Exemption {
   readonly host: string
   readonly why: 'answer-ignored' | 'own-agent'
 }
 
-/** In what one host differs. Everything else is common ground. */
+/** The differences of one host. Everything else is the same for all hosts. */
 export interface HostDifference {
-  /** Variables that may name the project's folder, in the hook's environment. */
+  /** Variables in the hook's environment that may name the project's folder. */
   readonly projectVariables?: readonly string[]
-  /** Session and agent in the shell tool's environment. */
+  /** The session and the agent, from the shell tool's environment. */
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
-  /** Why this stop is not to be judged; undefined for one that is. */
+  /** Why this stop is not judged; undefined if it is. */
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
-  /** True for a payload or a hook's environment that only this host gives: others imitate Claude Code's. */
+  /** True for a payload or an environment that only this host gives. Several hosts imitate Claude Code's. */
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
-  /** True where an allow may carry a `systemMessage`. */
+  /** True if an allow may have a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
 }
 
-/** A variable's value, or undefined when it is unset or empty. */
+/** The value of a variable; undefined if it is unset or empty. */
 export function variable(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined
 }

@@ -7,13 +7,13 @@ import type { Environment, Exemption, HostDifference, ShellIdentity } from './ho
 import { postflight } from './postflight.ts'
 import { qwenCode } from './qwen-code.ts'
 
-/** Every host that differs, in the order in which their variables are asked (DESIGN section 7). */
+/** The hosts that differ, in the order in which their variables are read (docs/design.md, "Hosts"). */
 const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid]
 
-/** The variables that may name the project's folder; the launcher asks the same ones. */
+/** The variables that may name the project's folder. The launcher reads the same ones. */
 export const PROJECT_VARIABLES: readonly string[] = HOSTS.flatMap((host) => host.projectVariables ?? [])
 
-/** Who the shell tool's environment says that we are; undefined outside any host. */
+/** The session and the agent that the shell tool's environment names; undefined outside a host. */
 export function shellIdentity(environment: Environment): ShellIdentity | undefined {
   for (const host of HOSTS) {
     const identity = host.shellIdentity?.(environment)
@@ -22,7 +22,7 @@ export function shellIdentity(environment: Environment): ShellIdentity | undefin
   return undefined
 }
 
-/** Why this stop is not to be judged; undefined for one that is. */
+/** Why this stop is not judged; undefined if it is. */
 export function exemptionOf(payload: Payload, environment: Environment): Exemption | undefined {
   const own = HOSTS.find((host) => host.recognizes?.(payload, environment))
   for (const host of own === undefined ? HOSTS : [own]) {
@@ -32,14 +32,14 @@ export function exemptionOf(payload: Payload, environment: Environment): Exempti
   return undefined
 }
 
-/** True where an allow may carry a `systemMessage`: on Claude Code alone. */
+/** True if an allow may have a `systemMessage`: only on Claude Code. */
 export function showsNotice(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
 }
 
 /**
- * The file that is born when the session begins, and keeps its time of birth when the session is resumed: the transcript
- * of Claude Code (2.1.329). Undefined on hosts of which that was not measured.
+ * A file whose birth is the beginning of the session, also after a resume: the transcript of Claude Code (2.1.329).
+ * Undefined on hosts for which this was not measured.
  */
 export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {
   return HOSTS.some((host) => host.recognizes?.(payload, environment)) ? undefined : payload.transcript

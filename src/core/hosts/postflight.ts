@@ -1,6 +1,6 @@
 import { type HostDifference, variable } from './host.ts'
 
-/** A host, or a person, that tells us directly. */
+/** Any host or person that sets our own variables. */
 export const postflight: HostDifference = {
   shellIdentity(environment) {
     const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')

@@ -1,6 +1,6 @@
 import { type HostDifference, variable } from './host.ts'
 
-/** Qwen Code (measured with 0.24.4): its shell tells the very ids that the hook gets later. */
+/** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
 export const qwenCode: HostDifference = {
   projectVariables: ['QWEN_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'QWEN_PROJECT_DIR') !== undefined,

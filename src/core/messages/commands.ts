@@ -3,56 +3,57 @@ import type { Rule } from '../stop/rules.ts'
 import { inLine, oneLine } from '../text.ts'
 import { QUOTE_LIMIT } from './phrases.ts'
 
-/** What commands print for people. */
+/** The sentences that commands print for people. */
 
-/** Why a rule of DESIGN section 5 answers as it does. */
+/** What each rule of docs/design.md, "Stops", means for a marker. */
 export const RULE_SENTENCES: Record<Rule, string> = {
-  workflow: "a running workflow's: its driver answers for it",
-  bypassed: 'stop_hook_active is true in the marker: let go, marker and loop guard are removed',
+  workflow: 'it belongs to a workflow, whose driver answers for it',
+  bypassed: 'stop_hook_active is true in the marker: the stop is allowed, and marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
-  'unowned-stop': "unowned, and unowned markers hold sub-agents' stops only",
-  expired: 'unowned and older than 24 h: it blocks no stop any more',
-  'before-session': 'unowned and from before this session: a clone, an archive or an earlier session left it there',
+  'unowned-stop': 'it has no host session: such a marker blocks only the stops of sub-agents',
+  expired: 'it has no host session and is older than 24 h: it no longer blocks',
+  'before-session':
+    'it has no host session and is older than this session: it comes from a clone, an archive or an earlier session',
   'other-agent': 'it belongs to another agent of this session',
-  background: 'a sub-agent is still running in the background: the host asks again when it ends',
-  capped: `${CONTINUATION_LIMIT} continuations are spent: let go, the marker is kept as abandoned`,
-  block: 'held: the postflight is pending',
+  background: 'a sub-agent is still running in the background: the stop is allowed, and the host asks again later',
+  capped: `it has blocked ${CONTINUATION_LIMIT} stops, the limit: the stop is allowed, and the marker is kept as abandoned`,
+  block: 'blocked: the postflight is pending',
 }
 
-/** What a running workflow's driver does at a stop, as the end of a sentence. */
+/** What the driver of a running workflow does at a stop, as the end of a sentence. */
 export const WORKFLOW_RULES = {
-  other: 'another session drives it, or none',
-  asked: 'it looks at what was left, then gives out the next prompt, or lets go when the run has ended',
-  looks: 'it looks at what was left, and lets go',
+  other: 'this session does not drive it',
+  asked: 'the driver checks the results, then gives out the next prompt, or allows the stop if the run has ended',
+  looks: 'the driver checks the results and allows the stop',
   unless: "unless the workflow's driver gives out a prompt",
 } as const
 
-/** What `explain` says beside the rules. */
+/** The sentences of `explain` besides those of the rules. */
 export const EXPLAIN_TEXT = {
-  noPayload: 'No payload is given (--payload FILE, or - for stdin). The hook reads an empty one as:',
+  noPayload: 'No payload given (--payload FILE, or - for stdin). The hook reads an empty one as:',
   whose: (session: string | undefined, agent: string | undefined): string =>
-    `of session ${inLine(session ?? 'not known')}, agent ${inLine(agent ?? 'not known')}`,
-  noRoot: 'no root: no start folder leads to a specs/ folder',
+    `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,
+  noRoot: 'no root: none of the start folders leads to a specs/ folder',
   roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
   noMarkers: 'no pending markers',
   marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
     `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
-  unreadable: (detail: string): string => `cannot be read (${detail}): the stop is allowed`,
+  unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
   told: (notice: string): string => `the user is told: ${inLine(notice)}`,
-  disabled: 'POSTFLIGHT_DISABLE=1: the hook allows everything',
+  disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
   'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
   'own-agent': (host: string): string => `an agent of ${host}'s own stops (a compaction), so nothing is blocked`,
 } as const
 
-/** What `create` adds for people to its one line. */
+/** What `create` tells people besides its first line. */
 export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:
-    "no host session is known here: it holds any sub-agent's stop, and no main conversation's (--host-session names one)",
+    'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
   holdsNobody:
-    'no host session is known here: a promise of a main conversation holds nobody without one (--host-session names it)',
+    'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
 } as const
 
 /** Whose marker is in the way of `create`: the end of "the marker is …". */

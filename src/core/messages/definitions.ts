@@ -1,73 +1,121 @@
-import { quote } from './phrases.ts'
+import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from '../workflow/artifact-schema.ts'
+import { closestName } from '../workflow/closest-name.ts'
+import { PLACEHOLDERS } from '../workflow/prompt.ts'
+import { counted, jsonFaultWords, quote } from './phrases.ts'
 
-/** What is wrong with a definition, and what is suspicious in it. */
+/** The faults and warnings of a workflow's definition. */
 
-/** What a definition does wrong, and what is suspicious in it. */
-export const RULE_TEXT = {
-  id: (id: string): string => `"${quote(id, 80)}" is no id: a letter, then letters, digits, "_" and "-", and not "end"`,
-  both: (name: string): string => `give ${name} or ${name}_file, not both`,
-  leavesNothing: 'a phase must leave an artifact or have steps: else nobody can tell when it is done',
-  noSteps: 'a phase without an artifact needs a step: else nothing is asked for',
-  noPrompt: 'a phase without steps needs a prompt or a prompt_file',
-  needsSteps: (name: string): string => `${name} is for a phase with steps`,
-  needsArtifact: (what: string): string => `${what} needs an artifact`,
-  path: (value: string): string =>
-    `"${quote(value, 80)}" is no path that stays inside: relative, with "/", without "..", none of the names that postflight-guard uses itself`,
-  promptPath: (value: string): string =>
-    `"${quote(value, 80)}" does not lie beside the definition or below: relative, with "/", without ".."`,
-  placeholder: (name: string): string => `nobody knows {{${quote(name, 80)}}}`,
-  unknownKeyword: (keyword: string, known: string): string =>
-    `"${quote(keyword, 80)}" would not be checked: the keywords are ${known}`,
-  keywordKind: (keyword: string, expected: string): string => `${keyword} must be ${expected}`,
-  noSchema: (depth: number): string => `must be an object or a boolean, no more than ${depth} deep`,
-  target: (id: string): string => `there is no phase "${quote(id, 80)}"`,
-  twin: (id: string): string => `another phase is called "${quote(id, 80)}" (upper and lower case do not count)`,
-  twinArtifact: (artifact: string): string =>
-    `another phase leaves "${quote(artifact, 80)}" too: its file would pass for this one's`,
-  belowArtifact: (artifact: string, above: string): string =>
-    `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which a phase leaves as a file`,
-  unreachable: (id: string): string => `phase "${id}" cannot be reached`,
-  unmade: (artifact: string): string => `no phase leaves "${quote(artifact, 80)}"`,
-  unlisted: (artifact: string): string =>
-    `the phase that leaves "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in it the run would stall at once`,
-  madeLater: (artifact: string, id: string): string =>
-    `"${quote(artifact, 80)}" is left by no phase that comes before "${id}"`,
-  unbounded: (id: string): string => `phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`,
-  promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
-  definitionTooLong: (mebibytes: number): string =>
-    `with its prompt files the definition is larger than ${mebibytes} MiB, more than the state of a run may hold`,
-  promptTooLong: (limit: number): string => `longer than ${limit} bytes`,
-} as const
-
-/** What to do about what the JSON parser finds; what needs no explanation is not listed. */
-const JSON_HINTS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'names and texts need double quotes',
-  UnexpectedEndOfString: 'the text that begins here has no closing quote',
-  PropertyNameExpected: 'is there a comma too many before this?',
-  ValueExpected: 'is there a comma too many before this?',
-  InvalidCommentToken: 'JSON has no comments; YAML has',
+/** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
+function suggestion(name: string, known: readonly string[], shown = (one: string): string => `"${one}"`): string {
+  const closest = closestName(name, known)
+  return closest === undefined ? '' : ` (did you mean ${shown(closest)}?)`
 }
 
-/** What to do about what the YAML parser says. */
+const inBraces = (name: string): string => `{{${name}}}`
+
+const VALUE_KINDS: Record<ValueKind, string> = {
+  types: `one of ${SCHEMA_TYPES.join(', ')}, or a list of them`,
+  values: `a list of at most ${MAX_ENUM_VALUES} values`,
+  schemas: 'an object of schemas',
+  names: 'a list of names',
+  number: 'a number',
+}
+
+/** The broken rules of a definition, and the warnings. */
+export const RULE_TEXT = {
+  id: (id: string): string =>
+    `invalid id "${quote(id, 80)}": begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved`,
+  both: (name: string): string => `give ${name} or ${name}_file, not both`,
+  leavesNothing: 'a phase needs an artifact or steps, which show that it is done',
+  noSteps: 'a phase without an artifact needs at least one step',
+  noPrompt: 'a phase without steps needs a prompt or a prompt_file',
+  needsSteps: (name: string): string => `${name} is allowed only in a phase with steps`,
+  needsArtifact: (what: string): string => `${what} needs an artifact`,
+  path: (value: string): string =>
+    `invalid path "${quote(value, 80)}": it must be relative, with "/", without "..", and not a name that postflight-guard uses itself`,
+  promptPath: (value: string): string =>
+    `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
+  placeholder: (name: string): string =>
+    `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
+  unknownKeyword: (keyword: string): string =>
+    `unknown keyword "${quote(keyword, 80)}"${suggestion(keyword, SCHEMA_KEYWORDS)}: the keywords are ${SCHEMA_KEYWORDS.join(', ')}`,
+  valueKind: (keyword: string, kind: ValueKind): string => `${keyword} must be ${VALUE_KINDS[kind]}`,
+  notSchema: (depth: number): string => `must be an object or a boolean, nested at most ${depth} levels deep`,
+  target: (id: string, ids: readonly string[]): string => `unknown phase "${quote(id, 80)}"${suggestion(id, ids)}`,
+  twin: (id: string): string => `another phase has the id "${quote(id, 80)}" (upper and lower case count as the same)`,
+  twinArtifact: (artifact: string): string =>
+    `another phase has the artifact "${quote(artifact, 80)}": its file would count as this phase's`,
+  belowArtifact: (artifact: string, above: string): string =>
+    `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
+  unreachable: (id: string): string => `phase "${id}" cannot be reached`,
+  unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
+  unlisted: (artifact: string): string =>
+    `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,
+  madeLater: (artifact: string, id: string): string =>
+    `no phase before "${id}" has the artifact "${quote(artifact, 80)}"`,
+  unbounded: (id: string): string => `phase "${id}" is on a loop without max_visits: 3 is assumed`,
+  promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
+  definitionTooLong: (mebibytes: number): string =>
+    `with its prompt files, the definition is larger than ${mebibytes} MiB, the maximum for a run`,
+  promptTooLong: (limit: number): string => `larger than ${limit} bytes`,
+} as const
+
+/** The faults of a definition's shape: unknown fields, and values of the wrong kind or size. */
+export const SHAPE_TEXT = {
+  unknownField: (name: string, known: readonly string[]): string =>
+    `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
+  kinds: (kinds: readonly string[]): string => `must be ${[...new Set(kinds.map(withArticle))].join(' or ')}`,
+  oneOf: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
+  atLeast: (size: number | bigint, origin: string): string => `must ${sizeOf('at least', size, origin)}`,
+  atMost: (size: number | bigint, origin: string): string => `must ${sizeOf('at most', size, origin)}`,
+  pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
+} as const
+
+/** The kinds of values that people call otherwise than the schema library does. */
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  int: 'a whole number',
+  object: 'an object',
+  record: 'an object',
+}
+
+function withArticle(kind: string): string {
+  return KIND_NAMES[kind] ?? `a ${kind}`
+}
+
+function sizeOf(bound: string, size: number | bigint, origin: string): string {
+  if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`
+  return origin === 'array' ? `have ${bound} ${counted(size, 'entry', 'entries')}` : `be ${bound} ${size}`
+}
+
+/** What to do about a fault of the JSON parser. A fault that explains itself has no hint. */
+const JSON_HINTS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'names and strings need double quotes',
+  UnexpectedEndOfString: 'the string that begins here has no closing quote',
+  PropertyNameExpected: 'check for an extra comma before this',
+  ValueExpected: 'check for an extra comma before this',
+  InvalidCommentToken: 'JSON does not allow comments; YAML does',
+}
+
+/** What to do about a fault of the YAML parser. */
 const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
-  [/^Nested mappings/, 'a text that holds ": " needs quotes'],
-  [/^Plain value cannot start|cannot be an empty string/, 'a text that begins with this character needs quotes'],
-  [/scalar at node end/, 'put quotes around the whole text, other ones than those in it'],
-  [/^Missing ,/, 'is a comma or a quote missing before this?'],
-  [/^Implicit /, 'is ": " missing after the name of a field?'],
-  [/sufficiently indented/, 'is a bracket or a quote not closed before this?'],
-  [/same column|without - indicator/, 'what belongs together begins at the same column'],
+  [/^Nested mappings/, 'a string that contains ": " needs quotes'],
+  [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
+  [/scalar at node end/, 'put quotes around the whole string, of a kind that it does not contain'],
+  [/^Missing ,/, 'check for a missing comma or quote before this'],
+  [/^Implicit /, 'check for a missing ": " after the name of a field'],
+  [/sufficiently indented/, 'check for a missing bracket or quote before this'],
+  [/same column|without - indicator/, 'entries of one list or object must begin at the same column'],
   [/^Tabs/, 'use spaces'],
 ]
 
 const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
 
-/** What is wrong with the syntax of a definition's file, and what to do. */
+/** The faults of syntax in a definition's file, each with a hint. */
 export const SYNTAX_TEXT = {
-  json: (code: string): string =>
-    hinted(`no JSON here: ${code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()}`, JSON_HINTS[code]),
+  json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
   yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
-  openQuote: (quote: string): string => `the text that begins here has no closing quote: end it with ${quote}`,
-  severalDocuments: 'holds several documents: give each definition a file of its own',
+  openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
+  severalDocuments: 'the file contains several documents: put each definition in its own file',
   tooDeep: 'nested too deeply to be read',
 } as const

@@ -3,23 +3,30 @@ import type { ErrorArguments, ErrorCode } from '../errors.ts'
 import { SPECS_FOLDER } from '../files.ts'
 import { oneLine } from '../text.ts'
 import { inPlaceOfFolder } from './files.ts'
-import { QUOTE_LIMIT } from './phrases.ts'
+import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 
-/** The sentences of errors: a code and its arguments come in, what is wrong and what to do goes out. */
+/** The sentences of errors. Each one says what is wrong and what to do about it. */
 
-/** Longest part of a name that is quoted where its length is what is wrong with it, in characters. */
+/** The longest part of a name (characters) that is quoted in a message about its length. */
 const NAME_QUOTE_LIMIT = 40
 
-/** What is wrong with a workflow's state file, as the end of "the file …". */
+/** Problems of a workflow's state file, as the end of "the file …". */
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
-  'not-json': (detail) => `is no whole JSON (${detail})`,
-  version: (detail) => `is of version ${detail}, which this postflight-guard does not know`,
-  shape: (detail) => `is no state of a workflow (wrong: ${detail})`,
+  'not-json': (detail) => `is not complete JSON (${detail})`,
+  version: (detail) => `has version ${detail}, which this postflight-guard does not support`,
+  shape: (detail) => `is not a valid workflow state (wrong: ${detail})`,
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
-/** What a file system says where a folder should be, and something else is. */
+/** The errors of a file system where a folder is needed and something else has its name. */
 const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
+
+/** The shapes that a settings file may lack, as the end of "… must". */
+const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected'], string> = {
+  object: 'be an object',
+  list: 'be a list',
+  unique: 'occur only once',
+}
 
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
 const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
@@ -28,98 +35,100 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   usage: (a) => a.detail,
   'task-invalid': (a) => {
     if (a.largest !== undefined) {
-      return `the task number ${oneLine(a.task, NAME_QUOTE_LIMIT)} is too large: the largest is ${a.largest}.`
+      return `the task number ${oneLine(a.task, NAME_QUOTE_LIMIT)} is too large: the maximum is ${a.largest}.`
     }
     if (a.longest !== undefined) {
-      return `the task "${oneLine(a.task, NAME_QUOTE_LIMIT)}" is too long: a name has at most ${a.longest} characters.`
+      return `the task "${oneLine(a.task, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
     }
-    return `"${a.task}" is no task: give its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`
+    return `invalid task "${a.task}": use its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`
   },
   'slug-invalid': (a) =>
     a.longest !== undefined
-      ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: at most ${a.longest} characters.`
-      : `"${a.slug}" is no slug: it must not hold "/", "\\", "..", <>:"|?* or control characters, nor begin with "-" or ".".`,
+      ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
+      : `invalid slug "${a.slug}": it must not contain "/", "\\", "..", <>:"|?* or control characters, or begin with "-" or ".".`,
   'slug-missing': (a) =>
-    `task ${a.task} has no folder in ${a.specs} yet: give a slug after its number, as in \`${a.task} my_slug\`.`,
-  'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): give one of these.`,
+    `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, as in \`${a.task} my_slug\`.`,
+  'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
   'task-unknown': (a) =>
-    `no folder for task ${a.task} in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
+    `task ${a.task} has no folder in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
   'task-has-other-folder': (a) =>
-    `task ${a.task} already has the folder ${a.folder}: leave the slug out, or take another number.`,
-  'target-missing': (a) => `say which: a <task>, or ${a.options}.`,
-  'target-twice': (a) => `give only one of: a <task>, ${a.options}.`,
+    `task ${a.task} already has the folder ${a.folder}: omit the slug, or use another number.`,
+  'target-missing': (a) => `no target: give one of <task>, ${a.options}.`,
+  'target-twice': (a) => `too many targets: give only one of <task>, ${a.options}.`,
   'value-invalid': (a) => `${a.option} ${a.expected}, not "${a.value}".`,
-  'root-missing': (a) => `${a.path} is no folder (from ${a.from}).`,
+  'root-missing': (a) => `${a.path} (from ${a.from}) is not a folder: give an existing one.`,
   'root-none': (a) =>
-    `no specs/ folder at or above ${a.start}: go into the project, or give --root (\`postflight create\` makes the first one).`,
-  'root-unlikely': (a) => `${a.start} is no project: go into one, or give --root ${a.start} if you mean it.`,
+    `no specs/ folder in ${a.start} or above it: change to the project's folder, or give --root (\`postflight create\` makes the first specs/).`,
+  'root-unlikely': (a) =>
+    `${a.start} does not look like a project: change to the project's folder, or give --root ${a.start} to use it anyway.`,
   'marker-none': (a) =>
     a.folder === SPECS_FOLDER
-      ? `no marker in ${SPECS_FOLDER}/ itself, where nothing new is made: give a <task>.`
+      ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-of-other-session': (a) =>
-    `${a.path} is ${a.whose}: finish or clear it there, \`${markerCommand('adopt', a.task)}\`, or \`create --force\` to replace it.`,
+    `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-workflow': (a) =>
-    `${a.path} is a workflow's: \`${workflowCommand('status', a.task)}\` shows it, \`stop\` ends it when its phase is through, \`abort\` at once, \`resume\` takes it over; when it is over, \`${markerCommand('clear', a.task)}\`.`,
-  'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): mend or remove it by hand.`,
+    `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To end the run, use \`workflow stop\` (after the current phase) or \`workflow abort\` (at once); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
+  'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>
-    `${a.path} ${a.detail}: mend it by hand, or replace it with \`create --force\` (its text is kept).`,
-  'marker-vanished': (a) => `${a.path} went away meanwhile: nothing was changed.`,
+    `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,
+  'marker-vanished': (a) => `${a.path} was removed in the meantime, so nothing was changed.`,
   'marker-too-large': (a) =>
-    `the marker would be larger than ${a.limit} bytes, which nobody reads: shorten its reason or its steps.`,
-  locked: (a) => `${a.path} is being changed by another process: try again, or remove ${a.lock} if none is running.`,
+    `the marker would be larger than ${a.limit} bytes, the maximum: shorten its reason or its steps.`,
+  locked: (a) => `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
-  'steps-none': (a) => `${a.path} has no checklist: \`create --step NAME\` gives it one.`,
+  'steps-none': (a) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
   'session-unknown': () =>
-    "no host session known here: run this in the agent's shell, or give --host-session (or POSTFLIGHT_HOST_SESSION).",
-  'payload-not-json': (a) => `the payload is no JSON (${a.detail}).`,
-  'payload-not-object': () => 'the payload is JSON, but no object.',
+    "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
+  'payload-not-json': (a) => `the payload is not JSON (${a.detail}).`,
+  'payload-not-object': () => 'the payload is JSON, but not an object.',
   'file-unreadable': (a) =>
     a.detail === 'ENOENT'
-      ? `${a.path} is not there: give the path of a file that is.`
-      : `${a.path} cannot be read (${a.detail}): mend or replace it by hand.`,
-  'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: no valid JSON (${a.detail}).`,
-  'settings-wrong-shape': (a) => `${a.path}: ${a.where} must be ${a.expected}.`,
+      ? `${a.path} does not exist: check the path.`
+      : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
+  'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: invalid JSON (${jsonFaultWords(a.fault)}).`,
+  'settings-wrong-shape': (a) =>
+    `${a.path}: ${a.property === undefined ? 'the whole file' : `"${a.property}"`} must ${SETTINGS_SHAPES[a.expected]}.`,
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'workflow-none': (a) =>
-    `no workflow in task ${a.task}: \`postflight workflow start <task> --definition <file>\` begins one.`,
+    `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
-      ? `task ${a.task} runs the workflow "${a.name}" already: \`${workflowCommand('status', a.task)}\` shows it, \`abort\` ends it.`
-      : `task ${a.task} has a workflow already ("${a.name}", ${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` goes on with it, ` : ''}\`start --fresh\` puts it aside and begins anew.`,
+      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it, \`workflow abort\` ends it.`
+      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
   'workflow-over': (a) =>
-    `the workflow of task ${a.task} is over (${a.outcome}): \`postflight workflow start --fresh\` begins anew.`,
+    `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-marker': (a) =>
-    `${a.path} promises another postflight: finish it, or \`${markerCommand('clear', a.task)}\`, then try again.`,
+    `${a.path} is the marker of another postflight: finish that one, or \`${markerCommand('clear', a.task)}\`, then try again.`,
   'workflow-state': (a) =>
-    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}: it was left as it is. Mend it, or move it away and start again (artifacts that are there count as done).`,
-  'host-unknown': (a) => `unknown host "${a.host}": ${a.known}.`,
-  'scope-unknown': (a) => `unknown scope "${a.scope}": user, project or local.`,
-  'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": user or project.`,
-  'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: nothing is written there. Remove or rename it.`,
+    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
+  'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
+  'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
+  'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": use user or project.`,
+  'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
   'cannot-write': (a) =>
     IN_THE_WAY.includes(a.detail)
-      ? `cannot write ${a.path} (${a.detail}): something that is no folder is in the way. Move it elsewhere.`
-      : `cannot write ${a.path} (${a.detail}): check its rights and the space left.`,
-  internal: (a) => `a fault of postflight-guard (${a.detail}). Please report it, with the command you ran.`,
+      ? `cannot write ${a.path} (${a.detail}): a folder is needed, and something else has its name. Move that elsewhere.`
+      : `cannot write ${a.path} (${a.detail}): check its permissions and the free space.`,
+  internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 }
 
-/** What a command that was to write adds to what is wrong with a file; who only looks leaves it out. */
-const NOTHING_WRITTEN = ' Nothing was written: mend the file, then try again.'
+/** The end of a message from a command that would have written. A command that only reads leaves it out. */
+const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
 
-/** The sentence for an error, with what to do about it. */
+/** The message of an error: what is wrong, and what to do about it. */
 export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
   const isSettings = code === 'settings-not-json' || code === 'settings-wrong-shape'
   return `${errorFault(code, args)}${isSettings ? NOTHING_WRITTEN : ''}`
 }
 
-/** What is wrong, without what a command would have written. */
+/** The same message for a command that only reads: it does not say that nothing was written. */
 export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
   return ERROR_SENTENCES[code](cleaned(args))
 }
 
-/** The same arguments with texts cleaned and cut, so that a hostile one cannot paint the terminal. */
+/** The same arguments with every text cleaned and cut, so that a hostile one cannot control the terminal. */
 function cleaned<Arguments extends object>(args: Arguments): Arguments {
   const clean = (value: unknown): unknown => (typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value)
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, clean(value)])) as Arguments

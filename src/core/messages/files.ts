@@ -1,10 +1,19 @@
-import type { MarkerProblem } from '../marker.ts'
+import type { FieldKind, MarkerProblem } from '../marker.ts'
 import { oneLine } from '../text.ts'
 import { QUOTE_LIMIT } from './phrases.ts'
 
 /** Sentences about files and folders. */
 
-/** What is wrong with a marker's text, as the end of "the file …". */
+const FIELD_KINDS: Record<FieldKind, string> = {
+  text: 'a string',
+  flag: 'true or false',
+  number: 'a number',
+  time: 'an ISO 8601 time',
+  list: 'a list',
+  steps: 'a list of { "name", "done" }',
+}
+
+/** A problem of a marker's text, as the end of "the file …". */
 export function markerProblem(problem: MarkerProblem): string {
   switch (problem.code) {
     case 'empty':
@@ -12,30 +21,30 @@ export function markerProblem(problem: MarkerProblem): string {
     case 'too-large':
       return 'is too large to be read'
     case 'not-object':
-      return 'is JSON, but no object'
+      return 'is JSON, but not an object'
     case 'not-json':
-      return `is no JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
+      return `is not JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
     case 'field':
-      return `has a ${oneLine(problem.field, 40)} that is not ${problem.expected}`
+      return `has an invalid field "${oneLine(problem.field, 40)}" (expected ${FIELD_KINDS[problem.expected]})`
   }
 }
 
-/** A folder that nobody may look into: a marker in there holds nobody. */
+/** A folder that cannot be searched for markers. */
 export function unsearchable(path: string, detail: string): string {
-  return `${path} cannot be looked into (${detail}): a marker in it would hold nobody`
+  return `${path} cannot be searched (${detail}): a marker in it would block nothing`
 }
 
-/** A folder in which nothing can be made: no stop can be counted there. */
+/** A folder in which no file can be created, so that no stop can be counted there. */
 export function unwritable(path: string, detail: string): string {
   return `${path} cannot be written (${detail})`
 }
 
-/** Something that lies where a folder of our own should be. */
+/** Something that has the name of a folder which postflight-guard needs. */
 export function inPlaceOfFolder(path: string, kind: string): string {
-  return `${path} is ${kind === 'file' ? 'a file' : kind}, not a folder of its own`
+  return `${path} is ${kind === 'file' ? 'a file' : kind}, but must be a real folder`
 }
 
-/** That of a journal which grew far beyond its limit only the end was read. */
+/** A journal that is so long that only its end was read. */
 export function journalCut(bytes: number): string {
   return `the journal is very long: only its last ${bytes / 1_048_576} MiB were read`
 }

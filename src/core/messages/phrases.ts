@@ -1,8 +1,8 @@
 import { oneLine } from '../text.ts'
 
-/** Pieces that sentences are made of. */
+/** Parts of sentences that several catalogues use. */
 
-/** Longest value that is quoted inside a sentence, in characters. */
+/** The longest value that is quoted inside a sentence, in characters. */
 export const QUOTE_LIMIT = 200
 
 /** Stands for a file in an error that does not name it. */
@@ -13,7 +13,12 @@ export function quote(text: string, limit = 300): string {
   return oneLine(text, limit)
 }
 
-/** So many of something: `1 phase`, `2 phases`. */
+/** A number of things: `1 phase`, `2 phases`. */
 export function counted(count: number | bigint, one: string, several = `${one}s`): string {
   return `${count} ${Number(count) === 1 ? one : several}`
+}
+
+/** The words of a JSON parser's error code: `CommaExpected` becomes "comma expected". */
+export function jsonFaultWords(code: string): string {
+  return code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()
 }

@@ -1,13 +1,14 @@
 import { CONTINUATION_LIMIT, isSpent } from '../loop-guard.ts'
 import { inLine, oneLine } from '../text.ts'
-import { QUOTE_LIMIT } from './phrases.ts'
+import { formatAge } from '../time.ts'
+import { counted, QUOTE_LIMIT } from './phrases.ts'
 
-/** What the hook says: to the agent in a reason, to a session that starts, to the user in a notice, and on stderr. */
+/** The sentences of the hook: for an agent that is blocked, a session that starts, the user, and stderr. */
 
-/** Pieces of a block's reason; `reason.ts` puts them together. */
+/** Parts of a block's reason; `stop/reason.ts` puts them together. */
 export const REASON_TEXT = {
   where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>
-    `Task ${task}: the postflight${operation === undefined ? '' : ` of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is not done, says ${path}.`,
+    `Task ${task}: the postflight${operation === undefined ? '' : ` of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is not done yet. Marker: ${path}`,
   specsItself: 'specs/',
   unparsed: (path: string, problem: string): string => `(the marker ${path} ${problem})`,
   steps: 'Steps that remain:',
@@ -16,53 +17,53 @@ export const REASON_TEXT = {
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   count: (count: number): string =>
-    `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop goes through and the marker is kept as abandoned' : ''}.`,
-  report: 'Then repeat your full report as your last message: your caller receives only the last one.',
+    `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop is allowed, and the marker is kept as abandoned' : ''}.`,
+  report: 'Then repeat your full report as your last message: your caller receives only that message.',
   more: (count: number, command: string): string =>
-    count === 1
-      ? `And 1 more pending marker of yours: ${command} lists it.`
-      : `And ${count} more pending markers of yours: ${command} lists them.`,
+    `You have ${counted(count, 'more pending marker')}: ${command} lists ${count === 1 ? 'it' : 'them'}.`,
 } as const
 
-/** Pieces of what a session is told when it starts; `recovery.ts` puts them together. */
+/** Parts of what a starting session is told; `stop/recovery.ts` puts them together. */
 export const RECOVERY_TEXT = {
   intro: (root: string): string =>
-    `postflight-guard found unfinished postflights in ${root}/specs (said by files there, which may have come with the repository):`,
+    `postflight-guard found unfinished postflights in ${root}/specs (according to files there, which may have come with the repository):`,
+  item: (task: string, operation: string | undefined, standing: string, owner: string, ageMs: number): string =>
+    `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${standing}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
   pending: 'pending',
-  workflow: (command: string): string => `a running workflow, which goes on here with \`${command}\``,
-  abandoned: 'abandoned (its continuations were spent)',
+  workflow: (command: string): string => `a running workflow, which \`${command}\` continues here`,
+  abandoned: `abandoned (it blocked ${CONTINUATION_LIMIT} stops, the limit)`,
   mine: 'of this session',
   other: 'of another session, which may still be running',
-  unowned: 'of no session',
+  unowned: 'without a session',
   more: (count: number): string => `and ${count} more.`,
   advice: (adopt: string, clear: string): string =>
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
   workflowAdvice: (status: string, resume: string): string =>
-    `To see how a workflow stands: ${status}. To go on with it here: ${resume}.`,
+    `To see the state of a workflow: ${status}. To continue it here: ${resume}.`,
   doubt: 'Ask the user when in doubt.',
 } as const
 
-/** The note to the user when a marker ran into the limit. */
+/** The notice about a marker that has blocked its last stop. */
 export function cappedNotice(task: string, path: string, command: string): string {
-  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} continuations. The promise is kept in ${oneLine(path, QUOTE_LIMIT)}; look with \`${command}\`.`
+  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; \`${command}\` shows it.`
 }
 
-/** The note to the user when a marker's state could not be read or written. */
+/** The notice about a marker or a folder that could not be read or written. */
 export function unreadableNotice(path: string, detail: string): string {
   return `postflight-guard: ${oneLine(path, QUOTE_LIMIT)} could not be used (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed. \`postflight doctor\` says more.`
 }
 
-/** How much was left, when there was more than a stop has time for. */
+/** The notice about markers that a stop had no time for. */
 export function unsettledNotice(count: number): string {
-  return `postflight-guard: ${count === 1 ? '1 more marker than a stop has time for: it holds' : `${count} more markers than a stop has time for: they hold`} nobody this time. \`postflight inspect\` lists every one.`
+  return `postflight-guard: out of time: ${counted(count, 'marker')} ${count === 1 ? 'was' : 'were'} not checked. \`postflight inspect\` lists every marker.`
 }
 
-/** For stderr: the owner of a marker could not be noted. */
+/** A line for stderr: the owner of a marker could not be recorded. */
 export function ownerNotNoted(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: the owner was not noted (${detail})`
+  return `postflight-guard: ${inLine(path)}: the owner was not recorded (${detail})`
 }
 
-/** For stderr: unfinished postflights that could not be listed when a session started. */
+/** A line for stderr: the unfinished postflights of a folder could not be listed when a session started. */
 export function unlistedComplaint(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: what is unfinished there was not told (${detail})`
+  return `postflight-guard: ${inLine(path)}: unfinished postflights there were not listed (${detail})`
 }

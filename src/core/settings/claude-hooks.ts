@@ -3,7 +3,7 @@ import { isOurCommand, type SettingsEntry } from './hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
-/** Our hooks in Claude Code's settings: a list of groups per event, each group with a list of commands. Pure. */
+/** Our hooks in Claude Code's settings: each event has a list of groups, and each group a list of commands. */
 
 type Hooks = Record<string, unknown[]>
 
@@ -12,7 +12,7 @@ function settingsAt(path: string): SettingsFile<Hooks> {
 }
 
 /**
- * The text with our entries in it, each once, ours of old ones replaced. The same text when they are there already.
+ * The text with each of our entries once; they replace our older ones. The same text if they are there already.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function addEntries(text: string, entries: readonly SettingsEntry[], path: string): string {
@@ -24,20 +24,20 @@ export function addEntries(text: string, entries: readonly SettingsEntry[], path
 }
 
 /**
- * The text without our entries; lists and `hooks` that held nothing else go too.
+ * The text without our entries. Lists and `hooks` that held nothing else are removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function removeEntries(text: string, path: string): string {
   const file = settingsAt(path)
   const ours = ourGroups(text, path)
-  // First out of the groups that others share: those stay, so the indices do.
+  // Shared groups first: they stay, so the indices do not change.
   const unshared = ours.reduce((rest, { event, index, group }) => {
     return isOnlyOurs(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurHook)
   }, text)
   return ours.reduce((rest, { event }) => removeFromList(rest, file, ['hooks', event], isOnlyOurs), unshared)
 }
 
-/** Our commands in the settings, by event. @throws {PostflightError} as `addEntries`. */
+/** Our commands in the settings, with their events. @throws {PostflightError} as `addEntries`. */
 export function findCommands(text: string, path: string): { event: string; command: string }[] {
   return ourGroups(text, path).flatMap(({ event, group }) =>
     hooksOf(group)
@@ -46,7 +46,7 @@ export function findCommands(text: string, path: string): { event: string; comma
   )
 }
 
-/** True when our entries are there, each once, and no others of ours. @throws {PostflightError} as `addEntries`. */
+/** True if the settings have each of our entries once, and no older ones. @throws {PostflightError} as `addEntries`. */
 export function isInstalled(text: string, entries: readonly SettingsEntry[], path: string): boolean {
   const sorted = (list: readonly { event: string; group: unknown }[]): string =>
     list
@@ -56,10 +56,10 @@ export function isInstalled(text: string, entries: readonly SettingsEntry[], pat
   return sorted(ourGroups(text, path)) === sorted(entries)
 }
 
-/** A group of the settings in which a command of ours stands. */
+/** A group of the settings that contains a command of ours. */
 interface OurGroup {
   readonly event: string
-  /** Its place in the event's list. */
+  /** Its index in the event's list. */
   readonly index: number
   readonly group: unknown
 }
@@ -79,7 +79,7 @@ function isOurHook(hook: unknown): hook is { command: string } {
   return isOurCommand((hook as { command?: unknown } | null)?.command)
 }
 
-/** True for a group that goes with our commands: it holds no others. */
+/** True for a group that has only our commands, so that it is removed with them. */
 function isOnlyOurs(group: unknown): boolean {
   const hooks = hooksOf(group)
   return hooks.length > 0 && hooks.every(isOurHook)

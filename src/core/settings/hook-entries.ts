@@ -1,8 +1,8 @@
 import { shellWords } from '../text.ts'
 
-/** Our entries in Claude Code's settings: what `install` writes, and how they are recognised. */
+/** Our entries in Claude Code's settings, and how they are recognised. */
 
-/** A hook entry of ours: the event's name and what stands in its list. */
+/** A hook entry of ours: the event, and the group in its list. */
 export interface SettingsEntry {
   readonly event: string
   readonly group: HookGroup
@@ -20,12 +20,12 @@ interface HookCommand {
   readonly timeout: number
 }
 
-/** Seconds, Claude Code's unit. The hook answers within 5. */
+/** In seconds, Claude Code's unit. The hook answers within 5. */
 const TIMEOUT_SECONDS = 10
 
 /**
- * What `install` writes for Claude Code. `PostToolUse` is for ownership and starts no process for commands that have
- * nothing to do with us (`if`, seen to filter compound commands too in 2.1.329).
+ * The entries that `install` writes for Claude Code. `PostToolUse` is for ownership; its `if` saves a process for every
+ * other command (measured with 2.1.329: it filters compound commands too).
  */
 export function claudeEntries(command: string): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
@@ -37,7 +37,7 @@ export function claudeEntries(command: string): SettingsEntry[] {
   ]
 }
 
-/** The last part of a path is this name. */
+/** Matches a path whose last part is `name`. */
 const named = (name: string): RegExp => new RegExp(`(?:^|[/\\\\])${name}$`)
 
 const NODE = named('node(?:\\.exe)?')
@@ -47,16 +47,16 @@ const BUNDLE = named('dist[/\\\\]hook\\.js')
 const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
 
 /**
- * True for a hook command of ours, wherever this package lay when it was written: the launcher, the hook's bundle, or
- * `postflight hook`, started through Node or not, with the event's name or without. A command that does more, or
- * only mentions one of these, belongs to the user.
+ * True for a hook command of ours, from any copy of this package: the launcher, the hook's bundle or `postflight hook`,
+ * with or without Node, with or without the event's name. A command that does more, or only mentions one of these,
+ * belongs to the user.
  */
 export function isOurCommand(command: unknown): command is string {
   const words = typeof command === 'string' ? shellWords(command) : undefined
   if (words === undefined) return false
   const [file = '', ...further] = words.length > 1 && NODE.test(words[0] as string) ? words.slice(1) : words
   if (further.at(-1) === 'SessionStart') further.pop()
-  // The word that `install` writes on Windows, which tells that a bundle is ours whatever its folder is called.
+  // On Windows `install` adds this word, so that a bundle is recognised whatever its folder's name.
   if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
   if (CLI.test(file) && further.join(' ') === 'hook') return true
   return further.length === 0 && (LAUNCHER.test(file) || OWN_BUNDLE.test(file))

@@ -2,29 +2,29 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 import type * as z from 'zod/mini'
 import { PostflightError } from '../errors.ts'
 
-/** A settings file as a tree over its text. What is not understood, or could be understood in two ways, is refused. */
+/** A settings file as a tree over its text. A text that is invalid or ambiguous is refused. */
 
-/** What must be true of a host's settings file before it is edited. */
+/** A host's settings file, and the conditions for editing it. */
 export interface SettingsFile<T> {
-  /** For messages. */
+  /** The path that messages show. */
   readonly path: string
-  /** True where the host reads JSON with comments and trailing commas. */
+  /** True if the host reads JSON with comments and trailing commas. */
   readonly comments: boolean
-  /** The one property of the file that holds our entries; all others are left to the user and the host. */
+  /** The property that holds our entries. All other properties belong to the user and the host. */
   readonly property: string
-  /** The shape of that property's value. */
+  /** The shape of the property's value. */
   readonly shape: z.ZodMiniType<T>
 }
 
 /** A settings file that can be edited. */
 export interface SettingsDocument<T> {
-  /** The byte-order mark, where the file begins with one. */
+  /** The byte-order mark; empty for a file without one. */
   readonly mark: string
-  /** The text behind it. */
+  /** The text after it. */
   readonly body: string
-  /** The object that is the file; undefined where the file holds nothing but blanks and comments. */
+  /** The file's object; undefined if the file has only blanks and comments. */
   readonly root: Node | undefined
-  /** The value of the property; undefined where the file has none. */
+  /** The value of the property; undefined if the file does not have it. */
   readonly held: T | undefined
 }
 
@@ -42,26 +42,26 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   const [error] = errors
   if (error !== undefined) throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
   if (root === undefined) return { mark, body, root, held: undefined }
-  const wrong = (where: string, expected: string): PostflightError =>
-    new PostflightError('settings-wrong-shape', { path, where, expected })
-  if (root.type !== 'object') throw wrong('the whole file', 'an object')
+  const wrong = (name: string | undefined, expected: 'object' | 'list' | 'unique'): PostflightError =>
+    new PostflightError('settings-wrong-shape', { path, property: name, expected })
+  if (root.type !== 'object') throw wrong(undefined, 'object')
   const [first, second] = propertiesOf(root).filter(({ name }) => name === property)
   if (first === undefined) return { mark, body, root, held: undefined }
-  // Of two keys of one name a host reads the last and an edit finds the first, so what one of them holds could be lost.
+  // Of two keys of one name, a host reads the last and an edit finds the first, so the value of one could be lost.
   const twin = second === undefined ? findTwin(first.value) : property
-  if (twin !== undefined) throw wrong(`"${twin}"`, 'there only once')
+  if (twin !== undefined) throw wrong(twin, 'unique')
   const read = file.shape.safeParse(plainValue(first.value))
   if (read.success) return { mark, body, root, held: read.data }
   const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
-  throw wrong(`"${[property, ...issue.path].join('.')}"`, issue.expected === 'array' ? 'a list' : 'an object')
+  throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
 }
 
-/** What stands in an object or a list: properties, or values. */
+/** The properties of an object, or the values of a list. */
 export function childrenOf(container: Node): readonly Node[] {
   return container.children ?? []
 }
 
-/** A node's value. The library's own function takes a key "__proto__" for the object's prototype. */
+/** The value of a node. The library's own function sets the prototype for a key "__proto__". */
 export function plainValue(node: Node): unknown {
   if (node.type === 'array') return childrenOf(node).map(plainValue)
   if (node.type !== 'object') return node.value
@@ -74,7 +74,7 @@ export function splitMark(text: string): { mark: string; body: string } {
   return { mark, body: text.slice(mark.length) }
 }
 
-/** An object's properties, in the order of the text; none for a node of another kind. */
+/** The properties of an object, in the order of the text; none for another node. */
 function propertiesOf(node: Node): { name: string; value: Node }[] {
   if (node.type !== 'object') return []
   return childrenOf(node).map(({ children }) => {
@@ -83,7 +83,7 @@ function propertiesOf(node: Node): { name: string; value: Node }[] {
   })
 }
 
-/** A name that two properties of one object share, in the node or in what it holds. */
+/** A name that occurs twice in one object, in the node or below it. */
 function findTwin(node: Node): string | undefined {
   const seen = new Set<string>()
   for (const { name } of propertiesOf(node)) {
@@ -97,11 +97,9 @@ function findTwin(node: Node): string | undefined {
   return undefined
 }
 
-/** Where the parser gave up, counted from 1, and why. */
-function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; detail: string } {
+/** The place of a parser's fault, counted from 1, and its name. */
+function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; fault: string } {
   const before = body.slice(0, offset)
-  const words = printParseErrorCode(error)
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), detail: words }
+  const fault = printParseErrorCode(error)
+  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), fault }
 }

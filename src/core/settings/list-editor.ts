@@ -2,13 +2,13 @@ import { findNodeAtLocation, type JSONPath, type Node, stripComments } from 'jso
 import { childrenOf, plainValue, readDocument, type SettingsFile } from './json-document.ts'
 
 /**
- * Puts values into lists of a settings file and takes them out, as edits of its text: everything else stays as it was,
- * to the byte, comments included. Pure: text in, text out.
+ * Adds values to lists of a settings file and removes them, as edits of its text. Everything else stays the same to the
+ * byte, comments included.
  */
 
 /**
- * The text with `value` at the end of the list at `keys`. A list that is not there is made, and so are the objects that
- * lead to it.
+ * The text with `value` at the end of the list at `keys`. A missing list is created, and so are missing objects on the
+ * way to it.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function appendToList<T>(text: string, file: SettingsFile<T>, keys: readonly string[], value: unknown): string {
@@ -25,8 +25,8 @@ export function appendToList<T>(text: string, file: SettingsFile<T>, keys: reado
 }
 
 /**
- * The text without those values of the list at `keys` that are ours. A list or an object that held nothing else, not
- * even a comment, goes too.
+ * The text without our values in the list at `keys`. A list or an object that held nothing else, not even a comment, is
+ * removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function removeFromList<T>(
@@ -44,13 +44,13 @@ export function removeFromList<T>(
   }
 }
 
-/** How the values in a list or an object are laid out. */
+/** The layout of the values in a list or an object. */
 interface Layout {
-  /** Of one level; empty where all stands on one line. */
+  /** Of one level; empty if everything is on one line. */
   readonly indent: string
-  /** What stands before a value. */
+  /** The blanks before a value. */
   readonly margin: string
-  /** What stands before the bracket behind the last value. */
+  /** The blanks before the closing bracket. */
   readonly ending: string
 }
 
@@ -58,7 +58,7 @@ function layoutOf(body: string, root: Node, container: Node, depth: number, comm
   const whole = textOf(body, root)
   const isFileOneLine = whole !== '{}' && !whole.includes('\n')
   if (isFileOneLine || (childrenOf(container).length > 0 && !textOf(body, container).includes('\n'))) {
-    // Plain JSON on one line was written by a program, which puts no blanks.
+    // Plain JSON on one line comes from a program, which writes no blanks.
     return { indent: '', margin: isFileOneLine && !comments ? '' : ' ', ending: '' }
   }
   const indent = /^\{[ \t]*\r?\n([ \t]+)/.exec(whole)?.[1] ?? '  '
@@ -66,7 +66,7 @@ function layoutOf(body: string, root: Node, container: Node, depth: number, comm
   return { indent, margin: ending + indent, ending }
 }
 
-/** A text that holds nothing but comments, with an empty object behind them. */
+/** A text of comments only, followed by an empty object. */
 function withObject(body: string): string {
   const lineEnd = lineEndOf(body)
   return `${body}${body === '' || body.endsWith('\n') ? '' : lineEnd}{}${lineEnd}`
@@ -76,7 +76,7 @@ function lineEndOf(body: string): string {
   return body.includes('\r\n') ? '\r\n' : '\n'
 }
 
-/** Puts an item at the end of a list or an object. A comment behind the last one stays with that. */
+/** Adds an item at the end of a list or an object. A comment after the last item stays with that item. */
 function append(body: string, container: Node, item: string, layout: Layout): string {
   const last = childrenOf(container).at(-1)
   const start = last === undefined ? container.offset + 1 : endOf(last)
@@ -92,7 +92,7 @@ function append(body: string, container: Node, item: string, layout: Layout): st
   return body.slice(0, start) + separator + tail.slice(0, at) + before + item + ending + body.slice(start + at)
 }
 
-/** The node, or the list or object around it that holds nothing else. */
+/** The node, or the outermost list or object around it that holds nothing else. */
 function outermost(body: string, node: Node): Node {
   const container = node.parent as Node
   const whole = container.parent?.type === 'property' ? container.parent : container
@@ -101,7 +101,7 @@ function outermost(body: string, node: Node): Node {
   return isKept ? node : outermost(body, whole)
 }
 
-/** Takes one thing out with the comma that held it and its own blanks, its line as a whole; every comment stays. */
+/** Removes one item with its comma, its blanks and its line; every comment stays. */
 function takeOut(body: string, node: Node): string {
   const container = node.parent as Node
   const siblings = childrenOf(container)
@@ -119,13 +119,13 @@ function takeOut(body: string, node: Node): string {
   return body.slice(0, from) + (isEmpty ? '' : rest) + body.slice(to)
 }
 
-/** What stands between two values, without the comma. */
+/** The text between two values, without the comma. */
 function withoutComma(text: string): string {
   const comma = piecesOf(text).find(isComma)
   return comma === undefined ? text : text.slice(0, comma.index) + text.slice(comma.index + 1)
 }
 
-/** What stands between two values, blanks left out: comments, line breaks and the comma. */
+/** The text between two values without blanks: comments, line breaks and the comma. */
 function piecesOf(text: string): RegExpExecArray[] {
   return [...text.matchAll(/\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\n|,/g)]
 }

@@ -2,19 +2,19 @@ import * as z from 'zod/mini'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
-/** Our plugin in OpenCode's configuration (`opencode.json`, JSON with comments): a list of plugins. Pure. */
+/** Our plugin in OpenCode's configuration (`opencode.json`, JSON with comments): an entry in its list of plugins. */
 
-/** The plugin's file; its name says that it is ours wherever this package lies. */
+/** The plugin's file. Its name identifies it as ours in any copy of this package. */
 export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 
 const LIST = ['plugin']
 
-/** Comments and trailing commas, as OpenCode 1.18.33 reads them. */
+/** OpenCode 1.18.33 reads comments and trailing commas. */
 function configAt(path: string): SettingsFile<unknown[]> {
   return { path, comments: true, property: 'plugin', shape: z.array(z.unknown()) }
 }
 
-/** True for an entry of ours: the plugin's file of any copy of this package, or the package by its name. */
+/** True for an entry of ours: the plugin's file in any copy of this package, or the package's name. */
 export function isOurPlugin(entry: unknown): boolean {
   const spec = specOf(entry)
   return (
@@ -23,13 +23,13 @@ export function isOurPlugin(entry: unknown): boolean {
   )
 }
 
-/** The entries of ours in a configuration. @throws {PostflightError} as `addPlugin`. */
+/** Our entries in a configuration. @throws {PostflightError} as `addPlugin`. */
 export function findPlugins(text: string, path: string): string[] {
   return (readDocument(text, configAt(path)).held ?? []).filter(isOurPlugin).map((entry) => String(specOf(entry)))
 }
 
 /**
- * The text with `spec` in its list of plugins, once, ours of old ones replaced. The same text when it is there already.
+ * The text with `spec` once in its list of plugins; it replaces our older entries. The same text if it is there already.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function addPlugin(text: string, spec: string, path: string): string {
@@ -39,14 +39,14 @@ export function addPlugin(text: string, spec: string, path: string): string {
 }
 
 /**
- * The text without entries of ours; a list that held nothing else goes too.
+ * The text without our entries. A list that held nothing else is removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
 export function removePlugin(text: string, path: string): string {
   return removeFromList(text, configAt(path), LIST, isOurPlugin)
 }
 
-/** What an entry names: it is a text, or a list of that and its options. */
+/** The plugin that an entry names: the entry is a string, or a list of a string and options. */
 function specOf(entry: unknown): unknown {
   return Array.isArray(entry) ? entry[0] : entry
 }

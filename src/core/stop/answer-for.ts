@@ -10,22 +10,22 @@ import type { StopOutcome } from './outcome.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery } from './recovery.ts'
 
-/** From what became of everything at an event to the one answer. */
+/** The answer to an event, from what happened at it. */
 
-/** What the answer speaks of: what was committed, or what is predicted. */
+/** The events that an answer is about: committed ones, or predicted ones. */
 export interface Report {
   readonly outcomes: readonly StopOutcome[]
-  /** What could not be searched. */
+  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
-  /** How many markers were not judged, because there was no time left. */
+  /** The number of markers that there was no time to judge. */
   readonly unchecked: number
-  /** What the drivers of running workflows say. */
+  /** The reports of the drivers of running workflows. */
   readonly runs: RunReport
-  /** Unfinished postflights, for a session that starts. */
+  /** The unfinished postflights, for a session that starts. */
   readonly unfinished: readonly Unfinished[]
 }
 
-/** A postflight that is not finished. */
+/** An unfinished postflight. */
 export interface Unfinished {
   readonly state: 'pending' | 'abandoned'
   readonly folder: TaskFolder
@@ -33,14 +33,14 @@ export interface Unfinished {
   readonly ageMs: number
 }
 
-/** What the drivers of running workflows say at a stop. */
+/** The reports of the drivers of running workflows at a stop. */
 export interface RunReport {
-  /** The next prompt, given out already. */
+  /** The next prompt, which counts as given out. */
   readonly prompt: string | undefined
   readonly notices: readonly string[]
 }
 
-/** The report of an event at which nothing happens. */
+/** The report of an event at which nothing happened. */
 export const NOTHING_TO_REPORT: Report = {
   outcomes: [],
   problems: [],
@@ -49,13 +49,13 @@ export const NOTHING_TO_REPORT: Report = {
   unfinished: [],
 }
 
-/** What is said: to the host, and in `notices` to the user. */
+/** An answer to the host, and notices for the user. */
 export interface Spoken {
   readonly answer: HookAnswer
   readonly notices: readonly string[]
 }
 
-/** The answer to an event. Blocked markers come before a workflow's prompt; an allow carries the notices. */
+/** The answer to an event. Blocked markers precede a workflow's prompt; an allow contains the notices. */
 export function answerFor(payload: Payload, report: Report, reader: CommandReader): Spoken {
   const notices = noticesOf(report, reader)
   const context = recoveryOf(report, payload.session, reader)

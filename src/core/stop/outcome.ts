@@ -5,24 +5,24 @@ import type { Payload } from '../payload.ts'
 import type { TaskFolder } from '../task-folder.ts'
 import type { PlannedMarker, StopPlan } from './plan.ts'
 
-/** What became of each marker at a stop. */
+/** The outcome of a stop for each marker. */
 
-/** What became of one marker. */
+/** The outcome of a stop for one marker. */
 export type StopOutcome =
-  /** Let go, with nothing to say. */
+  /** The marker does not block, and nothing is reported. */
   | { readonly kind: 'let-go'; readonly folder: TaskFolder }
-  /** Blocked; this continuation is counted in `count`. */
+  /** The marker blocks. `count` includes this continuation. */
   | { readonly kind: 'blocked'; readonly folder: TaskFolder; readonly marker: Marker; readonly count: number }
-  /** Its continuations are spent: it is kept as abandoned. */
+  /** Its continuations are spent, so it is kept as abandoned. */
   | { readonly kind: 'capped'; readonly folder: TaskFolder; readonly marker: Marker }
-  /** Removed, as it asked for. */
+  /** It was bypassed, so it is removed. */
   | { readonly kind: 'bypassed'; readonly folder: TaskFolder; readonly marker: Marker }
-  /** Unowned and too old, for the first time. */
+  /** It is unowned and too old, for the first time. */
   | { readonly kind: 'expired'; readonly folder: TaskFolder; readonly marker: Marker }
   /** It could not be judged or counted. */
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
-/** What will become of the markers if nothing changes meanwhile. */
+/** The outcomes that a plan leads to if nothing changes in the meantime. */
 export function predictOutcomes({ markers }: StopPlan): StopOutcome[] {
   return markers.map(predictOutcome)
 }
@@ -43,7 +43,7 @@ function predictOutcome(planned: PlannedMarker): StopOutcome {
   }
 }
 
-/** What the journal is told of the outcomes. */
+/** The journal entries for the outcomes. */
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
   return outcomes.flatMap((outcome) => {
     const entry = entryOf(outcome, payload)
@@ -74,7 +74,7 @@ function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefin
   }
 }
 
-/** The part of a journal entry that says whose marker it is. */
+/** The part of a journal entry that identifies the marker and its agent. */
 export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
   return {
     markerId: isMarkerId(marker.id) ? marker.id : undefined,

@@ -5,40 +5,40 @@ import type { SearchProblem, TaskFolder } from '../task-folder.ts'
 import { judgeOwnership, type Ownership, type Rule, type Stop } from './rules.ts'
 
 /**
- * The plan for a stop: the rule that fits each marker, from what was seen of it. It is a prediction: `io/stop/commit.ts`
- * acts on it marker by marker, and the count on disk decides (docs/design.md, "Plan and commit").
+ * The plan for a stop: the rule for each marker, from the observation of it. It is a prediction: `io/stop/commit.ts` acts
+ * on it marker by marker, and the count on disk decides (docs/design.md, "Plan and commit").
  */
 
-/** What was seen when an agent was about to stop. */
+/** The observation of a stop. */
 export interface ObservedStop {
-  /** In the roots' order and path order. */
+  /** The markers, in the order of the roots and of their paths. */
   readonly markers: readonly SeenMarker[]
-  /** What could not be searched. */
+  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
-  /** Markers that there was no time to look at. */
+  /** The number of markers that there was no time to read. */
   readonly unchecked: number
-  /** When the payload's session began (ms since the epoch); undefined where that is not known or does not matter. */
+  /** The beginning of the payload's session in ms since the epoch; undefined if it is unknown or does not matter. */
   readonly sessionBornMs: number | undefined
 }
 
-/** A marker as it was seen. */
+/** The observation of a marker. */
 export type SeenMarker = SeenWithCount | UnreadableMarker
 
 interface SeenWithCount extends StoredMarker {
-  /** Continuations spent, or why that cannot be told; 0 where the rule does not ask for them. */
+  /** The continuations spent, or why they are unknown; 0 if the rule does not need them. */
   readonly spent: number | { readonly unknown: string }
 }
 
-/** A marker and the rule that fits it. */
+/** A marker and its rule. */
 export interface JudgedMarker {
   readonly kind: 'judged'
   readonly stored: StoredMarker
   readonly rule: Rule
-  /** Continuations spent. */
+  /** The continuations spent. */
   readonly spent: number
 }
 
-/** A marker that could not be judged: the stop is allowed, and the user is told. */
+/** A marker that could not be judged. The stop is allowed, and the user is told. */
 export interface UnjudgedMarker {
   readonly kind: 'unjudged'
   readonly folder: TaskFolder
@@ -47,13 +47,13 @@ export interface UnjudgedMarker {
 
 export type PlannedMarker = JudgedMarker | UnjudgedMarker
 
-/** What is to be done at a stop. */
+/** The plan for a stop. */
 export interface StopPlan {
   readonly stop: Stop
   readonly markers: readonly PlannedMarker[]
 }
 
-/** The plan for every marker that was seen, in their order. */
+/** The plan for all observed markers, in their order. */
 export function planStop({ markers, sessionBornMs }: ObservedStop, payload: Payload, nowMs: number): StopPlan {
   const stop = { payload, nowMs, sessionBornMs }
   return { stop, markers: markers.map((marker) => planMarker(marker, stop)) }
@@ -69,7 +69,7 @@ export function planMarker(seen: SeenMarker, stop: Stop): PlannedMarker {
   return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent }
 }
 
-/** Rows 0 to 6 for a marker as it lies on disk. */
+/** The result of rows 0 to 6 for a stored marker. */
 export function ownershipOf({ marker, times }: StoredMarker, stop: Stop): Ownership {
   return judgeOwnership(marker, times, stop)
 }

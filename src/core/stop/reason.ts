@@ -6,27 +6,27 @@ import { REASON_TEXT } from '../messages/stops.ts'
 import { SPECS_ITSELF } from '../task-folder.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 
-/** The reason of a block (DESIGN section 5): what the agent reads, and all that it needs to go on and end well. */
+/** The reason of a block: everything that the agent needs to finish its postflight (docs/design.md, "Answers"). */
 
 const MAX_LISTED_STEPS = 8
 const STEP_NAME_LIMIT = 80
 const NAME_LIMIT = 120
-/** A marker's own reason keeps at least this much (characters) when several markers share one answer. */
+/** The characters that a marker's own reason keeps at least when several markers share one answer. */
 const LEAST_OWN_REASON = 80
 
-/** A marker that blocks, and its continuation's number. */
+/** A marker that blocks, with the number of its continuation. */
 export interface BlockedMarker {
   readonly marker: Marker
   /** The task folder's name, or `.` for `specs/` itself. */
   readonly task: string
-  /** For people: relative to the root. */
+  /** The marker's path for people, relative to the root. */
   readonly path: string
   readonly count: number
-  /** Set where the agent's folder does not lead to the marker's root. */
+  /** The `--root` that the agent's commands need, if any. */
   readonly root?: string | undefined
 }
 
-/** The reason for one or more markers, in the order given; at most 4,000 characters, the first one's command never cut. */
+/** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
 export function composeReason(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
   const ending = subagent ? `\n\n${REASON_TEXT.report}` : ''
   const sections: string[] = []
@@ -34,13 +34,13 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
   for (const [index, item] of blocked.entries()) {
     const left = blocked.length - index
     const separator = index === 0 ? 0 : 2
-    // Room that this one must leave, so that the rest can at least be counted.
+    // This marker must leave room to count the rest.
     const next = blocked[index + 1]
     const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
     const leastWith = (details: string): number =>
       separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
     let details = describe(item, form, true)
-    // Paths may be so long that what explains must give way to the command.
+    // With very long paths there is room only for the command, not for what explains it.
     if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, false)
     if (leastWith(details) + reserve > room) {
       sections.push(index === 0 ? cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room) : countRest(left, item))
@@ -54,12 +54,12 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
   return sections.join('\n\n') + ending
 }
 
-/** That `count` markers, `first` and what follows it, are not described. */
+/** The sentence about `count` markers, from `first` on, that are not described. */
 function countRest(count: number, first: BlockedMarker): string {
   return REASON_TEXT.more(count, commandLine(['inspect'], first.root))
 }
 
-/** The marker's own words, word for word but for control characters; what it is when it has none. */
+/** The marker's own reason without control characters, or a default for a marker that has none. */
 function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   const problem = marker.problems[0]
   if (marker.fields === undefined && problem !== undefined) {
@@ -72,7 +72,7 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   return cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 
-/** What is to be done: `isWhole` with all that explains it, else what must not be missing. */
+/** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
 function describe({ marker, task, path, count, root }: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (text: string | undefined): string | undefined =>

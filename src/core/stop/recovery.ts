@@ -2,12 +2,11 @@ import { commandLine } from '../command-line.ts'
 import type { Marker } from '../marker.ts'
 import { RECOVERY_TEXT } from '../messages/stops.ts'
 import { oneLine } from '../text.ts'
-import { formatAge } from '../time.ts'
 import { isUnowned } from './rules.ts'
 
 /**
- * What a session is told when it starts where postflights are unfinished (DESIGN section 5, "Recovery"). The markers'
- * own reasons are left out: they may have come with a cloned repository, and nobody asked for them yet.
+ * The text for a session that starts where postflights are unfinished (docs/design.md, "Recovery"). It leaves out the
+ * markers' own reasons, which may have come with a cloned repository.
  */
 
 const MAX_LISTED = 10
@@ -18,13 +17,13 @@ export interface UnfinishedPostflight {
   readonly state: 'pending' | 'abandoned'
   readonly task: string
   readonly root: string
-  /** Set where the agent's folder does not lead to the marker's root. */
+  /** The `--root` that the agent's commands need, if any. */
   readonly rootOption?: string | undefined
   readonly marker: Marker
   readonly ageMs: number
 }
 
-/** The text, or undefined when nothing is unfinished. */
+/** The text; undefined if nothing is unfinished. */
 export function composeRecovery(
   unfinished: readonly UnfinishedPostflight[],
   session: string | undefined,
@@ -39,14 +38,14 @@ export function composeRecovery(
   return parts.length === 0 ? undefined : parts.join('\n\n')
 }
 
-/** Each root has its own commands. */
+/** The text for one root, with its own commands. */
 function composeForRoot(unfinished: readonly UnfinishedPostflight[], session: string | undefined): string {
-  // A root is told of because something in it is unfinished.
+  // Each root has at least one item.
   const [{ root, rootOption }] = unfinished as readonly [UnfinishedPostflight]
-  const lines = unfinished.slice(0, MAX_LISTED).map((item) => `- ${describe(item, session)}`)
+  const lines = unfinished.slice(0, MAX_LISTED).map((item) => describe(item, session))
   const rest = unfinished.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
-  // What is for other markers is refused for a workflow's.
+  // `adopt` and `clear` refuse the marker of a workflow.
   const advice = [
     ...(unfinished.every(({ marker }) => marker.workflow)
       ? []
@@ -69,7 +68,7 @@ function describe(
   session: string | undefined,
 ): string {
   const name = oneLine(task, NAME_LIMIT)
-  const operation = marker.operation === undefined ? '' : `, ${oneLine(marker.operation, NAME_LIMIT)}`
+  const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = isUnowned(marker)
     ? RECOVERY_TEXT.unowned
     : marker.hostSession === session
@@ -78,5 +77,5 @@ function describe(
   const standing = marker.workflow
     ? RECOVERY_TEXT.workflow(commandLine(['workflow', 'resume', name], rootOption))
     : RECOVERY_TEXT[state]
-  return `${name}${operation}: ${standing}, ${owner}, ${formatAge(ageMs)} old`
+  return RECOVERY_TEXT.item(name, operation, standing, owner, ageMs)
 }

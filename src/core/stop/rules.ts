@@ -2,15 +2,15 @@ import { MAIN_AGENT, type Marker } from '../marker.ts'
 import type { Payload } from '../payload.ts'
 import { HOUR_MS } from '../time.ts'
 
-/** Whose promise a marker is, and whether it blocks a stop: the table of docs/design.md, "Stops", row by row. */
+/** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 
-/** An unowned marker older than this (ms) blocks no stop any more. */
+/** The age in ms at which an unowned marker no longer blocks. */
 export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
 
-/** A marker may be older than the session by this much (ms): clocks and file systems round. */
+/** The time in ms by which a marker of the session may seem older than it: clocks and file systems round. */
 const SESSION_TOLERANCE_MS = 10_000
 
-/** The rules, named; `row` is the table's. Row 0 stands before the table: a running workflow's marker. */
+/** The rules with their rows in the table. Row 0, the marker of a workflow, comes before the table. */
 export const RULES = {
   workflow: { row: 0, answer: 'allow' },
   bypassed: { row: 1, answer: 'allow' },
@@ -26,21 +26,21 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES
 
-/** The rules that can be told without knowing the count; `owed` leaves rows 7 and 8. */
+/** The result of the rules that do not need the count. For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
-/** The times of a marker's file in ms since the epoch: of its content, and of anything about it (ctime). */
+/** The times of a marker's file in ms since the epoch: of its content (mtime), and of any change (ctime). */
 export interface FileTimes {
   readonly modifiedMs: number
   readonly changedMs: number
 }
 
-/** The stop that is judged. */
+/** A stop to judge. */
 export interface Stop {
   readonly payload: Payload
-  /** ms since the epoch. */
+  /** The time of the stop in ms since the epoch. */
   readonly nowMs: number
-  /** When the payload's session began (ms since the epoch); undefined where that is not known. */
+  /** The beginning of the payload's session in ms since the epoch; undefined if unknown. */
   readonly sessionBornMs: number | undefined
 }
 
@@ -50,8 +50,8 @@ export function isUnowned(marker: Marker): boolean {
 }
 
 /**
- * When the promise was made, in ms since the epoch: `created`, else the file's time. A `created` in the future would
- * keep an unowned marker alive for ever, so the file's time stands for it too.
+ * The time of the promise in ms since the epoch: `created`, or the file's time. The file's time also replaces a `created`
+ * in the future, which would keep an unowned marker alive for ever.
  */
 export function promisedAtMs(marker: Marker, { modifiedMs }: FileTimes, nowMs: number): number {
   const { createdMs = modifiedMs } = marker
@@ -64,15 +64,15 @@ export function isExpired(marker: Marker, times: FileTimes, nowMs: number): bool
 }
 
 /**
- * True for an unowned marker from before the session: by `created` or by the last change of its file, the earlier of the
- * two. A clone, an archive or a crash left it there, so it is not a promise of this session.
+ * True for an unowned marker from before the session: the earlier of `created` and the last change of its file decides.
+ * It came from a clone, an archive or a crash, and is not a promise of this session.
  */
 export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, { changedMs }: FileTimes): boolean {
   if (sessionBornMs === undefined || !isUnowned(marker)) return false
   return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
 }
 
-/** Rows 0 to 6: whose marker is it, and does it hold this agent? The first row that fits decides. */
+/** The result of rows 0 to 6. The first row that fits decides. */
 export function judgeOwnership(marker: Marker, times: FileTimes, { payload, nowMs, sessionBornMs }: Stop): Ownership {
   if (marker.workflow) return 'workflow'
   if (marker.bypassed) return 'bypassed'
@@ -85,7 +85,7 @@ export function judgeOwnership(marker: Marker, times: FileTimes, { payload, nowM
   return 'owed'
 }
 
-/** Row 5. An absent owner is not known, so every agent of the session may be it. */
+/** Row 5: true if the agent may be the marker's owner. An absent owner may be any agent of the session. */
 function isAgentOf(marker: Marker, payload: Payload): boolean {
   if (marker.agent === MAIN_AGENT && payload.event === 'SubagentStop') return false
   if (marker.agent !== undefined && marker.agent !== payload.agent) return false

@@ -1,77 +1,72 @@
 import { isJsonObject } from '../json-object.ts'
 
 /**
- * The part of JSON Schema that a `check` may use. A subset of our own, because a definition may come with a cloned
- * repository and is checked in a stop hook: no references, no regular expressions, no code made of text, and a time
- * that is bounded by the sizes of schema and value. A keyword outside it is a fault of the definition, never ignored.
+ * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a
+ * stop hook, so the subset has no references, no regular expressions and no code made of text, and the sizes of schema
+ * and value bound the time. Any other keyword is a fault of the definition; none is ignored.
  */
 
-const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
-const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
-const MAX_ENUM = 200
+/** The names that `type` may use. */
+export const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
-/** How deep (in `properties`, `items` and `additionalProperties`) a schema may go. */
+const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
+/** The maximum number of values in an `enum`. */
+export const MAX_ENUM_VALUES = 200
+
+/** The maximum depth of a schema: `properties`, `items` and `additionalProperties` count. */
 export const MAX_SCHEMA_DEPTH = 20
 
-/** What a keyword's value must be: whether it is so, and that in words. */
-interface Kind {
-  readonly accepts: (value: unknown) => boolean
-  readonly words: string
+/** The kinds of values that keywords take. */
+export type ValueKind = 'types' | 'values' | 'schemas' | 'names' | 'number'
+
+/** True for a value of the kind. */
+const IS_OF_KIND: Record<ValueKind, (value: unknown) => boolean> = {
+  types: (value) => (Array.isArray(value) ? value : [value]).every((one) => SCHEMA_TYPES.includes(one as string)),
+  values: (value) => Array.isArray(value) && value.length <= MAX_ENUM_VALUES,
+  schemas: isJsonObject,
+  names: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  number: Number.isFinite,
 }
 
-const NUMBER: Kind = { accepts: Number.isFinite, words: 'a number' }
-
-/** Each keyword; without a kind it takes any value, or a schema, which is looked into, not at. */
-const KEYWORDS: Readonly<Record<string, Kind | undefined>> = {
-  type: {
-    accepts: (value) => (Array.isArray(value) ? value : [value]).every((one) => TYPES.includes(one as string)),
-    words: `one of ${TYPES.join(', ')}, or a list of them`,
-  },
-  enum: {
-    accepts: (value) => Array.isArray(value) && value.length <= MAX_ENUM,
-    words: `a list of at most ${MAX_ENUM} values`,
-  },
+/** The kind of each keyword's value. Without one, a keyword takes any value, or a schema that is checked in its turn. */
+const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
+  type: 'types',
+  enum: 'values',
   const: undefined,
-  properties: { accepts: isJsonObject, words: 'an object of schemas' },
-  required: {
-    accepts: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-    words: 'a list of names',
-  },
+  properties: 'schemas',
+  required: 'names',
   additionalProperties: undefined,
   items: undefined,
-  minimum: NUMBER,
-  maximum: NUMBER,
-  minLength: NUMBER,
-  maxLength: NUMBER,
-  minItems: NUMBER,
-  maxItems: NUMBER,
+  minimum: 'number',
+  maximum: 'number',
+  minLength: 'number',
+  maxLength: 'number',
+  minItems: 'number',
+  maxItems: 'number',
 }
 
 /** The keywords that are checked. */
 export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
 
-/** What is wrong with a schema itself. */
-export interface SchemaFault {
-  /** Where, from the schema's top. */
-  readonly path: readonly string[]
-  /** `unknown`: a keyword outside the subset; `kind`: one whose value is not of its kind; `no-schema`: neither object nor boolean, or too deep. */
-  readonly reason: 'unknown' | 'kind' | 'no-schema'
-  readonly keyword: string
-  /** What it must be, in words. */
-  readonly expected: string
-}
+/** A fault of a schema itself. `path` leads to it from the schema's top. */
+export type SchemaFault =
+  /** A keyword outside the subset. */
+  | { readonly path: readonly string[]; readonly reason: 'unknown'; readonly keyword: string }
+  /** A keyword with a value of the wrong kind. */
+  | { readonly path: readonly string[]; readonly reason: 'kind'; readonly keyword: string; readonly kind: ValueKind }
+  /** Neither an object nor a boolean, or nested too deeply. */
+  | { readonly path: readonly string[]; readonly reason: 'not-schema' }
 
-/** What is wrong with a schema; empty when it can be used. */
+/** The faults of a schema; empty for one that can be used. */
 export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
   if (typeof schema === 'boolean') return []
-  if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH)
-    return [{ path, reason: 'no-schema', keyword: '', expected: '' }]
+  if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, reason: 'not-schema' }]
   return Object.entries(schema).flatMap(([keyword, value]): SchemaFault[] => {
     if (ANNOTATIONS.includes(keyword)) return []
     const here = [...path, keyword]
-    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, reason: 'unknown', keyword, expected: '' }]
+    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, reason: 'unknown', keyword }]
     const kind = KEYWORDS[keyword]
-    if (kind?.accepts(value) === false) return [{ path: here, reason: 'kind', keyword, expected: kind.words }]
+    if (kind !== undefined && !IS_OF_KIND[kind](value)) return [{ path: here, reason: 'kind', keyword, kind }]
     if (keyword === 'properties') {
       return Object.entries(value as object).flatMap(([name, one]) => schemaFaults(one, [...here, name], depth + 1))
     }
@@ -79,16 +74,19 @@ export function schemaFaults(schema: unknown, path: readonly string[] = [], dept
   })
 }
 
-/** A place where a value breaks its schema: a pointer into the value, and the keyword that it breaks. */
+/** A place where a value breaks its schema. */
 export interface Breach {
+  /** A JSON pointer into the value. */
   readonly at: string
+  /** The keyword that the value breaks, or `false` for the schema that allows no value. */
   readonly keyword: string
+  /** The keyword's value in the schema, as JSON; empty for `false`. */
   readonly expected: string
 }
 
-/** The first place where `value` breaks `schema`, or undefined. The schema is one that `schemaFaults` found usable. */
+/** The first place where `value` breaks `schema`, or undefined. The schema must be one without faults. */
 export function findBreach(schema: unknown, value: unknown, at = ''): Breach | undefined {
-  if (schema === false) return { at, keyword: 'false', expected: 'nothing' }
+  if (schema === false) return { at, keyword: 'false', expected: '' }
   // The schema `true` has no keywords.
   const keywords = schema as Readonly<Record<string, unknown>>
   for (const [keyword, rule] of Object.entries(keywords)) {
@@ -180,7 +178,7 @@ function isOfType(type: string, value: unknown): boolean {
   }
 }
 
-/** Equal as JSON, whatever the order of keys. */
+/** True for values that are equal as JSON, whatever the order of their keys. */
 function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) {
     return Array.isArray(other) && one.length === other.length && one.every((item, index) => isSame(item, other[index]))

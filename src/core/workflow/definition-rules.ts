@@ -1,19 +1,19 @@
 import { RULE_TEXT } from '../messages/definitions.ts'
-import { MAX_SCHEMA_DEPTH, SCHEMA_KEYWORDS, type SchemaFault, schemaFaults } from './artifact-schema.ts'
+import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { unknownPlaceholders } from './prompt.ts'
 
-/** What a definition of the right shape must also keep to, and what in it is suspicious. */
+/** The rules for a definition of the right shape, and the warnings about one that keeps to them. */
 
-/** A fault, or a warning, with its place. */
+/** A fault or a warning, with its place. */
 export interface DefinitionFinding {
   readonly path: FaultPath
   readonly detail: string
 }
 
-/** Every fault of sense and every warning. */
+/** Every broken rule and every warning. */
 export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
   const faults = [
@@ -21,7 +21,7 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
-  // Where a target does not exist, or two phases have one name, it is unknown where phases lead.
+  // With an unknown target, or two phases of one id, the graph of the phases is unknown.
   const isGraph = !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
   return { faults, warnings: warningsOf(file, isGraph) }
 }
@@ -62,28 +62,28 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>):
   if (steps !== undefined && !Array.isArray(steps) && !isArtifactPath(steps.from)) {
     fault(['steps', 'from'], RULE_TEXT.path(steps.from))
   }
-  if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next))
+  if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next, [...ids]))
   if (typeof next === 'object') {
     if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
     for (const way of ['pass', 'fail'] as const) {
-      if (!ids.has(next[way])) fault(['next', way], RULE_TEXT.target(next[way]))
+      if (!ids.has(next[way])) fault(['next', way], RULE_TEXT.target(next[way], [...ids]))
     }
   }
   return found
 }
 
-function schemaFaultText({ reason, keyword, expected }: SchemaFault): string {
-  switch (reason) {
+function schemaFaultText(fault: SchemaFault): string {
+  switch (fault.reason) {
     case 'unknown':
-      return RULE_TEXT.unknownKeyword(keyword, SCHEMA_KEYWORDS.join(', '))
+      return RULE_TEXT.unknownKeyword(fault.keyword)
     case 'kind':
-      return RULE_TEXT.keywordKind(keyword, expected)
-    case 'no-schema':
-      return RULE_TEXT.noSchema(MAX_SCHEMA_DEPTH)
+      return RULE_TEXT.valueKind(fault.keyword, fault.kind)
+    case 'not-schema':
+      return RULE_TEXT.notSchema(MAX_SCHEMA_DEPTH)
   }
 }
 
-/** Names that some file system cannot tell apart are one name. */
+/** Ids and artifacts that occur twice. Upper and lower case count as the same, as on some file systems. */
 function twins(file: DefinitionFile): DefinitionFinding[] {
   const seen = new Set<string>()
   const found: DefinitionFinding[] = []
@@ -100,7 +100,7 @@ function twins(file: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-/** Where one artifact lies there is no room for another below it: a file is no folder. */
+/** Artifacts below another artifact, which is a file and not a folder. */
 function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
   return file.phases.flatMap(({ artifact = '' }, index) => {
@@ -113,7 +113,7 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   })
 }
 
-/** `isGraph`: it is known where every phase leads. */
+/** `isGraph`: the graph of the phases is known. */
 function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
   const edges = followers(file)
   const reached = reachable(edges)

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini'
-import { counted } from '../messages/phrases.ts'
+import { SHAPE_TEXT } from '../messages/definitions.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 
 /**
- * The definition as people write it: what `workflow validate` checks and `schema/workflow.schema.json` is made from.
- * Never part of the hook's bundle.
+ * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is
+ * generated from it. It is not part of the hook's bundle.
  */
 
-/** Longest prompt, in characters. */
+/** The maximum length of a prompt, in characters. */
 export const MAX_PROMPT_LENGTH = 50_000
 
 const limit = (description: string) =>
@@ -30,59 +30,56 @@ const check = z
     json: z.optional(z.boolean()),
     json_schema: z.optional(
       z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
-        description: `A JSON Schema; implies json. Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other is a fault.`,
+        description: `A JSON Schema; implies json. Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
       }),
     ),
   })
-  .register(z.globalRegistry, { description: 'What makes the artifact valid, besides being a file.' })
+  .register(z.globalRegistry, { description: 'The conditions for a valid artifact, besides being a file.' })
+
+const ways = z.strictObject({
+  pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
+  fail: text(`The next phase after a fail: its id, or "${END}".`, 60),
+  verdict: pointer('JSON pointer to the verdict in the artifact: a boolean, or "pass" or "fail".'),
+})
+
+const stepSource = z.strictObject({
+  from: text('The artifact of an earlier phase.'),
+  pointer: pointer('JSON pointer to the list of steps in it.'),
+})
 
 const phase = z.strictObject({
-  id: text('Unique name of the phase: a letter, then letters, digits, "_" and "-".', 60),
-  prompt: z.optional(text('What the agent is told; a template with {{placeholders}}.', MAX_PROMPT_LENGTH)),
-  prompt_file: z.optional(text('A file beside the definition that holds the prompt.')),
-  artifact: z.optional(text('Path in the task folder that this phase must leave.')),
+  id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
+  prompt: z.optional(text('The prompt for the agent: a template with {{placeholders}}.', MAX_PROMPT_LENGTH)),
+  prompt_file: z.optional(text('A file with the prompt, beside the definition or below it.')),
+  artifact: z.optional(text('The file that this phase must leave: a path in the task folder.')),
   check: z.optional(check),
   gate: z.optional(
     z.enum(['strict', 'advisory']).register(z.globalRegistry, {
-      description: 'strict (the default): no way past without a valid artifact; advisory: warn and go on.',
+      description:
+        'strict (the default): the run cannot continue without a valid artifact. advisory: it warns and continues.',
       default: 'strict',
     }),
   ),
-  max_attempts: z.optional(limit('Prompts for this phase before it is exhausted (strict: 3, advisory: 1).')),
+  max_attempts: z.optional(limit('Maximum number of prompts for this phase in one visit (strict: 3, advisory: 1).')),
   next: z.optional(
-    z
-      .union([
-        text(`A phase's id, or "${END}".`, 60),
-        z.strictObject({
-          pass: text(`Where to go on a pass: a phase's id, or "${END}".`, 60),
-          fail: text(`Where to go on a fail: a phase's id, or "${END}".`, 60),
-          verdict: pointer('JSON pointer into the artifact, to a boolean or "pass" / "fail".'),
-        }),
-      ])
-      .register(z.globalRegistry, {
-        description: 'Where this phase leads (the following one; after the last, the end).',
-      }),
+    z.union([text(`A phase's id, or "${END}".`, 60), ways]).register(z.globalRegistry, {
+      description: 'The next phase (default: the following one; after the last phase, the end).',
+    }),
   ),
-  max_visits: z.optional(limit('How often this phase may be entered (1; in a loop 3).')),
-  agent: z.optional(text('The type of agent that should do it.')),
-  model: z.optional(text('The model that should do it.')),
+  max_visits: z.optional(limit('Maximum number of visits of this phase (default: 1; on a loop 3).')),
+  agent: z.optional(text('The type of the agent for this phase.')),
+  model: z.optional(text('The model for this phase.')),
   steps: z.optional(
     z
-      .union([
-        z.array(step).check(z.maxLength(MAX_PHASE_STEPS)),
-        z.strictObject({
-          from: text('An artifact of an earlier phase.'),
-          pointer: pointer('JSON pointer to the list of steps in it.'),
-        }),
-      ])
-      .register(z.globalRegistry, { description: 'The steps of this phase, one prompt each.' }),
+      .union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource])
+      .register(z.globalRegistry, { description: 'The steps of this phase; each gets its own prompt.' }),
   ),
-  step_prompt: z.optional(text('What the agent is told for each step; a template.', MAX_PROMPT_LENGTH)),
-  step_prompt_file: z.optional(text('A file beside the definition that holds it.')),
-  max_step_attempts: z.optional(limit('Prompts for one step before it is exhausted (3).')),
+  step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
+  step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
+  max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   on_exhausted: z.optional(
     z.enum(['skip', 'stop']).register(z.globalRegistry, {
-      description: 'What becomes of a step whose attempts are spent: skip it (the default), or stop the workflow.',
+      description: 'After the last attempt at a step failed: skip the step (the default), or stop the workflow.',
       default: 'skip',
     }),
   ),
@@ -94,20 +91,20 @@ const definition = z.strictObject({
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
 
-/** A definition as it was written, of the right shape; `definition-rules.ts` says whether it makes sense. */
+/** A definition as it was written, of the right shape; `definition-rules.ts` checks its sense. */
 export type DefinitionFile = z.infer<typeof definition>
 export type PhaseFile = DefinitionFile['phases'][number]
 
-/** A place in a definition. */
+/** A place in a definition, from its top. */
 export type FaultPath = readonly (string | number)[]
 
-/** What does not have the right shape; `keys` are names that nobody knows. */
+/** A fault of the shape, with its place. */
 export interface ShapeFault {
   readonly path: FaultPath
   readonly detail: string
 }
 
-/** Checks the shape; every fault at once. */
+/** The definition, or every fault of its shape. */
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
   const parsed = definition.safeParse(value)
   if (parsed.success) return { file: parsed.data }
@@ -118,47 +115,39 @@ function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ path: [...path, key], detail: `nobody knows "${key}"` }))
+      return issue.keys.map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
     case 'invalid_type':
-      return [{ path, detail: `must be ${withArticle(issue.expected)}` }]
+      return [{ path, detail: SHAPE_TEXT.kinds([issue.expected]) }]
     case 'invalid_value':
-      return [{ path, detail: `must be one of ${issue.values.map((one) => `"${String(one)}"`).join(', ')}` }]
+      return [{ path, detail: SHAPE_TEXT.oneOf(issue.values.map(String)) }]
     case 'invalid_union':
       return unionFaults(issue, path)
     case 'too_small':
-      return [{ path, detail: `must be at least ${sizeOf(issue.minimum, issue.origin)}` }]
+      return [{ path, detail: SHAPE_TEXT.atLeast(issue.minimum, issue.origin) }]
     case 'too_big':
-      return [{ path, detail: `must be at most ${sizeOf(issue.maximum, issue.origin)}` }]
+      return [{ path, detail: SHAPE_TEXT.atMost(issue.maximum, issue.origin) }]
     case 'invalid_format':
-      return [{ path, detail: 'must be a JSON pointer, such as "/steps" or "/result/passed"' }]
+      return [{ path, detail: SHAPE_TEXT.pointer }]
     default:
       return [{ path, detail: issue.message }]
   }
 }
 
-/** The faults of the form that was nearest: the one whose own type was right. */
+/** The names of the fields that the object at `path` may have. */
+function fieldsAt(path: FaultPath): string[] {
+  const name = path.findLast((part) => typeof part === 'string')
+  const objects: Readonly<Record<string, { shape: object }>> = { phases: phase, check, next: ways, steps: stepSource }
+  return Object.keys((name === undefined ? definition : objects[name])?.shape ?? {})
+}
+
+/** The faults of the nearest form: the one whose own type was right. */
 function unionFaults(issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
   const nearest = issue.errors.find(
     (one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0),
   )
   if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(inner, path))
-  const kinds = issue.errors.flatMap((one) =>
-    one.filter((inner) => 'expected' in inner).map((inner) => withArticle(inner.expected)),
-  )
-  return [{ path, detail: `must be ${[...new Set(kinds)].join(' or ')}` }]
-}
-
-function withArticle(kind: string): string {
-  const name = kind === 'record' ? 'object' : kind === 'int' ? 'integer' : kind
-  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name === 'integer' ? 'whole number' : name}`.replace(
-    'an whole',
-    'a whole',
-  )
-}
-
-function sizeOf(size: number | bigint, origin: string): string {
-  if (origin === 'string') return `${counted(size, 'character')} long`
-  return origin === 'array' ? counted(size, 'entry', 'entries') : String(size)
+  const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
+  return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]
 }
 
 /** The JSON Schema of a definition, for editors. */

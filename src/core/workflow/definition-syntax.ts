@@ -3,8 +3,8 @@ import { type Document, type Scalar, visit } from 'yaml'
 import { SYNTAX_TEXT } from '../messages/definitions.ts'
 
 /**
- * Faults of syntax. Only the first one is told, with what to do about it: the others mostly follow from it (one missing
- * quote makes dozens).
+ * Faults of syntax. Only the first one is reported, with a hint: most others follow from it (one missing quote causes
+ * dozens).
  */
 
 /** A fault of syntax with its place in the text. */
@@ -13,7 +13,7 @@ export interface SyntaxFault {
   readonly detail: string
 }
 
-/** The first fault of a text that should be JSON; undefined where it has none. */
+/** The first fault of a JSON text; undefined for a text without one. */
 export function jsonFault(text: string): SyntaxFault | undefined {
   const errors: ParseError[] = []
   parse(text, errors, { allowTrailingComma: false, disallowComments: true })
@@ -21,7 +21,7 @@ export function jsonFault(text: string): SyntaxFault | undefined {
   return first && { offset: first.offset, detail: SYNTAX_TEXT.json(printParseErrorCode(first.error)) }
 }
 
-/** The first fault of a YAML document; undefined where it has none. */
+/** The first fault of a YAML document; undefined for a document without one. */
 export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
   const [first] = document.errors
   if (first === undefined) return undefined
@@ -35,7 +35,7 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
     : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
 }
 
-/** Where the text begins that ends at `end`: without its quote it goes on, maybe to the end of the file. */
+/** The start of the string that ends at `end`. Without its closing quote it may go on to the end of the file. */
 function startOfText(document: Document.Parsed, end: number): number {
   let start = end
   visit(document, {

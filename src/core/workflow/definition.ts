@@ -4,13 +4,13 @@ import { listOf, objectOf, type Reader, text, type Values, WRONG } from './field
 import { type Phase, readPhase } from './phase-fields.ts'
 
 /**
- * A workflow's definition as the machine sees it (docs/design.md, Workflow): every default filled in, every prompt as
- * text. On disk it is the snapshot in the state file, snake_case.
+ * A workflow's definition as the machine sees it (docs/design.md, "Workflows"): every default filled in, every prompt as
+ * text. On disk it is the snapshot in the state file, in snake_case.
  */
 
 const readList = listOf(readPhase, MAX_PHASES)
 
-/** One phase at least, no two of one name, and no `next` that leads nowhere. */
+/** At least one phase, with unique ids, and every `next` with a known target. */
 const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
   const read = readList(held)
   if (read === WRONG) return WRONG
@@ -21,13 +21,13 @@ const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
   return first !== undefined && isSound ? [first, ...others] : WRONG
 }
 
-/** What the snapshot of a definition is made from. */
+/** The source of a definition's snapshot. */
 interface DefinitionSource {
   readonly written: DefinitionFile
   readonly phases: readonly object[]
 }
 
-/** Every field of a definition besides what its phases hold, in the order of the snapshot. */
+/** The fields of a definition, in the order of the snapshot. Those of its phases are in `phase-fields.ts`. */
 export const DEFINITION_FIELDS = {
   name: { key: 'name', read: text, write: ({ written }: DefinitionSource) => written.name },
   phases: { key: 'phases', read: phases, write: (source: DefinitionSource) => source.phases },
@@ -35,19 +35,19 @@ export const DEFINITION_FIELDS = {
 
 const readFields = objectOf(DEFINITION_FIELDS)
 
-/** A definition, ready to run. */
+/** A definition that can be run. */
 export interface Definition extends Values<typeof DEFINITION_FIELDS> {
-  /** The definition as the state file holds it; written back as it was read. */
+  /** The definition as the state file holds it. It is written back unchanged. */
   readonly snapshot: object
 }
 
-/** Reads a snapshot; undefined when it does not have the shape that `start` wrote. */
+/** Reads a snapshot; undefined if it does not have the shape that `start` writes. */
 export function readDefinition(snapshot: unknown): Definition | undefined {
   const read = readFields(snapshot)
   return read === WRONG ? undefined : { ...read, snapshot: snapshot as object }
 }
 
-/** The phase of an id, or undefined. */
+/** The phase with an id, or undefined. */
 export function findPhase(definition: Definition, id: string): Phase | undefined {
   return definition.phases.find((one) => one.id === id)
 }

@@ -1,14 +1,14 @@
 import { isJsonObject } from '../json-object.ts'
 
 /**
- * Tables of fields: under which key a file holds each value, and how it is read from there. The type of the values
- * follows from the table, so that a field is listed once.
+ * Tables of fields: the key of each value in a file, and its reader. The type of the values follows from the table, so
+ * that each field is listed only once.
  */
 
-/** The answer of a reader to a value of the wrong kind. */
+/** The result of a reader for a value of the wrong kind. */
 export const WRONG = Symbol('wrong')
 
-/** Reads what a file holds, undefined where the key is missing. Nothing is loaded for it: hooks read files too. */
+/** Reads a value of a file; `held` is undefined if the key is missing. Readers load no library: hooks use them too. */
 export type Reader<T> = (held: unknown) => T | typeof WRONG
 
 /** A field of a file. */
@@ -19,12 +19,12 @@ export interface Field<T> {
 
 type Fields = Readonly<Record<string, Field<unknown>>>
 
-/** The values of a table's fields, by their names in the code. */
+/** The values of a table's fields, with their names in the code. */
 export type Values<Table extends Fields> = {
   readonly [Name in keyof Table]: Table[Name] extends Field<infer T> ? T : never
 }
 
-/** An object with the fields of a table. */
+/** A reader of objects with the fields of a table. */
 export function objectOf<Table extends Fields>(table: Table): Reader<Values<Table>> {
   const fields = Object.entries(table)
   return (held) => {
@@ -39,12 +39,12 @@ export function objectOf<Table extends Fields>(table: Table): Reader<Values<Tabl
   }
 }
 
-/** The keys of an object whose values are of the wrong kind. */
+/** The keys of an object that have values of the wrong kind. */
 export function wrongKeys(table: Fields, held: Readonly<Record<string, unknown>>): string[] {
   return Object.values(table).flatMap(({ key, read }) => (read(held[key]) === WRONG ? [key] : []))
 }
 
-/** A list of at most so many values. */
+/** A reader of lists with at most `most` values. */
 export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Reader<readonly T[]> {
   return (held) => {
     if (!Array.isArray(held) || held.length > most) return WRONG
@@ -58,19 +58,21 @@ export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Rea
   }
 }
 
-/** A value whose key may be missing. */
+/** A reader of values whose key may be missing. */
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (held) => (held === undefined ? undefined : read(held))
 }
 
-/** One of a few texts. */
+/** A reader of one of the given texts. */
 export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
   return (held) => texts.find((one) => one === held) ?? WRONG
 }
 
+/** Reads a string. */
 export const text: Reader<string> = (held) => (typeof held === 'string' ? held : WRONG)
 
+/** Reads a boolean. */
 export const flag: Reader<boolean> = (held) => (typeof held === 'boolean' ? held : WRONG)
 
-/** A whole number, from 0. */
+/** Reads a whole number from 0. */
 export const count: Reader<number> = (held) => (Number.isInteger(held) && Number(held) >= 0 ? Number(held) : WRONG)

@@ -1,19 +1,19 @@
 import { END } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
 
-/** The phases as a graph, by their index; the end is left out. */
+/** The phases as a graph of their indexes. The end is not part of it. */
 
-/** Where each phase may lead. */
+/** The indexes of the phases that may follow each phase. */
 export type Edges = readonly (readonly number[])[]
 
-/** The targets of a phase's `next`, ids or `end`, with its default filled in. */
+/** The targets of a phase's `next`, with the default filled in: ids, or `end`. */
 export function targetsOf(phase: PhaseFile, following: PhaseFile | undefined): { pass: string; fail: string } {
   if (typeof phase.next === 'object') return { pass: phase.next.pass, fail: phase.next.fail }
   const target = phase.next ?? following?.id ?? END
   return { pass: target, fail: target }
 }
 
-/** The edges of a definition; targets that nobody knows lead nowhere. */
+/** The edges of a definition. Unknown targets are left out. */
 export function followers(file: DefinitionFile): Edges {
   const indexes = new Map(file.phases.map((phase, index) => [phase.id, index]))
   return file.phases.map((phase, index) => {
@@ -22,23 +22,23 @@ export function followers(file: DefinitionFile): Edges {
   })
 }
 
-/** The phases that can be reached from the first. */
+/** The phases that can be reached from the first one. */
 export function reachable(edges: Edges): Set<number> {
-  return waysFrom(edges, 0).add(0)
+  return reachedFrom(edges, 0).add(0)
 }
 
-/** True when a way leads from one phase to another (or back to itself), of one step at least. */
+/** True if a path of at least one edge leads from one phase to another, or back to itself. */
 export function leadsTo(edges: Edges, from: number, to: number): boolean {
-  return waysFrom(edges, from).has(to)
+  return reachedFrom(edges, from).has(to)
 }
 
-/** The phases that lie on a loop: those from which they can be reached again. */
+/** The phases on a loop: those that can be reached from themselves. */
 export function phasesOnLoops(edges: Edges): Set<number> {
   return new Set([...edges.keys()].filter((index) => leadsTo(edges, index, index)))
 }
 
-/** Every phase to which a way of one step at least leads. */
-function waysFrom(edges: Edges, start: number): Set<number> {
+/** The phases that a path of at least one edge reaches. */
+function reachedFrom(edges: Edges, start: number): Set<number> {
   const reached = new Set<number>()
   const open = [start]
   for (const index of open) {

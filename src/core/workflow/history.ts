@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-object.ts'
 import { fromIso, toIso } from '../time.ts'
 import type { RunOutcome } from './outcome.ts'
 
-/** The history of a run: its transitions, and how a file holds one. */
+/** The history of a run: its transitions, and their form in a file. */
 
 /** The kinds of transition. */
 export type TransitionEvent =
@@ -20,7 +20,7 @@ export type TransitionEvent =
   | 'resume'
   | 'end'
 
-/** One line of the history. `step` and `attempt` count from 1, as people read them. */
+/** A transition of a run. `step` and `attempt` count from 1. */
 export interface Transition {
   readonly event: TransitionEvent
   readonly phase: string
@@ -31,18 +31,18 @@ export interface Transition {
   readonly detail?: string
 }
 
-/** A transition with its number, from 1, and its time. */
+/** A transition with its number (from 1) and its time. */
 export interface HistoryEntry extends Transition {
   readonly n: number
   readonly timeMs: number
 }
 
-/** An entry as a file holds it: the names are the same there, but for the time. */
+/** An entry as a file holds it. Except for the time, the names are the same there. */
 export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Record<string, unknown> {
   return { n, time: toIso(timeMs), ...transition }
 }
 
-/** Reads an entry back; undefined for anything else. */
+/** Reads an entry; undefined for anything else. */
 export function readHistoryEntry(value: unknown): HistoryEntry | undefined {
   if (!isJsonObject(value)) return undefined
   const { n, time, ...rest } = value

@@ -8,35 +8,36 @@ import type { Phase } from './phase-fields.ts'
 import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /**
- * The machine: `(state, observation) → (state, command, effects)`, pure. What lies on disk comes in as data; what has
- * to be moved there goes out as data. A driver observes, calls `advance`, does the effects, writes the state, and only
- * then acts on the command; on `observe` it begins again, for the phase that was entered.
+ * The machine: `(state, observation) → (state, command, effects)`. It is pure: the files on disk come in as data, and the
+ * moves of files go out as data. A driver observes, calls `advance`, performs the effects, writes the state, and only then
+ * acts on the command. For `observe` it begins again, with the phase that was entered.
  *
- * Effects come before the state that follows from them, and each can be done again: after a crash between the two the
- * same observation leads to the same state. That is why a step's result that is already in the archive under the
+ * Effects precede the state that follows from them, and each can be repeated, so that the same observation leads to the
+ * same state after a crash between the two. For this reason a step's result that is already in the archive under the
  * current attempt's name counts as the result of this attempt.
  */
 
-/** What comes next. `observe`: the driver looks again and calls `advance` once more. */
+/** The next action of the driver. `observe`: it observes again and calls `advance` once more. */
 export type Command =
   | { readonly kind: 'prompt' }
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' }
   | { readonly kind: 'observe' }
 
+/** The result of `advance`. */
 export interface Advance {
   readonly state: WorkflowState
   readonly command: Command
   readonly effects: readonly Effect[]
 }
 
-/** One transition, or none. Never throws for a state that `parseState` gave. */
+/** Performs one transition, or none. It never throws for a state that `parseState` returned. */
 export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.active) return only(state, 'finish')
   const phase = currentPhase(state)
   if (state.clearing) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
-  // What lies there when a phase is entered was made before: that is how a run goes on after a crash.
+  // An artifact from before the phase was entered counts: so a run continues after a crash.
   if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid') {
     return pass(state, phase, seen.artifact.verdict, seen.nowMs)
   }
@@ -46,8 +47,8 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
 }
 
 /**
- * A phase that is entered again: its old artifact goes away, so that it cannot pass for a new one. That the phase was
- * entered is on disk by then: the artifact may be the very one that led here, where a phase leads to itself.
+ * Archives the old artifact of a phase that is entered again, so that it does not count as a new one. The state on disk
+ * already says that the phase was entered: in a phase that leads to itself, this artifact is what led here.
  */
 function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const visit = visitsOf(state, phase.id) - 1
@@ -56,22 +57,22 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   return { state: { ...state, clearing: false }, command: { kind: 'observe' }, effects }
 }
 
-/** The phase that a state is in. */
+/** The current phase of a state. */
 export function currentPhase(state: WorkflowState): Phase {
   return findPhase(state.definition, state.phase) ?? state.definition.phases[0]
 }
 
-/** The name of the current attempt's step result in the archive, from 1: `2-1.json`. */
+/** The name of the current attempt's step result in the archive, `2-1.json`: step and attempt, from 1. */
 export function stepArchiveName(state: WorkflowState): string {
   return `${state.currentStep + 1}-${state.stepAttempts + 1}.json`
 }
 
-/** True while the state waits for the result of a step, not for the phase's artifact. */
+/** True while the run works on a step, and not on the phase's artifact. */
 export function isInStep(state: WorkflowState): boolean {
   return state.stepsKnown && state.currentStep < state.totalSteps
 }
 
-/** The text of a step, from 0. */
+/** The text of the step at `index`, from 0. */
 export function stepText(state: WorkflowState, index: number): string {
   const { steps } = currentPhase(state)
   const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
@@ -82,7 +83,7 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   if (phase.steps?.kind === 'list') {
     return only({ ...state, stepsKnown: true, totalSteps: phase.steps.steps.length }, 'observe')
   }
-  // Not asked for: the driver looks and comes again.
+  // This observation did not include the steps.
   if (seen.steps === undefined) return only(state, 'wait')
   if (seen.steps.kind === 'none') return only(end(state, 'stalled', seen.nowMs, seen.steps.why), 'finish')
   const { steps } = seen.steps
@@ -92,7 +93,7 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
 function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   const { stepResult } = seen
   if (!state.prompted) {
-    // Nobody was asked for it yet. In the archive it would be this attempt's, from before a resume.
+    // No prompt has asked for this result. One in the archive belongs to this attempt, from before a resume.
     if (stepResult.kind === 'absent' || !stepResult.archived)
       return prompt(state, seen, strayEffects(state, stepResult))
   }
@@ -108,7 +109,7 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
   return { state: nextStep(done, undefined), command: { kind: 'observe' }, effects }
 }
 
-/** A result that lies there before anybody was asked is kept beside the archive, and is nobody's answer. */
+/** Archives a result from before its prompt under another name. It does not count. */
 function strayEffects(state: WorkflowState, result: StepResultSeen): Effect[] {
   if (result.kind === 'absent' || result.archived) return []
   return [archiveStep(state, `early-${stepArchiveName(state)}`)]
@@ -148,13 +149,13 @@ function nextStep(state: WorkflowState, lastFailure: string | undefined): Workfl
     stepAttempts: 0,
     maxStepAttempts,
     prompted: false,
-    // The next step starts clean; only the phase's own prompt would want to know.
+    // The next step starts without a failure; only the phase's own prompt shows the last one.
     lastFailure: state.currentStep + 1 < state.totalSteps ? undefined : lastFailure,
   }
 }
 
 function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  // Its steps were all that it had to leave.
+  // Without an artifact the phase is done after its steps.
   if (phase.artifact === undefined) return pass(state, phase, undefined, seen.nowMs)
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact.verdict, seen.nowMs)
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
@@ -172,11 +173,11 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   }
   const goingOn = { ...counted, skips: state.skips + 1 }
   const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
-  // Without an artifact there is no verdict, and nothing that passed.
+  // A missing or invalid artifact has no verdict, which counts as a failing one.
   return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
 }
 
-/** `lastFailure`: what the prompt says was wrong. */
+/** Gives out a prompt that shows `lastFailure`. */
 function prompt(
   state: WorkflowState,
   seen: Observation,
@@ -201,7 +202,7 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
     const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
     return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
   }
-  // It stays where it is: what lies there lets it go on from here when it is resumed.
+  // The run stays in this phase, and its artifact lets a resumed run continue from here.
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', nowMs), 'finish')
   const next = findPhase(state.definition, target)
   if (next === undefined || visitsOf(state, target) >= next.maxVisits + state.visitsGranted) {
@@ -222,7 +223,7 @@ function only(state: WorkflowState, kind: Command['kind']): Advance {
   return { state, command: { kind }, effects: [] }
 }
 
-/** Where the state is, as people count. */
+/** The position of the state: phase and visit, step and attempt from 1. */
 function where(state: WorkflowState): Omit<Transition, 'event'> {
   const visit = visitsOf(state, state.phase)
   return isInStep(state)

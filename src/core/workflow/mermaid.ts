@@ -1,13 +1,14 @@
+import { GRAPH_TEXT } from '../messages/runs.ts'
 import type { Definition } from './definition.ts'
 import { END } from './definition-limits.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
-/** A workflow as a Mermaid flowchart. Ids are plain words by then; names are put in as text that Mermaid cannot read as syntax. */
+/** A workflow as a Mermaid flowchart. Ids are plain words, and other names are escaped. */
 
-/** How a phase stands in a run. */
+/** The standing of a phase in a run. */
 export type PhaseStanding = 'done' | 'running' | 'failed' | 'waiting'
 
-/** How each phase stands, in the definition's order. */
+/** The standing of each phase, in the order of the definition. */
 export function phaseStandings(state: WorkflowState): PhaseStanding[] {
   return state.definition.phases.map((phase) => {
     if (phase.id === state.phase) {
@@ -25,10 +26,10 @@ const COLOURS: Readonly<Record<PhaseStanding, string>> = {
   waiting: 'fill:#f1f3f5,stroke:#868e96',
 }
 
-/** The lines of the diagram; with a state, in its colours. */
+/** The lines of the diagram. With a state, the phases have the colours of their standing. */
 export function mermaidLines(definition: Definition, state?: WorkflowState): string[] {
   const { phases } = definition
-  // Two hyphens would begin an arrow: such a phase is called by its number, which no id begins with.
+  // Two hyphens would begin an arrow, so such a phase is named by its number. No id begins with a digit.
   const node = (id: string): string =>
     id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
   const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
@@ -37,7 +38,7 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
       ...(artifact === undefined ? [] : [artifact]),
       ...(steps === undefined
         ? []
-        : [steps.kind === 'list' ? stepCount(steps.steps.length) : `steps from ${steps.artifact}`]),
+        : [steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)]),
     ]
     lines.push(`  ${node(id)}["${[id, ...details].map(asLabel).join('<br/>')}"]`)
     if (next.verdict === undefined) lines.push(`  ${node(id)} --> ${node(next.pass)}`)
@@ -51,11 +52,7 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   return lines
 }
 
-function stepCount(count: number): string {
-  return count === 1 ? '1 step' : `${count} steps`
-}
-
-/** Mermaid's own escapes, so that no name ends a label. */
+/** The text with Mermaid's escapes, so that it cannot end a label. */
 function asLabel(text: string): string {
   return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
 }

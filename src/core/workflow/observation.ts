@@ -1,10 +1,10 @@
-/** What a driver sees in a task folder, and what it does there, as data for the machine. */
+/** The observations of a driver in a task folder, and its effects there, as data for the machine. */
 
 /** The artifact of the current phase. */
 export type ArtifactSeen =
   | { readonly kind: 'absent' }
   | { readonly kind: 'invalid'; readonly why: string }
-  /** `verdict` is what the pointer of `next` found; undefined where none is asked for. */
+  /** `verdict` is the value at the pointer of `next`; undefined if the phase has none. */
   | { readonly kind: 'valid'; readonly verdict?: 'pass' | 'fail' | undefined }
 
 /** The result of the current attempt at the current step. */
@@ -13,25 +13,25 @@ export type StepResultSeen =
   | { readonly kind: 'invalid'; readonly why: string; readonly archived: boolean }
   | { readonly kind: 'result'; readonly success: boolean; readonly summary?: string; readonly archived: boolean }
 
-/** Steps that are taken from an artifact. */
+/** The steps from an artifact. */
 export type StepsSeen =
   | { readonly kind: 'list'; readonly steps: readonly string[] }
   | { readonly kind: 'none'; readonly why: string }
 
-/** What a driver saw, for the phase that the state is in. */
+/** The observation of a driver, for the current phase of a state. */
 export interface Observation {
   readonly nowMs: number
   readonly artifact: ArtifactSeen
   readonly stepResult: StepResultSeen
-  /** Asked for only while the steps are not known. */
+  /** Undefined unless the steps are still unknown. */
   readonly steps: StepsSeen | undefined
-  /** True when whoever had the prompt has come back: what is not there now was not done. */
+  /** True if the agent with the prompt has stopped, so that a missing result counts as a failed attempt. */
   readonly returned: boolean
-  /** True when a prompt may be given out. A driver that only reconciles says false. */
+  /** True if a prompt may be given out. It is false for a driver that only reconciles. */
   readonly mayPrompt: boolean
 }
 
-/** What a driver does on disk before it writes the state. Each may be done twice. */
+/** A change on disk before the state is written. Each can be repeated. */
 export type Effect =
   | { readonly kind: 'archive-step'; readonly phase: string; readonly visit: number; readonly name: string }
   | { readonly kind: 'archive-artifact'; readonly phase: string; readonly visit: number; readonly artifact: string }

@@ -2,13 +2,13 @@
 
 export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted'] as const
 
-/** How a run ended. */
+/** The outcome of a run. */
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
-/** Outcomes from which a run can be taken up again. */
+/** The outcomes after which a run can be resumed. */
 const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies RunOutcome[]
 
-/** True for an outcome from which a run can be taken up again. */
+/** True for an outcome after which a run can be resumed. */
 export function isResumableOutcome(outcome: string | undefined): boolean {
   return RESUMABLE.includes(outcome)
 }

@@ -5,25 +5,25 @@ import type { PhaseFile } from './definition-schema.ts'
 import { listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 
 /**
- * The fields of a phase, one line each: its name in the code, its key in the snapshot that a run keeps, how it is read
- * from there, and what the snapshot holds of what people wrote. A definition was checked when its run was started, so
- * only the shape is checked here, by hand: the hook carries no schema library.
+ * The fields of a phase: for each one its name in the code, its key in the snapshot of a run, its reader, and its value in
+ * the snapshot of a written definition. A definition is checked when a run starts, so the readers check only the shape.
+ * They do it by hand: the hook's bundle has no schema library.
  */
 
 const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
 const DEFAULT_STEP_ATTEMPTS = 3
 const DEFAULT_LOOP_VISITS = 3
 
-/** What the snapshot of a phase is made from. */
+/** The source of a phase's snapshot. */
 export interface PhaseSource {
   readonly written: PhaseFile
-  /** Where it leads, with the defaults filled in. */
+  /** The phases that may follow, with the defaults filled in. */
   readonly targets: { readonly pass: string; readonly fail: string }
   readonly isOnLoop: boolean
   readonly promptText: (file: string) => string | undefined
 }
 
-/** A field of a phase. The snapshot holds it as it was written, where `write` does not say otherwise. */
+/** A field of a phase. Without `write`, the snapshot holds the written value. */
 function field<T>(
   key: keyof PhaseFile,
   read: Reader<T>,
@@ -42,14 +42,14 @@ const limit: Reader<number> = (held) =>
 
 const artifactPath: Reader<string> = (held) => (typeof held === 'string' && isArtifactPath(held) ? held : WRONG)
 
-/** What makes an artifact valid, besides being a file. A value of the wrong kind asks for nothing. */
+/** The conditions for a valid artifact, besides being a file. A condition of the wrong kind is ignored. */
 export const CHECK_FIELDS = {
   minBytes: {
     key: 'min_bytes',
     read: (held: unknown) => (typeof held === 'number' ? held : undefined),
   },
   json: { key: 'json', read: (held: unknown) => held === true || undefined },
-  /** A JSON Schema; `artifact-schema.ts` says which keywords. An unchecked one could make the check fail, or take long. */
+  /** A schema in the subset of `artifact-schema.ts`. Any other could make the check throw, or take long. */
   jsonSchema: {
     key: 'json_schema',
     read: (held: unknown): unknown => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held),
@@ -58,15 +58,15 @@ export const CHECK_FIELDS = {
 
 const readCheck = objectOf(CHECK_FIELDS)
 
-/** Where a phase leads. */
+/** The phases that may follow a phase. */
 const NEXT_FIELDS = {
   pass: { key: 'pass', read: text },
   fail: { key: 'fail', read: text },
-  /** JSON pointer into the artifact; undefined where pass and fail are the same. */
+  /** A JSON pointer into the artifact; undefined if pass and fail are the same. */
   verdict: { key: 'verdict', read: optional(text) },
 }
 
-/** The steps of a phase: given with the definition, or taken from an earlier artifact. */
+/** The steps of a phase: listed in the definition, or taken from an earlier artifact. */
 export type StepSource =
   | { readonly kind: 'list'; readonly steps: readonly string[] }
   | { readonly kind: 'from'; readonly artifact: string; readonly pointer: string }
@@ -84,11 +84,11 @@ const steps: Reader<StepSource> = (held) => {
   return from === WRONG ? WRONG : { kind: 'from', ...from }
 }
 
-/** Every field of a phase, in the order of the snapshot. */
+/** The fields of a phase, in the order of the snapshot. */
 export const PHASE_FIELDS = {
   id: field('id', (held) => (isPhaseId(held) ? held : WRONG)),
   prompt: field('prompt', optional(text), (source) => promptOf(source, 'prompt')),
-  /** Path in the task folder, with `/`. */
+  /** A path in the task folder, with `/`. */
   artifact: field('artifact', optional(artifactPath)),
   check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
   gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
@@ -125,13 +125,13 @@ export interface Phase extends Values<typeof PHASE_FIELDS> {}
 
 const readFields = objectOf(PHASE_FIELDS)
 
-/** Reads the snapshot of a phase. One that leaves neither an artifact nor the results of steps would never be done. */
+/** Reads the snapshot of a phase. One with neither an artifact nor steps would never be done. */
 export const readPhase: Reader<Phase> = (held) => {
   const read = readFields(held)
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
 }
 
-/** A step as a prompt shows it: its text, or what it holds as JSON. */
+/** A step as a prompt shows it: a text as it is, anything else as JSON. */
 export function stepAsText(step: unknown): string {
   return typeof step === 'string' ? step : JSON.stringify(step)
 }

@@ -1,11 +1,11 @@
 /** JSON pointers (RFC 6901). */
 
-/** True for the text of a pointer: empty, or beginning with `/`, with `~` only as `~0` and `~1`. */
+/** True for a valid pointer: empty, or beginning with `/`, with `~` only as `~0` and `~1`. */
 export function isPointer(text: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(text)
 }
 
-/** What a pointer points at; undefined where there is nothing. Own properties only. */
+/** The value at a pointer; undefined if there is none. Only own properties count. */
 export function resolvePointer(value: unknown, pointer: string): unknown {
   let current = value
   for (const part of pointer.split('/').slice(1)) {

@@ -4,18 +4,18 @@ import { currentPhase, isInStep, stepText } from './machine.ts'
 import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
-/** The prompts: a template of the definition's, then in plain words what to write where and what happens next. */
+/** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
 
-/** A prompt is cut at this many characters. */
+/** The maximum length of a prompt, in characters. */
 export const PROMPT_LIMIT = 60_000
 
-/** What a template may name. */
+/** The placeholders of templates. */
 export const PLACEHOLDERS = [
   ...['workflow', 'task', 'task_folder', 'phase', 'visit', 'attempt', 'max_attempts'],
   ...['artifact', 'step', 'step_number', 'total_steps', 'failure'],
 ] as const
 
-/** The names in a template that are no placeholder of ours. */
+/** The unknown placeholders in a template. */
 export function unknownPlaceholders(template: string): string[] {
   const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => String(match[1]))
   return [...new Set(names)].filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name))
@@ -29,21 +29,21 @@ export interface DuePrompt {
   readonly prompt: string
   readonly agent: string | undefined
   readonly model: string | undefined
-  /** What must be left, as a path in the task folder. */
+  /** The file that the agent must write: a path in the task folder. */
   readonly artifact: string
 }
 
-/** Where the task folder is, for people and agents. */
+/** A task and its folder. */
 export interface TaskPlace {
   readonly task: string
-  /** The folder's absolute path: an agent may have changed its folder. */
+  /** The absolute path of the folder: an agent may have left the project's folder. */
   readonly folder: string
 }
 
-/** What a step leaves. */
+/** The result file of a step. */
 export const STEP_RESULT_FILE = 'step-result.json'
 
-/** The prompt for a state that has just given one out. */
+/** The current prompt of a state. */
 export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   const phase = currentPhase(state)
   const inStep = isInStep(state)
@@ -93,7 +93,7 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   }
 }
 
-/** What is put in is text: a placeholder in it stays as it is. */
+/** The template with its values. A placeholder inside a value stays as it is. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
   const known = new Map(Object.entries(values))
   return template.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) => known.get(name) ?? whole)

@@ -2,32 +2,31 @@ import { advance, type Command } from './machine.ts'
 import type { Effect, Observation } from './observation.ts'
 import { HISTORY_KEPT, type WorkflowState } from './state.ts'
 
-/** The loop that every driver runs: observe, advance, do the effects, write the state. */
+/** The loop of every driver: observe, advance, perform the effects, write the state. */
 
-/** The world as the loop needs it. */
+/** The access to the disk that the loop needs. */
 export interface WorkflowPorts {
-  /** Looks at what the state's phase asks for. */
+  /** Observes the files of the current phase. */
   observe(state: WorkflowState): Observation
-  /** Does an effect; doing it again changes nothing. */
+  /** Performs an effect. Repeating it changes nothing. */
   apply(effect: Effect): void
-  /** Puts the state on disk, whole. */
+  /** Writes the whole state to disk. */
   write(state: WorkflowState): void
 }
 
-/** One transition makes fewer entries in the history than this. */
+/** One transition adds fewer entries to the history than this. */
 const ENTRIES_AT_ONCE = 8
 
-/** What the loop came to. */
+/** The result of the loop. */
 export interface Reconciled {
   readonly state: WorkflowState
   readonly command: Exclude<Command['kind'], 'observe'>
 }
 
 /**
- * Goes on until there is a prompt to give out, nothing to do, or an end. When it returns, the state is on disk. A state
- * is written before the effects of the transition that follows it, so that a crash anywhere leaves a state from which
- * the same way is found again; and before it has had more transitions than it remembers, so that none is missing in the
- * history.
+ * Runs until there is a prompt to give out, nothing to do, or an end. When it returns, the state is on disk. A state is
+ * written before the effects of the next transition, so that a crash at any point leaves a state that leads to the same
+ * result. It is also written before it has had more transitions than it keeps, so that the history lacks none.
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconciled {
   let state = start

@@ -3,12 +3,9 @@ import type { DefinitionFile } from './definition-schema.ts'
 import { followers, phasesOnLoops, targetsOf } from './graph.ts'
 import { PHASE_FIELDS } from './phase-fields.ts'
 
-/** From a definition as it was written to the snapshot that a run keeps: every default filled in, prompts as text. */
+/** Turns a written definition into the snapshot that a run keeps: every default filled in, every prompt as text. */
 
-/**
- * The snapshot of a definition that has no faults. `promptText` gives the text of a `prompt_file`.
- * What is undefined is left out of the state file.
- */
+/** The snapshot of a definition without faults. `promptText` returns the text of a `prompt_file`. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const looping = phasesOnLoops(followers(file))
   const phases = file.phases.map((written, index) => {

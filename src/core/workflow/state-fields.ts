@@ -8,28 +8,28 @@ import { RUN_OUTCOMES } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
 
 /**
- * The fields of a run's state, one line each: its name in the code, its key in the state file, its kind, and how it
- * begins. The type of the state, the file, a new run and a new visit of a phase follow from this table. A field that state
- * files of earlier versions lack needs a kind that reads undefined too.
+ * The fields of a run's state: for each one its name in the code, its key in the state file, its kind and its first value.
+ * The type of the state, the file, a new run and a new visit of a phase follow from this table. A field that state files
+ * of earlier versions lack needs a kind that accepts undefined.
  */
 
-/** How a field lies in the state file. */
+/** Reads and writes a field of the state file. */
 interface Kind<T> {
   read: Reader<T>
   write(value: T): unknown
 }
 
-/** A field that has no value of its own at the start: `newState` is told. */
+/** A field whose first value is given to `newState`. */
 function given<T>(key: string, kind: Kind<T>) {
   return { key, ...kind, lifetime: 'given' } as const
 }
 
-/** A field that begins with the run, as `first`. */
+/** A field that is `first` at the start of a run. */
 function ofRun<T>(key: string, kind: Kind<T>, first: NoInfer<T>) {
   return { key, ...kind, lifetime: 'run', first } as const
 }
 
-/** A field that begins anew with each visit of a phase. Visits count from 1. */
+/** A field that is reset for each visit of a phase. Visits count from 1. */
 function ofVisit<T>(key: string, kind: Kind<T>, first: (phase: Phase, visit: number) => NoInfer<T>) {
   return { key, ...kind, lifetime: 'visit', first } as const
 }
@@ -38,7 +38,7 @@ function plain<T>(read: Reader<T>): Kind<T> {
   return { read, write: (value) => value }
 }
 
-/** A kind that the file may leave open, with null. */
+/** The same kind for a field that may be null in the file. */
 function orNull<T>({ read, write }: Kind<T>): Kind<T | undefined> {
   return {
     read: (held) => (held === null ? undefined : read(held)),
@@ -50,7 +50,7 @@ const TEXT = plain(text)
 const FLAG = plain(flag)
 const COUNT = plain(count)
 
-/** A time that cannot be read is an unknown one. */
+/** A time. An unreadable one counts as unknown. */
 const TIME = orNull<number | undefined>({
   read: (held) => (typeof held === 'string' ? fromIso(held) : WRONG),
   write: toIso,
@@ -60,7 +60,7 @@ const KNOWN_TIME: Kind<number> = { read: (held) => TIME.read(held) ?? 0, write: 
 
 const OUTCOME = orNull(plain((held) => (typeof held === 'string' ? RUN_OUTCOMES.find((one) => one === held) : WRONG)))
 
-/** More would be more prompts than the definition allows. */
+/** A number of steps. More than the maximum would allow more prompts than the definition does. */
 const STEP_COUNT = plain((held) => (typeof held === 'number' && held > MAX_PHASE_STEPS ? WRONG : count(held)))
 
 const COUNTS = plain((held) =>
@@ -71,7 +71,7 @@ const COUNTS = plain((held) =>
 
 const TEXTS = plain(listOf(text))
 
-/** Entries that cannot be read are left out. */
+/** The history. Unreadable entries are left out. */
 const HISTORY: Kind<readonly HistoryEntry[]> = {
   read: (held) => (Array.isArray(held) ? held.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
   write: (entries) => entries.map(historyFields),
@@ -82,31 +82,31 @@ const DEFINITION: Kind<Definition> = {
   write: ({ snapshot }) => snapshot,
 }
 
-/** Every field, in the order of the file. Attempts and steps count from 0. */
+/** The fields of the state, in the order of the file. Attempts and steps count from 0. */
 export const STATE_FIELDS = {
   name: given('name', TEXT),
   active: ofRun('active', FLAG, true),
   outcome: ofRun('outcome', OUTCOME, undefined),
-  /** Why it ended as it did, in words. */
+  /** The reason for the outcome, as a sentence. */
   why: ofRun('why', orNull(TEXT), undefined),
   phase: ofVisit('phase', TEXT, ({ id }) => id),
-  /** Attempts at the phase's own prompt that failed, in this visit. */
+  /** The failed attempts at the phase's own prompt in this visit. */
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
-  /** Grows by the definition's figure with each resume after the attempts were spent: no count ever goes back. */
+  /** Grows with each resume after the attempts were spent, because no count ever goes back. */
   maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
   currentStep: ofVisit('current_step', COUNT, () => 0),
   totalSteps: ofVisit('total_steps', STEP_COUNT, () => 0),
   stepAttempts: ofVisit('step_attempts', COUNT, () => 0),
   maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
-  /** True while a prompt for the current attempt is out. */
+  /** True after the prompt for the current attempt went out. */
   prompted: ofVisit('prompted', FLAG, () => false),
-  /** When the last prompt went out. */
+  /** The time at which the last prompt went out. */
   promptedMs: ofRun('prompted_at', TIME, undefined),
-  /** How often that prompt was given to an agent that had asked before it went out. */
+  /** The number of times that the prompt was repeated for requests from before it went out. */
   repeats: ofRun('repeats', COUNT, 0),
-  /** True from entering a phase again until its old artifact is out of the way. */
+  /** True in a phase that was entered again, until its old artifact is archived. */
   clearing: ofVisit('clearing', FLAG, (_phase, visit) => visit > 1),
-  /** True once anything was asked for in this visit. */
+  /** True after the first prompt of this visit. */
   begun: ofVisit('begun', FLAG, () => false),
   lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
@@ -114,19 +114,19 @@ export const STATE_FIELDS = {
   hostSession: given('host_session', orNull(TEXT)),
   startedMs: given('started_at', KNOWN_TIME),
   updatedMs: given('updated_at', KNOWN_TIME),
-  /** Steps and artifacts that it went on without, so far. */
+  /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
-  /** Prompts given out so far. */
+  /** The number of prompts that were given out. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */
   sequence: ofRun('sequence', COUNT, 0),
-  /** How often each phase was entered. */
+  /** The number of visits of each phase. */
   visits: ofRun('visits', COUNTS, {}),
-  /** Entries beyond `max_visits` that resumes have granted. */
+  /** The number of visits that resumes have granted beyond `max_visits`. */
   visitsGranted: ofRun('visits_granted', COUNT, 0),
   /** True once the phase's steps are known in this visit. */
   stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
-  /** Steps that were taken from an artifact, as they were then. */
+  /** A copy of the steps that were taken from an artifact. */
   takenSteps: ofVisit('taken_steps', orNull(TEXTS), () => undefined),
   history: ofRun('history', HISTORY, []),
   definition: given('definition', DEFINITION),

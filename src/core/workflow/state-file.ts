@@ -4,18 +4,18 @@ import { objectOf, WRONG, wrongKeys } from './fields.ts'
 import type { WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
-/** The state of a run as it lies on disk: one format for every driver. In the file snake_case, in the code camelCase. */
+/** The state file of a run: one format for every driver, with snake_case keys. */
 
-/** The format that this version reads and writes. */
+/** The version of the format that this code reads and writes. */
 const STATE_VERSION = 1
 
-/** How the file holds a field. */
+/** The form of a field in the file. */
 interface Written {
   readonly key: string
   write(value: unknown): unknown
 }
 
-/** The state's text on disk. */
+/** The text of a state file. */
 export function formatState(state: WorkflowState): string {
   const fields = Object.entries<Written>(STATE_FIELDS).map(([name, { key, write }]) => [
     key,
@@ -24,7 +24,7 @@ export function formatState(state: WorkflowState): string {
   return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields) })}\n`
 }
 
-/** Why a state file cannot be used. */
+/** The reason why a state file cannot be used. */
 export interface StateProblem {
   readonly code: 'not-json' | 'version' | 'shape'
   readonly detail: string
@@ -32,7 +32,7 @@ export interface StateProblem {
 
 const readState = objectOf(STATE_FIELDS)
 
-/** Reads a state file's text. Never throws: it names what it cannot use. */
+/** Reads the text of a state file. It never throws: it returns the problem of an unusable text. */
 export function parseState(text: string): WorkflowState | StateProblem {
   let value: unknown
   try {
@@ -47,7 +47,7 @@ export function parseState(text: string): WorkflowState | StateProblem {
   return findPhase(state.definition, state.phase) === undefined ? { code: 'shape', detail: 'definition' } : state
 }
 
-/** True for what `parseState` could use. */
+/** True if `parseState` returned a state. */
 export function isState(read: WorkflowState | StateProblem): read is WorkflowState {
   return !('code' in read)
 }

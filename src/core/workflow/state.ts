@@ -4,24 +4,24 @@ import type { Transition } from './history.ts'
 import type { Phase } from './phase-fields.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
-/** The state of a run, as the machine sees it: how it begins, and how it goes from visit to visit. */
+/** The state of a run, and how it begins and enters phases. */
 
 type Table = typeof STATE_FIELDS
 
-/** The state of a run; `state-fields.ts` lists what it holds. */
+/** The state of a run. Its fields are listed in `state-fields.ts`. */
 export interface WorkflowState extends Values<Table> {}
 
-/** How many of the last transitions the state itself holds; all of them are in the history file. */
+/** The number of recent transitions in the state itself. The history file has all of them. */
 export const HISTORY_KEPT = 50
 
-/** Who starts a run. */
+/** The sessions that start a run, and the time. */
 export interface Starter {
   readonly nowMs: number
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
 
-/** The state of a run that starts now, at its first phase. */
+/** The state of a new run, at its first phase. */
 export function newState(definition: Definition, { nowMs, parentSession, hostSession }: Starter): WorkflowState {
   const [first] = definition.phases
   const blank: WorkflowState = {
@@ -34,7 +34,7 @@ export function newState(definition: Definition, { nowMs, parentSession, hostSes
 
 type NamesOf<Lifetime> = { [Name in keyof Table]: Table[Name]['lifetime'] extends Lifetime ? Name : never }[keyof Table]
 
-/** The values of all fields that begin with the run. */
+/** The first values of the fields of a run. */
 function runValues(): Pick<WorkflowState, NamesOf<'run'>> {
   const values = Object.entries(STATE_FIELDS).flatMap(([name, field]) =>
     field.lifetime === 'run' ? [[name, field.first] as const] : [],
@@ -42,7 +42,7 @@ function runValues(): Pick<WorkflowState, NamesOf<'run'>> {
   return Object.fromEntries(values) as ReturnType<typeof runValues>
 }
 
-/** The values of all fields that begin anew with a visit of a phase. */
+/** The first values of the fields of a visit. */
 function visitValues(phase: Phase, visit: number): Pick<WorkflowState, NamesOf<'visit'>> {
   const values = Object.entries(STATE_FIELDS).flatMap(([name, field]) =>
     field.lifetime === 'visit' ? [[name, field.first(phase, visit)] as const] : [],
@@ -57,7 +57,7 @@ export function withTransition(state: WorkflowState, transition: Transition, now
   return { ...state, sequence, history, updatedMs: nowMs }
 }
 
-/** The state on entering a phase: everything that belongs to a visit begins anew. */
+/** The state after entering a phase: all fields of a visit are reset. */
 export function enter(state: WorkflowState, phase: Phase, nowMs: number): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
   const visits = { ...state.visits, [phase.id]: visit }
@@ -65,7 +65,7 @@ export function enter(state: WorkflowState, phase: Phase, nowMs: number): Workfl
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 
-/** How often a phase was entered. */
+/** The number of visits of a phase. */
 export function visitsOf(state: WorkflowState, id: string): number {
   return Object.hasOwn(state.visits, id) ? Number(state.visits[id]) : 0
 }
