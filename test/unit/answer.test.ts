@@ -5,17 +5,17 @@ const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \u
 const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'
 
 describe('a block', () => {
-  it('is exactly decision and reason, in one line: Codex voids an answer with any further key', () => {
+  it('has exactly decision and reason, on one line: Codex voids an answer with any further key', () => {
     for (const shown of [true, false]) {
       expect(formatAnswer({ kind: 'block', reason: 'go on' }, shown)).toBe('{"decision":"block","reason":"go on"}\n')
     }
   })
 
-  it("survives a quote in the reason, which broke the seed's shell hook", () => {
+  it('is valid JSON with a quote in the reason, which broke the original shell hook', () => {
     const line = formatAnswer({ kind: 'block', reason: HOSTILE }, true)
     expect(line.indexOf('\n')).toBe(line.length - 1)
     expect(JSON.parse(line)).toEqual({ decision: 'block', reason: CLEAN })
-    // Half of a surrogate pair would be an escape that strict JSON readers refuse.
+    // Strict JSON readers refuse the escape of half a surrogate pair.
     expect(line).not.toMatch(/\\u/)
   })
 })
@@ -25,17 +25,17 @@ describe('an allow', () => {
     expect(formatAnswer(ALLOW, shown)).toBe('{}\n')
   })
 
-  it('carries a notice where the host shows it, and nothing else', () => {
+  it('has only a notice, if the host shows notices', () => {
     expect(formatAnswer({ kind: 'allow', notice: 'capped' }, true)).toBe('{"systemMessage":"capped"}\n')
     expect(JSON.parse(formatAnswer({ kind: 'allow', notice: HOSTILE }, true))).toEqual({ systemMessage: CLEAN })
   })
 
-  it('is {} with a notice that nobody would see', () => {
+  it('is {} with a notice if the host does not show notices', () => {
     expect(formatAnswer({ kind: 'allow', notice: 'capped' }, false)).toBe('{}\n')
   })
 })
 
-describe('what a session is told when it starts', () => {
+describe('the text for a session that starts', () => {
   it.each([true, false])('is additionalContext of its event (notices shown: %s)', (shown) => {
     const answer: HookAnswer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
     expect(JSON.parse(formatAnswer(answer, shown))).toEqual({
@@ -57,7 +57,7 @@ describe('every text is cut at 4,000 characters', () => {
     expect(textOf(JSON.parse(formatAnswer(answer, true)) as never)).toBe(`${'x'.repeat(3999)}…`)
   })
 
-  it('the limit is that of DESIGN', () => {
+  it('the limit is 4,000 characters', () => {
     expect(REASON_LIMIT).toBe(4000)
   })
 })

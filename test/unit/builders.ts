@@ -4,14 +4,14 @@ import type { SeenMarker } from '../../src/core/stop/plan.ts'
 import type { BlockedMarker } from '../../src/core/stop/reason.ts'
 import type { FileTimes, Stop } from '../../src/core/stop/rules.ts'
 
-/** Markers and payloads as they come from outside: through the parsers, never built by hand. */
+/** Markers and payloads for tests, made by the parsers and never by hand. */
 
 export const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The seed's own marker, as a skill's unquoted heredoc leaves it. */
-export const SEED_MARKER = `{
+/** The marker of the original pattern, as an unquoted heredoc of a skill writes it. */
+export const PATTERN_MARKER = `{
   "session_id": "sess_1736700000_abc123",
   "skill": "skill-lean-research",
   "task_number": 259,
@@ -22,8 +22,8 @@ export const SEED_MARKER = `{
 }
 `
 
-/** The same from a quoted heredoc (\`<< 'EOF'\`): nothing is filled in, and \`$task_number\` is no JSON. */
-export const SEED_MARKER_QUOTED = `{
+/** The same from a quoted heredoc (`<< 'EOF'`): the variables stay, and `$task_number` is not JSON. */
+export const PATTERN_MARKER_QUOTED = `{
   "session_id": "$session_id",
   "skill": "skill-lean-research",
   "task_number": $task_number,
@@ -57,7 +57,7 @@ export function blocked(fields: Fields = {}, more: Partial<Omit<BlockedMarker, '
   return { marker: marker(fields), task, path: `specs/${task}/.postflight-pending`, count: 1, ...more }
 }
 
-/** What a call throws; a test fails that expected an error and got none. */
+/** The error that a call throws. It throws itself if the call does not. */
 export function thrownBy(call: () => unknown): unknown {
   try {
     call()
@@ -67,17 +67,17 @@ export function thrownBy(call: () => unknown): unknown {
   throw new Error('nothing was thrown')
 }
 
-/** The times of a file that was changed at this moment (ms), and not since. */
+/** The times of a file that was last changed at `timeMs`. */
 export function changedAt(timeMs: number): FileTimes {
   return { modifiedMs: timeMs, changedMs: timeMs }
 }
 
-/** The stop that a payload tells of, at NOW_MS. */
+/** The stop of a payload at NOW_MS. */
 export function stopOf(payload: Payload, sessionBornMs?: number): Stop {
   return { payload, nowMs: NOW_MS, sessionBornMs }
 }
 
-/** A marker as a stop sees it. */
+/** The observation of a marker at a stop. */
 export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {
   const task = more.folder?.task ?? '259_prove_completeness'
   const read = marker(fields)

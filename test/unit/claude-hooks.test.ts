@@ -17,31 +17,31 @@ const remove = (text: string): string => removeEntries(text, PATH)
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
 
-describe('what install writes for Claude Code', () => {
-  it('one entry per event, ours first in none of them by name', () => {
+describe('the entries for Claude Code', () => {
+  it('are one for each event', () => {
     expect(ENTRIES.map(({ event }) => event)).toEqual(EVENTS)
   })
 
-  it('stops ask the hook itself, whoever stops', () => {
+  it('run the launcher at every stop, without a matcher', () => {
     for (const event of ['SubagentStop', 'Stop']) {
       expect(ENTRIES.find((entry) => entry.event === event)?.group).toEqual({ hooks: [OURS] })
     }
   })
 
-  it('a start of a session is told to the launcher as a word', () => {
+  it('name the event of a starting session in the command', () => {
     expect(ENTRIES[2]?.group.hooks[0]?.command).toBe(`${COMMAND} SessionStart`)
   })
 
-  it('tool calls start a process only for shell commands that name us', () => {
+  it('start a process only for shell commands that name postflight', () => {
     expect(ENTRIES[3]?.group).toEqual({ matcher: 'Bash', hooks: [{ ...OURS, if: 'Bash(*postflight*)' }] })
   })
 
-  it('timeouts are seconds, and longer than the 5 s in which the hook answers', () => {
+  it('have timeouts in seconds, longer than the 5 s in which the hook answers', () => {
     for (const { group } of ENTRIES) expect(group.hooks.map((hook) => hook.timeout)).toEqual([10])
   })
 })
 
-describe('which commands are ours', () => {
+describe('a command of ours', () => {
   it.each([
     COMMAND,
     `${COMMAND} SessionStart`,
@@ -67,7 +67,7 @@ describe('which commands are ours', () => {
     'postflight hook SessionStart',
     'C:\\npm\\postflight.cmd hook',
     ' postflight-hook\n',
-  ])('%s', (command) => {
+  ])('can be %s', (command) => {
     expect(isOurCommand(command)).toBe(true)
   })
 
@@ -115,17 +115,17 @@ describe('which commands are ours', () => {
     null,
     5,
     ['postflight-hook'],
-  ])('%j is not', (command) => {
+  ])('cannot be %j', (command) => {
     expect(isOurCommand(command)).toBe(false)
   })
 })
 
-describe('adding', () => {
+describe('adding our entries', () => {
   it.each([
     ['an empty file', '', '{\n  "hooks": {\n    "SubagentStop": ['],
-    ['a blank one', ' \n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['a blank file', ' \n', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['an empty object', '{}', '{\n  "hooks": {\n    "SubagentStop": ['],
-    ['an empty object, spread', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['an empty object on two lines', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
     [
       'two spaces',
       '{\n  "a": 1\n}\n',
@@ -136,10 +136,10 @@ describe('adding', () => {
     ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
     ['no final newline', '{\n  "a": 1\n}', '{\n  "a": 1,\n  "hooks": {\n'],
     ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
-    ['a blank behind the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
-    ['an odd one, whose lines tell nothing', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
+    ['blanks after the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
+    ['a layout without a clear indent', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
     ['one line', '{"a":1}', '{"a":1,"hooks": {"SubagentStop":'],
-  ])('is laid out as the file is: %s', (_, text, beginning) => {
+  ])('keeps the layout of the file: %s', (_, text, beginning) => {
     const added = add(text)
     expect(added.slice(0, beginning.length)).toBe(beginning)
     expect(added.includes('\r')).toBe(text.includes('\r'))
@@ -148,16 +148,16 @@ describe('adding', () => {
     expect(Object.keys(hooksOf(added))).toEqual(EVENTS)
   })
 
-  it('a file that is one line stays one', () => {
+  it('keeps a file on one line', () => {
     expect(add('{"a":1,"hooks":{"Stop":[]}}')).not.toContain('\n')
   })
 
-  it('a new file is what a person would write', () => {
+  it('makes a new file that looks as if a person wrote it', () => {
     const hooks = Object.fromEntries(ENTRIES.map(({ event, group }) => [event, [group]]))
     expect(add('')).toBe(json({ hooks }))
   })
 
-  it('goes behind what others have there', () => {
+  it('puts them after the entries of others', () => {
     const before = { model: 'opus', hooks: { PreToolUse: [1], Stop: [{ hooks: [FOREIGN] }] }, last: true }
     const after = JSON.parse(add(json(before)))
     expect(after).toEqual({
@@ -173,7 +173,7 @@ describe('adding', () => {
     expect(Object.keys(after)).toEqual(['model', 'hooks', 'last'])
   })
 
-  it('leaves groups alone that are none: they are the host’s affair', () => {
+  it('leaves invalid groups unchanged', () => {
     const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]
     expect(hooksOf(add(json({ hooks: { Stop: odd } }))).Stop).toEqual([...odd, { hooks: [OURS] }])
   })
@@ -187,13 +187,13 @@ describe('adding', () => {
     }
   })
 
-  it('leaves ours where they stand: what others put behind them stays behind them', () => {
+  it('keeps the place of ours: entries of others after them stay after them', () => {
     const text = add('').replace(/( *)\}\n( *)\],\n( *)"Stop"/, '$1},\n$1{ "hooks": [] }\n$2],\n$3"Stop"')
     expect(hooksOf(text).SubagentStop).toEqual([{ hooks: [OURS] }, { hooks: [] }])
     expect(add(text)).toBe(text)
   })
 
-  it('mends what is there in part, doubled, or changed', () => {
+  it('repairs entries that are missing, double or changed', () => {
     const whole = JSON.parse(add('')) as { hooks: Record<string, unknown[]> }
     const variants = [
       { hooks: { ...whole.hooks, Stop: undefined } },
@@ -209,7 +209,7 @@ describe('adding', () => {
     }
   })
 
-  it('ours of an old path are replaced, foreign hooks in the same group stay', () => {
+  it('replaces ours of an old path, and keeps foreign hooks in the same group', () => {
     const before = {
       hooks: {
         Stop: [{ matcher: 'm', hooks: [FOREIGN, OURS_OF_OLD] }, { hooks: [OURS_OF_OLD] }],
@@ -227,8 +227,8 @@ describe('adding', () => {
   })
 })
 
-describe('removing', () => {
-  it('a file without us is left as it is, to the byte', () => {
+describe('removing our entries', () => {
+  it('leaves a file without them unchanged, to the byte', () => {
     for (const text of [
       '',
       ' \n',
@@ -247,9 +247,9 @@ describe('removing', () => {
       { hooks: { Other: [1] } },
     ],
     ['hooks that held nothing else', { a: 1, hooks: { Stop: [{ hooks: [OURS] }] } }, { a: 1 }],
-    ['the group, where others stay', { hooks: { Stop: [1, { hooks: [OURS] }, 2] } }, { hooks: { Stop: [1, 2] } }],
+    ['our group, if others stay', { hooks: { Stop: [1, { hooks: [OURS] }, 2] } }, { hooks: { Stop: [1, 2] } }],
     [
-      'the command, where others stay',
+      'our command, if others stay',
       { hooks: { Stop: [{ hooks: [OURS, FOREIGN] }] } },
       { hooks: { Stop: [{ hooks: [FOREIGN] }] } },
     ],
@@ -258,28 +258,24 @@ describe('removing', () => {
       { hooks: { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] } },
       { hooks: { Stop: [{ hooks: [5, FOREIGN] }] } },
     ],
-    [
-      'all of them, wherever they are',
-      { hooks: { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] } },
-      {},
-    ],
+    ['all of them, in any event', { hooks: { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] } }, {}],
     [
       'an event of a prototype’s name',
       { hooks: { constructor: [{ hooks: [OURS] }], Stop: [1] } },
       { hooks: { Stop: [1] } },
     ],
-  ])('takes out %s', (_, before, after) => {
+  ])('removes %s', (_, before, after) => {
     expect(JSON.parse(remove(json(before)))).toEqual(after)
     expect(JSON.parse(remove(JSON.stringify(before)))).toEqual(after)
   })
 
-  it('after adding gives back what was there', () => {
+  it('after adding them restores the file', () => {
     for (const value of [{}, { a: 1 }, { hooks: { Stop: [{ hooks: [FOREIGN] }] }, z: [1, { b: null }] }]) {
       expect(JSON.parse(remove(add(json(value))))).toEqual(value)
     }
   })
 
-  it('leaves lists alone that are empty by themselves', () => {
+  it('keeps lists that were empty before', () => {
     const text = json({ a: { hooks: {} }, hooks: { Before: [], Stop: [{ hooks: [OURS] }], Other: [] } })
     expect(JSON.parse(remove(text))).toEqual({ a: { hooks: {} }, hooks: { Before: [], Other: [] } })
   })
@@ -290,7 +286,7 @@ describe('removing', () => {
 })
 
 describe('finding', () => {
-  it('our commands by event, and no others', () => {
+  it('returns our commands with their events, and no others', () => {
     const text = json({ hooks: { Stop: [{ hooks: [FOREIGN, OURS] }, null], Other: [{ hooks: [OURS_OF_OLD] }] } })
     expect(findCommands(text, PATH)).toEqual([
       { event: 'Stop', command: OURS.command },
@@ -301,7 +297,7 @@ describe('finding', () => {
   })
 })
 
-describe('a file that is no JSON is refused, by line and column', () => {
+describe('a file that is not JSON is refused with line and column', () => {
   it.each([
     ['{\n  "a": 1,\n}', 3, 1],
     ['{\n  "a" 1\n}', 2, 7],
@@ -317,7 +313,7 @@ describe('a file that is no JSON is refused, by line and column', () => {
     for (const call of [add, remove]) {
       expect(thrownBy(() => call(text))).toMatchObject({
         code: 'settings-not-json',
-        args: { path: PATH, line, column, detail: expect.stringMatching(/^[a-z ]+$/) },
+        args: { path: PATH, line, column, fault: expect.stringMatching(/^[A-Za-z]+$/) },
       })
     }
     expect(thrownBy(() => findCommands(text, PATH))).toMatchObject({ code: 'settings-not-json' })
@@ -325,63 +321,63 @@ describe('a file that is no JSON is refused, by line and column', () => {
   })
 })
 
-it('says what is missing in words', () => {
-  expect(thrownBy(() => add('{"a": 1 "b": 2}'))).toMatchObject({ args: { detail: 'comma expected' } })
+it('the fault has the name that the parser gives it', () => {
+  expect(thrownBy(() => add('{"a": 1 "b": 2}'))).toMatchObject({ args: { fault: 'CommaExpected' } })
 })
 
 describe('a file of another shape is refused', () => {
   it.each([
-    ['[]', 'the whole file', 'an object'],
-    ['null', 'the whole file', 'an object'],
-    ['5', 'the whole file', 'an object'],
-    ['"x"', 'the whole file', 'an object'],
-    ['{"hooks": []}', '"hooks"', 'an object'],
-    ['{"hooks": null}', '"hooks"', 'an object'],
-    ['{"hooks": "x"}', '"hooks"', 'an object'],
-    ['{"hooks": {"Stop": {}}}', '"hooks.Stop"', 'a list'],
-    ['{"hooks": {"Stop": null}}', '"hooks.Stop"', 'a list'],
-    ['{"hooks": {"Other": "x"}}', '"hooks.Other"', 'a list'],
-  ])('%s: %s must be %s', (text, where, expected) => {
+    ['[]', undefined, 'object'],
+    ['null', undefined, 'object'],
+    ['5', undefined, 'object'],
+    ['"x"', undefined, 'object'],
+    ['{"hooks": []}', 'hooks', 'object'],
+    ['{"hooks": null}', 'hooks', 'object'],
+    ['{"hooks": "x"}', 'hooks', 'object'],
+    ['{"hooks": {"Stop": {}}}', 'hooks.Stop', 'list'],
+    ['{"hooks": {"Stop": null}}', 'hooks.Stop', 'list'],
+    ['{"hooks": {"Other": "x"}}', 'hooks.Other', 'list'],
+  ])('%s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
       expect(thrownBy(() => call(text))).toMatchObject({
         code: 'settings-wrong-shape',
-        args: { path: PATH, where, expected },
+        args: { path: PATH, property, expected },
       })
     }
   })
 
-  // Of two keys of one name a host reads the last, and an edit finds the first.
+  // Of two keys of one name, a host reads the last and an edit finds the first.
   it.each([
-    ['{"hooks": {}, "hooks": {}}', '"hooks"'],
-    ['{"hooks": {"Stop": [1]}, "a": 1, "\\u0068ooks": {}}', '"hooks"'],
-    ['{"hooks": {"Stop": [1, 2], "Stop": []}}', '"Stop"'],
-    [`{"hooks": {"Stop": [1, 2], "Stop": [{"hooks": [${JSON.stringify(OURS)}]}]}}`, '"Stop"'],
-    ['{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', '"hooks"'],
-    ['{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}', '"command"'],
-  ])('twins in %s', (text, where) => {
+    ['{"hooks": {}, "hooks": {}}', 'hooks'],
+    ['{"hooks": {"Stop": [1]}, "a": 1, "\\u0068ooks": {}}', 'hooks'],
+    ['{"hooks": {"Stop": [1, 2], "Stop": []}}', 'Stop'],
+    [`{"hooks": {"Stop": [1, 2], "Stop": [{"hooks": [${JSON.stringify(OURS)}]}]}}`, 'Stop'],
+    ['{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', 'hooks'],
+    ['{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}', 'command'],
+  ])('two equal keys in %s', (text, property) => {
     for (const call of [add, remove]) {
       expect(thrownBy(() => call(text))).toMatchObject({
         code: 'settings-wrong-shape',
-        args: { where, expected: 'there only once' },
+        args: { property, expected: 'unique' },
       })
     }
   })
 
-  it('twins elsewhere are the host’s affair', () => {
+  it('equal keys elsewhere in the file are accepted', () => {
     const text = '{"a": {"hooks": 1, "hooks": 2}, "b": 1, "b": 2, "c": "{\\"hooks\\": 1, \\"hooks\\": 2}"}'
     expect(add(text).startsWith(text.slice(0, -1))).toBe(true)
     expect(hooksOf(add(text)).Stop).toEqual([{ hooks: [OURS] }])
   })
 })
 
-describe('keys that a prototype would answer for', () => {
+describe('keys with the names of inherited properties', () => {
   it.each([
     '{"__proto__":{"hooks":5}}',
     '{"__proto__":{"hooks":{"Stop":[1]}}}',
     '{"hooks":{"__proto__":[1]}}',
     '{"hooks":{"__proto__":{"Stop":[{"hooks":[]}]}}}',
     `{"hooks":{"Stop":[{"__proto__":{"hooks":[${JSON.stringify(OURS)}]}}]}}`,
-  ])('%s: stay, and are not mixed in', (text) => {
+  ])('stay, and do not change our entries: %s', (text) => {
     expect(remove(text)).toBe(text)
     const added = add(text)
     expect(add(added)).toBe(added)

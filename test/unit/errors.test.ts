@@ -6,27 +6,36 @@ const CODES = Object.keys(EXIT_CODES) as ErrorCode[]
 
 type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? never : keyof Arguments
 
-/** The arguments of all codes together. No value stands in a sentence by itself, but that of `wanted`. */
+/** The arguments of all codes together. Except for `wanted`, no value occurs in the sentences without its argument. */
 const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
   ...{ wanted: 'workflow', path: 'PATH', detail: 'DETAIL', place: ':3:5', more: 17, start: 'START', from: 'FROM' },
-  ...{ option: '--OPTION', options: '--ONE, --OTHER', value: 'VALUE', expected: 'EXPECTED', whose: 'WHOSE' },
-  ...{ limit: 65_536, lock: 'LOCK', step: 'STEP', steps: '1 "A", 2 "B"', line: 18, column: 19, where: 'WHERE' },
+  ...{ option: '--OPTION', options: '--ONE, --OTHER', value: 'VALUE', expected: 'unique', whose: 'WHOSE' },
+  ...{
+    limit: 65_536,
+    lock: 'LOCK',
+    step: 'STEP',
+    steps: '1 "A", 2 "B"',
+    line: 18,
+    column: 19,
+    property: 'PROPERTY',
+    fault: 'FaultOfJson',
+  },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ scope: 'SCOPE', kind: 'KIND', longest: 120, largest: 999_999 },
 }
 
-/** The sentence of any code, which finds its arguments among those of all. */
+/** The sentence of a code, with its arguments from `EVERY_ARGUMENT`. */
 function sentenceOf(code: ErrorCode, changed: Partial<typeof EVERY_ARGUMENT> = {}): string {
   return errorMessage(code, { ...EVERY_ARGUMENT, ...changed } as never)
 }
 
 describe('exit codes', () => {
-  it.each(CODES)('%s has one: not 0, and not 2, which hosts read as block', (code) => {
+  it.each(CODES)('%s has one, and it is neither 0 nor 2, which hosts read as block', (code) => {
     expect([1, 64, 65, 70, 73]).toContain(EXIT_CODES[code])
   })
 
-  it('are those of the contract', () => {
+  it('are those of docs/design.md', () => {
     expect(EXIT).toEqual({ done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 })
   })
 
@@ -34,13 +43,13 @@ describe('exit codes', () => {
     [new PostflightError('task-invalid', { task: 'x' }), 64],
     [new PostflightError('marker-none', { folder: 'specs/259_a' }), 1],
     [new PostflightError('internal', { detail: 'boom' }), 70],
-  ])('an error carries that of its code: %s', (error, exitCode) => {
+  ])('an error has that of its code: %s', (error, exitCode) => {
     expect(error.exitCode).toBe(exitCode)
   })
 })
 
 describe('the error class', () => {
-  it('carries code and arguments as data', () => {
+  it('has its code and its arguments as data', () => {
     const error = new PostflightError('task-invalid', { task: 'x' })
     expect(error).toBeInstanceOf(Error)
     expect(error).toMatchObject({ name: 'PostflightError', message: 'task-invalid', code: 'task-invalid' })
@@ -67,21 +76,21 @@ describe('the error class', () => {
   })
 })
 
-describe('sentences for errors', () => {
+describe('the sentences of errors', () => {
   it.each(CODES)('%s is one line and a sentence, with nothing undefined', (code) => {
     const sentence = sentenceOf(code)
     expect(sentence).not.toMatch(/undefined|\[object|\n/)
-    // Its detail is a sentence already.
+    // Its detail is a whole sentence.
     expect(sentence).toMatch(code === 'usage' ? /^DETAIL$/ : /^.{10,}[.]$/)
   })
 
-  it('each argument is said by one of them, or chooses its words', () => {
+  it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem'])
+    expect(unsaid.map(([name]) => name)).toEqual(['fault', 'resumable', 'problem'])
   })
 
-  it('each says what was given, unless there is nothing to give', () => {
+  it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
     expect(silent).toEqual(['session-unknown', 'payload-not-object'])
@@ -94,39 +103,39 @@ describe('sentences for errors', () => {
     ['workflow-there', { outcome: 'running' }, 'workflow status'],
     ['workflow-there', { outcome: 'stalled', resumable: true }, 'workflow resume'],
     ['workflow-marker', {}, 'clear'],
-  ] as const)('%s %j: the command that helps is ready to paste: %s', (code, changed, command) => {
+  ] as const)('%s %j has a command that is ready to paste: %s', (code, changed, command) => {
     const sentence = sentenceOf(code, { ...changed, task: "259_it's" })
     expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
   })
 
   it.each([
-    ['file', '/p is a file, not a folder of its own: nothing is written there. Remove or rename it.'],
-    ['a link', '/p is a link, not a folder of its own: nothing is written there. Remove or rename it.'],
-  ])('where a folder should be there is %s', (kind, expected) => {
+    ['file', '/p is a file, but must be a real folder: remove or rename it. Nothing was written there.'],
+    ['a link', '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.'],
+  ])('%s in the place of a folder must be removed', (kind, expected) => {
     expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
   })
 
-  it('what is too long is told so, and not which characters it must not hold', () => {
+  it('of a name that is too long say so, and not which characters are forbidden', () => {
     const long = 'x'.repeat(300)
     const slug = errorMessage('slug-invalid', { slug: long, longest: 120 })
-    expect(slug).toMatch(/^the slug "x+…" is too long: at most 120 characters\.$/)
+    expect(slug).toMatch(/^the slug "x+…" is too long: the maximum is 120 characters\.$/)
     expect(slug.length).toBeLessThan(120)
     expect(errorMessage('task-invalid', { task: long, longest: 120 })).toMatch(
-      /^the task "x+…" is too long: a name has at most 120 characters\.$/,
+      /^the task "x+…" is too long: the maximum is 120 characters\.$/,
     )
     expect(errorMessage('task-invalid', { task: '1000000', largest: 999_999 })).toBe(
-      'the task number 1000000 is too large: the largest is 999999.',
+      'the task number 1000000 is too large: the maximum is 999999.',
     )
   })
 
-  it('nothing new is made in specs/ itself, so nobody is sent there by the sentence', () => {
+  it('of a missing marker suggest `create`, except for specs/ itself, where it makes no markers', () => {
     expect(errorMessage('marker-none', { folder: 'specs/259_a' })).toContain('`postflight create` makes one')
     const global = errorMessage('marker-none', { folder: 'specs' })
     expect(global).toMatch(/^no marker in specs\/ itself/)
     expect(global).not.toContain('create')
   })
 
-  it('a task that is not there is looked for among what was asked for', () => {
+  it('of an unknown task name the command that lists markers or workflows', () => {
     const args = { task: '259', specs: '/p/specs' }
     expect(errorMessage('task-unknown', { ...args, wanted: 'marker' })).toContain(
       '`postflight inspect` lists the tasks that have a marker',
@@ -136,56 +145,64 @@ describe('sentences for errors', () => {
     )
   })
 
-  it('a file that is not there cannot be mended, and what lies in the way needs no rights', () => {
-    expect(errorMessage('file-unreadable', { path: '/p', detail: 'ENOENT' })).toBe(
-      '/p is not there: give the path of a file that is.',
-    )
+  it('of a missing file do not say to fix it; of something in the way do not say to check permissions', () => {
+    expect(errorMessage('file-unreadable', { path: '/p', detail: 'ENOENT' })).toBe('/p does not exist: check the path.')
     for (const detail of ['EEXIST', 'ENOTDIR']) {
-      expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/in the way/)
+      expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/something else has its name/)
     }
   })
 
-  it('what is wrong with a settings file can be said without what a command would have written', () => {
-    const args = { path: '/s', line: 1, column: 2, detail: 'comma expected' }
-    expect(errorFault('settings-not-json', args)).toBe('/s:1:2: no valid JSON (comma expected).')
-    const written = ' Nothing was written: mend the file, then try again.'
-    expect(errorMessage('settings-not-json', args)).toBe(`/s:1:2: no valid JSON (comma expected).${written}`)
-    const shape = { path: '/s', where: '"hooks"', expected: 'an object' }
+  it('of a settings file say that nothing was written only for a command that writes', () => {
+    const args = { path: '/s', line: 1, column: 2, fault: 'CommaExpected' }
+    expect(errorFault('settings-not-json', args)).toBe('/s:1:2: invalid JSON (comma expected).')
+    const written = ' Nothing was written: fix the file, then try again.'
+    expect(errorMessage('settings-not-json', args)).toBe(`/s:1:2: invalid JSON (comma expected).${written}`)
+    const shape = { path: '/s', property: 'hooks', expected: 'object' } as const
     expect(errorFault('settings-wrong-shape', shape)).toBe('/s: "hooks" must be an object.')
     expect(errorMessage('settings-wrong-shape', shape)).toBe(`/s: "hooks" must be an object.${written}`)
   })
 
-  it('a value of some length is whole', () => {
+  it.each([
+    [undefined, 'object', '/s: the whole file must be an object.'],
+    ['hooks.Stop', 'list', '/s: "hooks.Stop" must be a list.'],
+    ['hooks', 'unique', '/s: "hooks" must occur only once.'],
+  ] as const)('of the property %s of a settings file say that it must be %s', (property, expected, sentence) => {
+    expect(errorFault('settings-wrong-shape', { path: '/s', property, expected })).toBe(sentence)
+  })
+
+  it('contain a long path as a whole', () => {
     expect(errorMessage('file-unreadable', { path: `/${'p'.repeat(900)}`, detail: 'EACCES' })).toContain(
       'p'.repeat(900),
     )
   })
 
-  it('a hostile value can neither paint the terminal nor fill it', () => {
+  it('neither control nor fill the terminal with a hostile value', () => {
     const sentence = errorMessage('task-invalid', { task: `\u001b[2J\n${'x'.repeat(100_000)}` })
     expect(sentence).not.toMatch(/[\u0000-\u001f]/)
     expect(sentence.length).toBeLessThan(1500)
   })
 })
 
-describe('what is said of a workflow', () => {
+describe('the sentences about workflows', () => {
   it.each([
-    ['not-json', 'is no whole JSON (x)'],
-    ['version', 'is of version x'],
-    ['shape', 'is no state of a workflow (wrong: x)'],
+    ['not-json', 'is not complete JSON (x)'],
+    ['version', 'has version x'],
+    ['shape', 'is not a valid workflow state (wrong: x)'],
     ['unreadable', 'cannot be read (x)'],
-  ] as const)('whose state has the problem %s', (problem, said) => {
+  ] as const)('say that a state has the problem %s', (problem, said) => {
     expect(errorMessage('workflow-state', { path: 'p', problem, detail: 'x' })).toContain(`p ${said}`)
   })
 
-  it('that runs, or has ended, or has more than one fault', () => {
+  it('say that one is running, has ended, or has more than one fault', () => {
     const there = { task: 't', name: 'n', resumable: true }
-    expect(errorMessage('workflow-there', { ...there, outcome: 'running' })).toContain('runs the workflow "n" already')
+    expect(errorMessage('workflow-there', { ...there, outcome: 'running' })).toContain(
+      'is already running the workflow "n"',
+    )
     expect(errorMessage('workflow-there', { ...there, outcome: 'stalled' })).toContain(
-      'workflow resume t` goes on with it, `start --fresh`',
+      'workflow resume t` continues it, `workflow start --fresh`',
     )
     expect(errorMessage('workflow-there', { ...there, outcome: 'completed', resumable: false })).toBe(
-      'task t has a workflow already ("n", completed): `start --fresh` puts it aside and begins anew.',
+      'task t already has the workflow "n" (completed): `workflow start --fresh` puts it aside and starts a new run.',
     )
     const fault = { path: 'p', place: ':1:1', detail: 'd' }
     expect(errorMessage('workflow-definition', { ...fault, more: 0 })).toBe('p:1:1: d.')

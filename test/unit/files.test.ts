@@ -23,7 +23,7 @@ describe('file names that other programs rely on', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('none of our other files is taken for a marker by the name that a search asks for', () => {
+  it('no other file of ours has a name that the search takes for a marker', () => {
     const others = Object.values(files).filter((name) => name !== files.MARKER_FILE)
     expect(others.filter((name) => name.startsWith(files.MARKER_FILE))).toEqual([])
   })

@@ -4,19 +4,23 @@ import { exemptionOf, PROJECT_VARIABLES, shellIdentity, showsNotice } from '../.
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 
-describe("who the shell's environment says that we are", () => {
+describe("the session and the agent that the shell's environment names", () => {
   it.each<[string, Environment, ShellIdentity | undefined]>([
     ['no host', {}, undefined],
-    ['a stranger', { PATH: '/bin', SESSION_ID: 's1', CODEX_HOME: '/c' }, undefined],
-    ['told directly', { POSTFLIGHT_HOST_SESSION: 's1' }, { session: 's1' }],
+    ['other variables', { PATH: '/bin', SESSION_ID: 's1', CODEX_HOME: '/c' }, undefined],
+    ['our own variables', { POSTFLIGHT_HOST_SESSION: 's1' }, { session: 's1' }],
     [
       'told directly, with the agent',
       { POSTFLIGHT_HOST_SESSION: 's1', POSTFLIGHT_AGENT: 'a1' },
       { session: 's1', agent: 'a1' },
     ],
-    ['an agent without a session is nobody', { POSTFLIGHT_AGENT: 'a1' }, undefined],
-    ['Claude Code never tells the agent', { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' }, { session: 's1' }],
-    ['Claude Code of an age without the variable', { CLAUDECODE: '1' }, undefined],
+    ['an agent without a session', { POSTFLIGHT_AGENT: 'a1' }, undefined],
+    [
+      'Claude Code, which does not name the agent',
+      { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' },
+      { session: 's1' },
+    ],
+    ['an older Claude Code without the variable', { CLAUDECODE: '1' }, undefined],
     ['Codex', { CODEX_SESSION_ID: 's1' }, { session: 's1' }],
     [
       'Codex in its root thread is main',
@@ -28,16 +32,16 @@ describe("who the shell's environment says that we are", () => {
       { CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: 't1' },
       { session: 's1', agent: 't1' },
     ],
-    ['a thread of Codex alone', { CODEX_THREAD_ID: 't1' }, undefined],
+    ['only a thread of Codex', { CODEX_THREAD_ID: 't1' }, undefined],
     ['Qwen Code', { QWEN_CODE_SESSION_ID: 's1' }, { session: 's1' }],
     [
       'Qwen Code in a sub-agent',
       { QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: 'a1' },
       { session: 's1', agent: 'a1' },
     ],
-    ['an agent of Qwen Code alone', { QWEN_CODE_AGENT_ID: 'a1' }, undefined],
+    ['only an agent of Qwen Code', { QWEN_CODE_AGENT_ID: 'a1' }, undefined],
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1' }],
-    ['droid tells nothing', { FACTORY_PROJECT_DIR: '/p' }, undefined],
+    ['droid, which names neither', { FACTORY_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, environment, expected) => {
     expect(shellIdentity(environment)).toStrictEqual(expected)
   })
@@ -48,7 +52,7 @@ describe("who the shell's environment says that we are", () => {
     'CODEX_SESSION_ID',
     'QWEN_CODE_SESSION_ID',
     'COPILOT_AGENT_SESSION_ID',
-  ])('an empty %s is as good as none', (name) => {
+  ])('an empty %s counts as unset', (name) => {
     expect(shellIdentity({ [name]: '' })).toBeUndefined()
     expect(shellIdentity({ [name]: undefined })).toBeUndefined()
   })
@@ -57,11 +61,11 @@ describe("who the shell's environment says that we are", () => {
     [{ POSTFLIGHT_HOST_SESSION: 's1', POSTFLIGHT_AGENT: '' }],
     [{ CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: '' }],
     [{ QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: '' }],
-  ])('an empty agent is unknown: %j', (environment) => {
+  ])('an empty agent counts as unknown: %j', (environment) => {
     expect(shellIdentity(environment)).toStrictEqual({ session: 's1' })
   })
 
-  it('the variables are asked in this order, POSTFLIGHT_HOST_SESSION first', () => {
+  it('the variables are read in this order, POSTFLIGHT_HOST_SESSION first', () => {
     const names = [
       'POSTFLIGHT_HOST_SESSION',
       'CLAUDE_CODE_SESSION_ID',
@@ -77,7 +81,7 @@ describe("who the shell's environment says that we are", () => {
     }
   })
 
-  it("one host's agent is never joined to another host's session", () => {
+  it('the agent of one host is never combined with the session of another', () => {
     const leaked = { CODEX_THREAD_ID: 't1', QWEN_CODE_AGENT_ID: 'a1', POSTFLIGHT_AGENT: 'a2' }
     expect(shellIdentity({ ...leaked, CLAUDE_CODE_SESSION_ID: 's1' })).toEqual({ session: 's1' })
   })
@@ -101,13 +105,13 @@ describe('a stop that is not judged', () => {
       {},
       'Copilot CLI: answer-ignored',
     ],
-    ['its second, the SubagentStop, counts', subagentStop({ parent_agent_id: 'p1' }), {}, undefined],
+    ['its second stop, the SubagentStop, counts', subagentStop({ parent_agent_id: 'p1' }), {}, undefined],
     ['Stop without parent_agent_id counts', mainStop({ agent_id: 'c1' }), {}, undefined],
-    ['an empty parent_agent_id is none', mainStop({ parent_agent_id: '' }), {}, undefined],
+    ['an empty parent_agent_id counts as absent', mainStop({ parent_agent_id: '' }), {}, undefined],
     ["droid's SubagentStop", subagentStop(), droid, 'droid: answer-ignored'],
     ["droid's SubagentStop without any field", EMPTY_PAYLOAD, droid, 'droid: answer-ignored'],
     ["droid's Stop counts: its sub-agents stop so", mainStop(), droid, undefined],
-    ['an empty FACTORY_PROJECT_DIR is no droid', subagentStop(), { FACTORY_PROJECT_DIR: '' }, undefined],
+    ['an empty FACTORY_PROJECT_DIR does not mean droid', subagentStop(), { FACTORY_PROJECT_DIR: '' }, undefined],
     ['any other', subagentStop(), { CLAUDE_PROJECT_DIR: '/p', QWEN_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, stop, environment, expected) => {
     const exemption = exemptionOf(stop, environment)
@@ -115,7 +119,7 @@ describe('a stop that is not judged', () => {
   })
 })
 
-describe('a notice is shown on Claude Code alone', () => {
+describe('a notice is shown only on Claude Code', () => {
   it.each<[string, Payload, Environment, boolean]>([
     ['its own session', subagentStop(), { CLAUDE_CODE_SESSION_ID: 's1' }, true],
     [
@@ -125,9 +129,9 @@ describe('a notice is shown on Claude Code alone', () => {
       false,
     ],
     ['a payload without a session', EMPTY_PAYLOAD, { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' }, false],
-    ['a client of an age without that variable', subagentStop(), { CLAUDECODE: '1' }, true],
+    ['an older client without that variable', subagentStop(), { CLAUDECODE: '1' }, true],
     ['an empty variable', subagentStop(), { CLAUDE_CODE_SESSION_ID: '', CLAUDECODE: '1' }, true],
-    ['CLAUDECODE of another value', subagentStop(), { CLAUDECODE: '0' }, false],
+    ['CLAUDECODE with another value', subagentStop(), { CLAUDECODE: '0' }, false],
     ['Codex', subagentStop(), { CODEX_SESSION_ID: 's1' }, false],
     [
       'Copilot, which sets CLAUDE_PROJECT_DIR too',

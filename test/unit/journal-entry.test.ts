@@ -3,7 +3,7 @@ import { formatJournalEntry, parseJournalLine } from '../../src/core/journal-ent
 import { NOW_MS } from './builders.ts'
 
 describe('a line of the journal', () => {
-  it('holds every known field, snake_case, with its time', () => {
+  it('has every known field in snake_case, with its time', () => {
     const line = formatJournalEntry(
       {
         event: 'cap',
@@ -31,12 +31,12 @@ describe('a line of the journal', () => {
     ])
   })
 
-  it('leaves out what is not known', () => {
+  it('omits unknown fields', () => {
     const line = formatJournalEntry({ event: 'error', detail: undefined, agent: undefined }, NOW_MS)
     expect(JSON.parse(line)).toEqual({ time: '2026-01-18T12:00:00.000Z', event: 'error' })
   })
 
-  it('is one line, whatever its values hold', () => {
+  it('is one line, whatever its values', () => {
     const line = formatJournalEntry({ event: 'error', detail: 'a\nb\r\nc"d\\e\u001b[31m😀' }, NOW_MS)
     expect(line.indexOf('\n')).toBe(line.length - 1)
     expect(JSON.parse(line).detail).toBe('a\nb\nc"d\\e[31m😀')
@@ -54,7 +54,7 @@ describe('a line of the journal', () => {
     for (const value of Object.values(values)) expect(value.length).toBeLessThanOrEqual(500)
   })
 
-  it('is read back as it was written', () => {
+  it('is read as it was written', () => {
     const line = formatJournalEntry({ event: 'block', task: '259_x', count: 1 }, NOW_MS)
     expect(parseJournalLine(line)).toEqual({
       time: '2026-01-18T12:00:00.000Z',
@@ -65,7 +65,7 @@ describe('a line of the journal', () => {
   })
 })
 
-describe('a line that is none of ours', () => {
+describe('any other line', () => {
   it.each(['', 'x', '{"event":"blo', '{}', '{"event":1}', 'null', '5', '"event"', '[]', '[{"event":"x"}]'])(
     '%j reads as nothing',
     (line) => {

@@ -12,16 +12,26 @@ const append = (text: string, keys: string[], file = JSONC): string => appendToL
 const remove = (text: string, keys: (string | number)[], file = JSONC): string =>
   removeFromList(text, file, keys, isOurs)
 
-describe('putting a value into a list', () => {
+describe('adding a value to a list', () => {
   it.each([
-    ['makes what leads to the list', '{}', ['a', 'b'], '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}'],
-    ['on one line', '{"a": {}}', ['a', 'b', 'c'], '{"a": {"b": {"c":["ours"]}}}'],
-    ['goes to the end of a list on a line of its own', '{\n  "a": [1, 2]\n}', ['a'], '{\n  "a": [1, 2, "ours"]\n}'],
+    [
+      'makes the list and the objects that lead to it',
+      '{}',
+      ['a', 'b'],
+      '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}',
+    ],
+    ['stays on one line', '{"a": {}}', ['a', 'b', 'c'], '{"a": {"b": {"c":["ours"]}}}'],
+    ['goes to the end of a list on one line', '{\n  "a": [1, 2]\n}', ['a'], '{\n  "a": [1, 2, "ours"]\n}'],
     ['lays out an empty list by lines', '{\n "a": []\n}', ['a'], '{\n "a": [\n  "ours"\n ]\n}'],
     ['puts the bracket on a line of its own', '{"a": [\n  1]}', ['a'], '{"a": [\n  1,\n    "ours"\n  ]}'],
     ['keeps the blanks of an empty list', '{\n "a": [\n\n ]\n}', ['a'], '{\n "a": [\n  "ours"\n\n ]\n}'],
-    ['goes behind the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
-    ['which ends its line', '{\n "a": [ /* b */ ]\n}', ['a'], '{\n "a": [ /* b */\n  "ours"\n  ]\n}'],
+    ['goes after the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
+    [
+      'goes after a comment at the end of its line',
+      '{\n "a": [ /* b */ ]\n}',
+      ['a'],
+      '{\n "a": [ /* b */\n  "ours"\n  ]\n}',
+    ],
     [
       'leaves a comment with the value before it',
       '{"a": [\n1 /* 1\n */ // 1\n// end\n]}',
@@ -30,7 +40,7 @@ describe('putting a value into a list', () => {
     ],
     ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
     [
-      'keys that a prototype would answer for',
+      'makes objects with the names of inherited properties',
       '{"a": {}}',
       ['a', '__proto__', 'toString'],
       '{"a": {"__proto__": {"toString":["ours"]}}}',
@@ -44,17 +54,17 @@ describe('putting a value into a list', () => {
     ['/* only a comment */', '/* only a comment */\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
     ['// one\r\n', '// one\r\n{\r\n  "a": [\r\n    "ours"\r\n  ]\r\n}\r\n'],
     ['\ufeff', '\ufeff{\n  "a": [\n    "ours"\n  ]\n}\n'],
-  ])('a file that holds nothing else gets an object: %j', (before, after) => {
+  ])('adds an object to a file without one: %j', (before, after) => {
     expect(append(before, ['a'])).toBe(after)
   })
 
-  it('puts no blanks between values of plain JSON on one line, as programs write it', () => {
+  it('writes no blanks between values of plain JSON on one line', () => {
     expect(append('{"a":[1]}', ['a'], JSON_ALONE)).toBe('{"a":[1,"ours"]}')
     expect(append('{"a":[1],\n"b":2}', ['a'], JSON_ALONE)).toBe('{"a":[1, "ours"],\n"b":2}')
   })
 })
 
-describe('taking values out of a list', () => {
+describe('removing values from a list', () => {
   it.each([
     [
       'the list and its holders, where they hold nothing else',
@@ -62,16 +72,21 @@ describe('taking values out of a list', () => {
       ['a', 'b', 'c'],
       '{"z": 1}',
     ],
-    ['the list alone, where its holder holds more', '{"a": {"b": ["ours"], "c": []}}', ['a', 'b'], '{"a": {"c": []}}'],
-    ['an item whose list held nothing else', '{"a": [1, ["ours"]]}', ['a', 1], '{"a": [1]}'],
-    ['every one of them', '{"a": ["ours", 1, "ours", "ours"]}', ['a'], '{"a": [1]}'],
-    ['from a list that stays for its comment', '{"a": [ "ours" /* b */ ]}', ['a'], '{"a": [ /* b */ ]}'],
-    ['from a list whose name is commented', '{ "a" /* b */ : ["ours"] }', ['a'], '{ "a" /* b */ : [] }'],
-    ['from a holder that stays for its comment', '{"a": { // b\n "c": ["ours"]}}', ['a', 'c'], '{"a": { // b\n}}'],
-    ['a line, and no other', '{"a": [\n  1, // 1  \n\n  "ours"\n]}', ['a'], '{"a": [\n  1 // 1  \n\n]}'],
-    ['the first line', '{"a": [\n  "ours",\n  1\n]}', ['a'], '{"a": [\n  1\n]}'],
-    ['the end of a line', '{"a": [1, "ours"\n]}', ['a'], '{"a": [1\n]}'],
-    ['what a comma on the next line holds', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
+    [
+      'removes only the list, if its object has more',
+      '{"a": {"b": ["ours"], "c": []}}',
+      ['a', 'b'],
+      '{"a": {"c": []}}',
+    ],
+    ['removes an item whose list held nothing else', '{"a": [1, ["ours"]]}', ['a', 1], '{"a": [1]}'],
+    ['removes every one of them', '{"a": ["ours", 1, "ours", "ours"]}', ['a'], '{"a": [1]}'],
+    ['keeps a list with a comment', '{"a": [ "ours" /* b */ ]}', ['a'], '{"a": [ /* b */ ]}'],
+    ['keeps a list whose name has a comment', '{ "a" /* b */ : ["ours"] }', ['a'], '{ "a" /* b */ : [] }'],
+    ['keeps an object with a comment', '{"a": { // b\n "c": ["ours"]}}', ['a', 'c'], '{"a": { // b\n}}'],
+    ['removes its line, and no other', '{"a": [\n  1, // 1  \n\n  "ours"\n]}', ['a'], '{"a": [\n  1 // 1  \n\n]}'],
+    ['removes the first line', '{"a": [\n  "ours",\n  1\n]}', ['a'], '{"a": [\n  1\n]}'],
+    ['removes the end of a line', '{"a": [1, "ours"\n]}', ['a'], '{"a": [1\n]}'],
+    ['removes a comma on the next line', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
   ])('%s', (_what, before, keys, after) => {
     expect(remove(before, keys)).toBe(after)
   })
@@ -84,24 +99,24 @@ describe('taking values out of a list', () => {
     ['{"a": [["ours"]]}', ['a']],
     ['{"__proto__": {"a": ["ours"]}}', ['a']],
     ['{"b": ["ours"]}', ['a']],
-  ])('leaves %j as it is', (text, keys) => {
+  ])('leaves %j unchanged', (text, keys) => {
     expect(remove(text, keys)).toBe(text)
   })
 })
 
-describe('what could be understood in two ways is refused', () => {
+describe('an ambiguous file is refused', () => {
   it.each([
-    ['{"a": [], "a": []}', '"a"'],
-    ['{"a": [{"b": 1, "b": 1}]}', '"b"'],
-    ['{"a": {"__proto__": 1, "\\u005f_proto__": 2}}', '"__proto__"'],
-  ])('twins in %s', (text, where) => {
-    const args = { path: 'x.jsonc', where, expected: 'there only once' }
+    ['{"a": [], "a": []}', 'a'],
+    ['{"a": [{"b": 1, "b": 1}]}', 'b'],
+    ['{"a": {"__proto__": 1, "\\u005f_proto__": 2}}', '__proto__'],
+  ])('two equal keys in %s', (text, property) => {
+    const args = { path: 'x.jsonc', property, expected: 'unique' }
     for (const edit of [append, remove]) {
       expect(thrownBy(() => edit(text, ['a', 'c']))).toMatchObject({ code: 'settings-wrong-shape', args })
     }
   })
 
-  it('comments and trailing commas where the host reads none', () => {
+  it('comments and trailing commas for a host that does not read them', () => {
     for (const text of ['{"a": [] /* b */}', '{"a": [1,]}', '// b\n']) {
       expect(thrownBy(() => append(text, ['a'], JSON_ALONE))).toMatchObject({ code: 'settings-not-json' })
       expect(append(text, ['a'])).toContain('"ours"')

@@ -55,8 +55,8 @@ describe('the loop guard as text', () => {
   )
 })
 
-describe("claims' names", () => {
-  it('go by the id, or by the file where a marker has none', () => {
+describe('the names of claims', () => {
+  it('have the id of the marker, or the identity of its file if it has none', () => {
     expect(claimKey({ id: ID, file: FILE })).toBe(ID)
     expect(claimKey({ file: FILE })).toBe(FILE)
     expect(claimKey({ id: undefined, file: FILE })).toBe(FILE)
@@ -69,7 +69,7 @@ describe("claims' names", () => {
     },
   )
 
-  it.each([ID, FILE])('the name of a claim of %s is read back', (key) => {
+  it.each([ID, FILE])('with the key %s are read as they were written', (key) => {
     for (const slot of [1, 2, 3]) expect(parseClaimName(claimName(key, slot))).toEqual({ key, slot })
   })
 
@@ -89,44 +89,47 @@ describe("claims' names", () => {
     'fA-B.1',
     '.1',
     '',
-  ])('%j is no claim', (name) => {
+  ])('%j is not the name of a claim', (name) => {
     expect(parseClaimName(name)).toBeUndefined()
   })
 })
 
-describe('continuations spent', () => {
+describe('the count of spent continuations', () => {
   const marker = { id: ID, file: FILE }
 
-  it.each([0, 1, 2, 3])('%i claims of its own, shown by the guard', (count) => {
+  it.each([0, 1, 2, 3])('is %i with as many own claims, shown by the guard', (count) => {
     expect(countSpent(claims(ID, count), marker, shows(count))).toBe(count)
   })
 
-  it.each([1, 2, 3])('the guard was deleted after %i: no file is not the first stop (CRU#581)', (count) => {
-    expect(countSpent(claims(ID, count), marker, ABSENT)).toBe(count)
-    expect(countSpent(claims(FILE, count), { file: FILE }, ABSENT)).toBe(count)
-  })
+  it.each([1, 2, 3])(
+    'stays %i after the guard was deleted: no file does not mean the first stop (CRU#581)',
+    (count) => {
+      expect(countSpent(claims(ID, count), marker, ABSENT)).toBe(count)
+      expect(countSpent(claims(FILE, count), { file: FILE }, ABSENT)).toBe(count)
+    },
+  )
 
-  it.each([1, 2, 3])('the guard was emptied or garbled after %i: the count is not frozen (CRU#570)', (count) => {
+  it.each([1, 2, 3])('stays %i after the guard was emptied or garbled, and can still grow (CRU#570)', (count) => {
     for (const text of ['', '{}', 'x', '-1']) {
       expect(countSpent(claims(ID, count), marker, parseLoopGuard(text))).toBe(count)
     }
   })
 
-  it('the guard was set back: what was claimed stays claimed', () => {
+  it('stays the number of claims after the guard was set back', () => {
     expect(countSpent(claims(ID, 2), marker, shows(0))).toBe(2)
     expect(countSpent(claims(ID, 3), marker, shows(1))).toBe(3)
   })
 
-  it('the guard alone counts: the claims were removed, or a plain shell hook counted', () => {
+  it('is the number in the guard if there are no claims: a plain shell hook may have counted', () => {
     expect(countSpent([], marker, shows(2))).toBe(2)
     expect(countSpent([], marker, parseLoopGuard('3'))).toBe(3)
   })
 
-  it('a corrupt 2222… lets go (rysweet/amplihack#3960)', () => {
+  it('is the limit for a corrupt 2222… (rysweet/amplihack#3960)', () => {
     expect(isSpent(countSpent([], marker, parseLoopGuard('2'.repeat(64))))).toBe(true)
   })
 
-  it('a gap in the slots counts up to the highest', () => {
+  it('is the highest slot, if there are gaps', () => {
     expect(countSpent([{ key: ID, slot: 3 }], marker, ABSENT)).toBe(3)
     expect(
       countSpent(
@@ -145,41 +148,41 @@ describe('continuations spent', () => {
     expect(countSpent([], marker, shows(7))).toBe(3)
   })
 
-  it('is never less than nothing', () => {
+  it('is never negative', () => {
     expect(countSpent([], marker, ABSENT)).toBe(0)
     expect(countSpent([], marker, GARBLED)).toBe(0)
     expect(countSpent([], marker, shows(-1))).toBe(0)
   })
 })
 
-describe('the marker was rewritten in the same chain', () => {
+describe('a marker that was rewritten in the same chain', () => {
   const rewritten = { id: OTHER_ID, file: OTHER_FILE }
 
-  it.each([1, 2, 3])('with another id while the guard is there: %i stay spent', (count) => {
+  it.each([1, 2, 3])('keeps %i spent continuations with another id while the guard exists', (count) => {
     expect(countSpent(claims(ID, count, FILE), rewritten, shows(count))).toBe(count)
     expect(countSpent(claims(ID, count, FILE), rewritten, GARBLED)).toBe(count)
   })
 
-  it('without an id while the guard is there: what was claimed stays spent', () => {
+  it('keeps its spent continuations without an id while the guard exists', () => {
     expect(countSpent(claims(ID, 2, FILE), { file: OTHER_FILE }, shows(2))).toBe(2)
   })
 
-  it('the same file lost its id, or got another, and the guard is gone: its claims still count', () => {
+  it('keeps its spent continuations with a lost or a new id in the same file, without the guard', () => {
     expect(countSpent(claims(ID, 2, FILE), { file: FILE }, ABSENT)).toBe(2)
     expect(countSpent(claims(ID, 2, FILE), { id: OTHER_ID, file: FILE }, ABSENT)).toBe(2)
   })
 
-  it('another file with the same id, and the guard is gone: its claims still count', () => {
+  it('keeps its spent continuations with the same id in another file, without the guard', () => {
     expect(countSpent(claims(ID, 2, FILE), { id: ID, file: OTHER_FILE }, ABSENT)).toBe(2)
   })
 
-  it('marker and guard were removed together: another marker starts anew', () => {
+  it('starts at 0 if marker and guard were removed together', () => {
     expect(countSpent(claims(ID, 3, FILE), rewritten, ABSENT)).toBe(0)
     expect(countSpent(claims(ID, 3, FILE), { file: OTHER_FILE }, ABSENT)).toBe(0)
     expect(countSpent(claims(ID, 3), { file: OTHER_FILE }, ABSENT)).toBe(0)
   })
 
-  it('old claims beside new ones: only its own count once the guard is gone', () => {
+  it('has only its own claims counted after the guard was removed', () => {
     const both = [...claims(ID, 3, FILE), ...claims(OTHER_ID, 1, OTHER_FILE)]
     expect(countSpent(both, rewritten, ABSENT)).toBe(1)
     expect(countSpent(both, rewritten, shows(1))).toBe(3)

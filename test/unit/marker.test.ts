@@ -13,14 +13,14 @@ import {
   unparsed,
   withFields,
 } from '../../src/core/marker.ts'
-import { marker, SEED_MARKER, SEED_MARKER_QUOTED, thrownBy } from './builders.ts'
+import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
-/** What a marker says of which nothing but its being there is known. */
+/** The content of a marker that could not be understood. */
 const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [] }
 
-describe("the seed's marker", () => {
-  it('from an unquoted heredoc is read whole, and has no owner', () => {
-    const { fields, ...read } = parseMarker(SEED_MARKER)
+describe('the marker of the original pattern', () => {
+  it('from an unquoted heredoc is read completely, and has no owner', () => {
+    const { fields, ...read } = parseMarker(PATTERN_MARKER)
     expect(read).toEqual({
       problems: [],
       sessionId: 'sess_1736700000_abc123',
@@ -36,36 +36,36 @@ describe("the seed's marker", () => {
     expect(Object.keys(fields ?? {})).toHaveLength(7)
   })
 
-  it('from a quoted heredoc keeps a literal $task_number and so is no JSON: still a marker', () => {
-    const read = parseMarker(SEED_MARKER_QUOTED)
+  it('from a quoted heredoc has a literal $task_number and is not JSON, but still a marker', () => {
+    const read = parseMarker(PATTERN_MARKER_QUOTED)
     expect(read).toMatchObject(UNKNOWN)
     expect(read.problems).toMatchObject([{ code: 'not-json' }])
   })
 
-  it('from a quoted heredoc whose number was written out: what stayed literal is no time, the rest counts', () => {
-    const read = parseMarker(SEED_MARKER_QUOTED.replace('$task_number', '259'))
+  it('from a quoted heredoc with a written number is usable, except for the literal time', () => {
+    const read = parseMarker(PATTERN_MARKER_QUOTED.replace('$task_number', '259'))
     expect(read).toMatchObject({ taskNumber: 259, sessionId: '$session_id', operation: 'research' })
-    expect(read.problems).toEqual([{ code: 'field', field: 'created', expected: 'an ISO 8601 time' }])
+    expect(read.problems).toEqual([{ code: 'field', field: 'created', expected: 'time' }])
     expect(read.createdMs).toBeUndefined()
   })
 
-  it('that somebody bypassed with jq is bypassed', () => {
-    expect(parseMarker(SEED_MARKER.replace('": false', '": true')).bypassed).toBe(true)
+  it('is bypassed after jq set stop_hook_active', () => {
+    expect(parseMarker(PATTERN_MARKER.replace('": false', '": true')).bypassed).toBe(true)
   })
 
-  it('with Windows line ends reads the same', () => {
-    const { fields, ...read } = parseMarker(SEED_MARKER.replaceAll('\n', '\r\n'))
-    const { fields: plain, ...expected } = parseMarker(SEED_MARKER)
+  it('reads the same with Windows line ends', () => {
+    const { fields, ...read } = parseMarker(PATTERN_MARKER.replaceAll('\n', '\r\n'))
+    const { fields: plain, ...expected } = parseMarker(PATTERN_MARKER)
     expect(read).toEqual(expected)
     expect(fields).toEqual(plain)
   })
 
-  it('with a byte-order mark reads the same', () => {
-    expect(parseMarker(`\ufeff${SEED_MARKER}`)).toEqual(parseMarker(SEED_MARKER))
+  it('reads the same with a byte-order mark', () => {
+    expect(parseMarker(`\ufeff${PATTERN_MARKER}`)).toEqual(parseMarker(PATTERN_MARKER))
   })
 })
 
-describe('any file of that name is a marker, whatever it holds', () => {
+describe('any file of that name is a marker, whatever its content', () => {
   it.each([
     ['an empty file (`touch`)', '', 'empty'],
     ['blank lines', ' \r\n\t\n', 'empty'],
@@ -88,7 +88,7 @@ describe('any file of that name is a marker, whatever it holds', () => {
     expect(read).toEqual({ ...UNKNOWN, problems: [expect.objectContaining({ code })] })
   })
 
-  it('a parse error says what the parser said', () => {
+  it('a parse error has the message of the parser', () => {
     const [problem] = parseMarker('{"a" 1}').problems
     expect(problem).toMatchObject({ code: 'not-json', detail: expect.stringMatching(/JSON/) })
   })
@@ -97,20 +97,20 @@ describe('any file of that name is a marker, whatever it holds', () => {
     expect(parseMarker('{}')).toStrictEqual({ ...UNKNOWN, fields: {}, problems: [] })
   })
 
-  it('one that is too large is not parsed', () => {
+  it('a marker that is too large is not parsed', () => {
     const fitting = `{"reason":"${'x'.repeat(MARKER_MAX_BYTES - 13)}"}`
     expect(fitting).toHaveLength(MARKER_MAX_BYTES)
     expect(parseMarker(fitting).problems).toEqual([])
     expect(parseMarker(`${fitting} `)).toEqual({ ...UNKNOWN, problems: [{ code: 'too-large' }] })
   })
 
-  it('deep nesting is read like anything else', () => {
+  it('deep nesting is read', () => {
     const depth = 20_000
     expect(parseMarker(`{"x":${'['.repeat(depth)}${']'.repeat(depth)},"reason":"r"}`)).toMatchObject({ reason: 'r' })
     expect(parseMarker('['.repeat(depth)).problems).toMatchObject([{ code: 'not-json' }])
   })
 
-  it('what could not even be read as text is a marker too', () => {
+  it('a file that cannot be read as text is a marker too', () => {
     expect(unparsed({ code: 'too-large' })).toEqual({ ...UNKNOWN, problems: [{ code: 'too-large' }] })
   })
 })
@@ -127,22 +127,22 @@ describe('fields', () => {
     ['agent_type', 'agentType'],
   ] as const
 
-  it.each(STRINGS)('%s is read as text', (field, property) => {
+  it.each(STRINGS)('%s is read as a string', (field, property) => {
     const read = marker({ [field]: ' some text ' })
     expect(read[property]).toBe(' some text ')
     expect(read.problems).toEqual([])
   })
 
-  it.each(STRINGS)('%s of another type is not known, and said to be wrong', (field, property) => {
+  it.each(STRINGS)('%s of another type is unknown, and a problem', (field, property) => {
     for (const value of [5, true, false, 0, [], {}, ['s1']]) {
       const read = marker({ [field]: value, other: 1 })
       expect(property in read).toBe(false)
-      expect(read.problems).toEqual([{ code: 'field', field, expected: 'a string' }])
+      expect(read.problems).toEqual([{ code: 'field', field, expected: 'text' }])
       expect(read.fields).toEqual({ [field]: value, other: 1 })
     }
   })
 
-  it.each(STRINGS)('an empty or null %s is not known, and nothing is wrong with it', (field, property) => {
+  it.each(STRINGS)('an empty or null %s is unknown, but not a problem', (field, property) => {
     for (const value of ['', null]) {
       const read = marker({ [field]: value })
       expect(property in read).toBe(false)
@@ -163,15 +163,15 @@ describe('fields', () => {
     const read = marker({ task_number: value })
     expect(read.taskNumber).toBe(expected)
     expect(read.problems).toHaveLength(problems)
-    for (const problem of read.problems) expect(problem).toMatchObject({ field: 'task_number', expected: 'a number' })
+    for (const problem of read.problems) expect(problem).toMatchObject({ field: 'task_number', expected: 'number' })
   })
 
   it.each([
     ['2026-01-18T10:00:00Z', Date.UTC(2026, 0, 18, 10), []],
     ['', undefined, []],
     [null, undefined, []],
-    ['yesterday', undefined, [{ code: 'field', field: 'created', expected: 'an ISO 8601 time' }]],
-    [1_768_730_400, undefined, [{ code: 'field', field: 'created', expected: 'a string' }]],
+    ['yesterday', undefined, [{ code: 'field', field: 'created', expected: 'time' }]],
+    [1_768_730_400, undefined, [{ code: 'field', field: 'created', expected: 'text' }]],
   ])('created %j reads as %s', (value, expected, problems) => {
     const read = marker({ created: value })
     expect(read.createdMs).toBe(expected)
@@ -181,14 +181,14 @@ describe('fields', () => {
   it.each([
     ['stop_hook_active', 'bypassed'],
     ['workflow', 'workflow'],
-  ] as const)('%s counts only when it is true itself', (field, property) => {
+  ] as const)('%s counts only if it is exactly true', (field, property) => {
     expect(marker({ [field]: true })[property]).toBe(true)
     for (const value of [false, null])
       expect(marker({ [field]: value })).toMatchObject({ [property]: false, problems: [] })
     for (const value of ['true', 1, 'false', {}, []]) {
       expect(marker({ [field]: value })).toMatchObject({
         [property]: false,
-        problems: [{ code: 'field', field, expected: 'true or false' }],
+        problems: [{ code: 'field', field, expected: 'flag' }],
       })
     }
   })
@@ -202,10 +202,10 @@ describe('fields', () => {
   })
 })
 
-describe('keys that a prototype would answer for', () => {
+describe('keys with the names of inherited properties', () => {
   const text = '{"__proto__":{"reason":"r","stop_hook_active":true},"constructor":"c","toString":1,"reason":"mine"}'
 
-  it('are never mixed in', () => {
+  it('are never inherited', () => {
     const read = parseMarker(text)
     expect(read).toMatchObject({ bypassed: false, reason: 'mine', problems: [] })
     const only = parseMarker('{"__proto__":{"reason":"r","cc_session_id":"s","workflow":true}}')
@@ -231,9 +231,9 @@ describe('steps', () => {
       ],
       ['git commit', 'status✓'],
     ],
-    ['no word of being done', [{ name: 'a' }], ['a']],
+    ['without done', [{ name: 'a' }], ['a']],
     [
-      'done that is not true itself',
+      'done that is not exactly true',
       [
         { name: 'a', done: 'yes' },
         { name: 'b', done: 1 },
@@ -255,39 +255,39 @@ describe('steps', () => {
     ['an object', { name: 'a' }],
     ['a number', 3],
     ['true', true],
-  ])('%s is no list', (_, steps) => {
+  ])('%s is not a list', (_, steps) => {
     expect(marker({ steps })).toMatchObject({
       steps: [],
-      problems: [{ code: 'field', field: 'steps', expected: 'a list' }],
+      problems: [{ code: 'field', field: 'steps', expected: 'list' }],
     })
   })
 
-  it('null is no checklist, and nothing is wrong with it', () => {
+  it('null means no checklist, and is not a problem', () => {
     expect(marker({ steps: null })).toMatchObject({ steps: [], problems: [] })
   })
 
   it.each([null, 5, true, {}, [], ['a'], { name: 5 }, { done: true }, { title: 'a' }])(
-    'an item %j is left out, and said to be wrong',
+    'an item %j is left out, and a problem',
     (item) => {
       const read = marker({ steps: ['a', item, 'b'] })
       expect(read.steps.map((step) => step.name)).toEqual(['a', 'b'])
-      expect(read.problems).toEqual([{ code: 'field', field: 'steps', expected: 'a list of { "name", "done" }' }])
+      expect(read.problems).toEqual([{ code: 'field', field: 'steps', expected: 'steps' }])
     },
   )
 
-  it('at most a hundred are read', () => {
+  it('at most a hundred steps are read', () => {
     const read = marker({ steps: Array.from({ length: 101 }, (_, index) => `step ${index + 1}`) })
     expect(read.steps).toHaveLength(100)
     expect(read.steps.at(-1)?.name).toBe('step 100')
   })
 
-  it('what remains is what is not done, in order', () => {
+  it('the remaining steps are those not done, in order', () => {
     const read = marker({ steps: ['a', { name: 'b', done: true }, 'c'] })
     expect(remainingSteps(read).map((step) => step.name)).toEqual(['a', 'c'])
   })
 })
 
-describe('rewriting', () => {
+describe('rewriting a marker', () => {
   it('keeps unknown fields and their order', () => {
     const { fields } = marker({ zeta: { deep: [1] }, reason: 'r', alpha: null, stop_hook_active: false })
     const changed = withFields(fields ?? {}, { stop_hook_active: true, agent_id: 'a1' })
@@ -300,22 +300,22 @@ describe('rewriting', () => {
     ])
   })
 
-  it('a change to undefined removes the field', () => {
+  it('removes a field with a change to undefined', () => {
     expect(withFields({ a: 1, b: 2 }, { a: undefined, c: undefined })).toEqual({ b: 2 })
     expect(Object.keys(withFields({ a: 1, b: 2 }, { a: undefined }))).toEqual(['b'])
   })
 
-  it('leaves what it was given alone', () => {
+  it('does not change its arguments', () => {
     const fields = Object.freeze({ a: 1 })
     expect(withFields(fields, { a: 2 })).toEqual({ a: 2 })
     expect(fields).toEqual({ a: 1 })
   })
 
-  it('writes JSON for people: two spaces, a newline at the end', () => {
+  it('writes JSON for people: indented by two spaces, with a newline at the end', () => {
     expect(formatMarker({ a: 1, b: ['x'] })).toBe('{\n  "a": 1,\n  "b": [\n    "x"\n  ]\n}\n')
   })
 
-  it('in one line where only that fits, to the byte', () => {
+  it('writes one line if only that fits, to the byte', () => {
     const around = formatMarker({ a: '' }).length
     const fitting = { a: 'x'.repeat(MARKER_MAX_BYTES - around) }
     expect(formatMarker(fitting)).toBe(`{\n  "a": "${fitting.a}"\n}\n`)
@@ -323,7 +323,7 @@ describe('rewriting', () => {
     expect(formatMarker(longer)).toBe(`{"a":"${longer.a}"}\n`)
   })
 
-  it('refuses what nobody would read: too many bytes, or too deep', () => {
+  it('refuses fields that could not be read back: too many bytes, or nested too deeply', () => {
     const longest = { a: 'x'.repeat(MARKER_MAX_BYTES - '{"a":""}\n'.length) }
     expect(formatMarker(longest)).toHaveLength(MARKER_MAX_BYTES)
     const deep = parseMarker(`{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`).fields
@@ -335,7 +335,7 @@ describe('rewriting', () => {
     }
   })
 
-  it('known leaves out undefined and nothing else', () => {
+  it('leaves out undefined values, and no others', () => {
     expect(known({ a: undefined, b: null, c: 0, d: '', e: false })).toEqual({ b: null, c: 0, d: '', e: false })
     expect('a' in known({ a: undefined })).toBe(false)
   })
@@ -352,7 +352,7 @@ describe('a new marker', () => {
     createdMs: Date.UTC(2026, 0, 18, 10, 0, 0, 999),
   }
 
-  it('has the fields of the seed in its order, the id first', () => {
+  it('has the fields of the original pattern in their order, after the id', () => {
     expect(Object.entries(newMarkerFields(least))).toEqual([
       ['id', 'pf_abcdefgh1234'],
       ['session_id', 'sess_1'],
@@ -365,7 +365,7 @@ describe('a new marker', () => {
     ])
   })
 
-  it('names its owner and its steps where they are known', () => {
+  it('has its owner and its steps if they are known', () => {
     const steps = [{ name: 'git commit', done: false }]
     const fields = newMarkerFields({ ...least, hostSession: 's1', agent: MAIN_AGENT, agentType: 'worker', steps })
     expect(Object.entries(fields).slice(8)).toEqual([
@@ -380,14 +380,14 @@ describe('a new marker', () => {
     expect('steps' in newMarkerFields({ ...least, steps: [] })).toBe(false)
   })
 
-  it('is read back without a problem', () => {
+  it('is read without a problem', () => {
     const read = parseMarker(formatMarker(newMarkerFields({ ...least, hostSession: 's1', agent: 'a1' })))
     expect(read).toMatchObject({ id: least.id, taskNumber: 7, hostSession: 's1', agent: 'a1', problems: [] })
   })
 })
 
-describe('ids', () => {
-  it.each(['pf_abcdefgh1234', 'pf_ABCDEFGHIJKL', 'pf_000000000000'])('%s is one of ours', (id) => {
+describe('the ids of markers', () => {
+  it.each(['pf_abcdefgh1234', 'pf_ABCDEFGHIJKL', 'pf_000000000000'])('include %s', (id) => {
     expect(isMarkerId(id)).toBe(true)
   })
 
@@ -405,12 +405,12 @@ describe('ids', () => {
     null,
     5,
     ['pf_abcdefgh1234'],
-  ])('%j is none', (id) => {
+  ])('do not include %j', (id) => {
     expect(isMarkerId(id)).toBe(false)
   })
 })
 
-it('words that DESIGN fixes', () => {
+it('the words that other programs rely on', () => {
   expect(DEFAULT_REASON).toBe('Postflight operations pending')
   expect(MAIN_AGENT).toBe('main')
 })

@@ -11,63 +11,68 @@ import {
 } from '../../src/core/messages/stops.ts'
 import { RULES } from '../../src/core/stop/rules.ts'
 
-describe('what is wrong with a marker', () => {
+describe('the problem of a marker', () => {
   const PROBLEMS: [MarkerProblem, RegExp][] = [
     [{ code: 'empty' }, /^is empty$/],
     [{ code: 'too-large' }, /^is too large/],
-    [{ code: 'not-object' }, /^is JSON, but no object$/],
-    [{ code: 'not-json', detail: 'Unexpected token x' }, /^is no JSON \(Unexpected token x\)$/],
-    [{ code: 'field', field: 'created', expected: 'an ISO 8601 time' }, /^has a created that is not an ISO 8601 time$/],
+    [{ code: 'not-object' }, /^is JSON, but not an object$/],
+    [{ code: 'not-json', detail: 'Unexpected token x' }, /^is not JSON \(Unexpected token x\)$/],
+    [
+      { code: 'field', field: 'created', expected: 'time' },
+      /^has an invalid field "created" \(expected an ISO 8601 time\)$/,
+    ],
   ]
   it.each(PROBLEMS)('%j ends the sentence "the file …"', (problem, expected) => {
     expect(markerProblem(problem)).toMatch(expected)
   })
 
-  it('a parse error that quotes a hostile file stays short and clean', () => {
+  it('is short and clean if a parse error quotes a hostile file', () => {
     const text = markerProblem({ code: 'not-json', detail: `Unexpected \u001b[2J\n${'x'.repeat(9000)}` })
     expect(text).not.toMatch(/[\u0000-\u001f]/)
     expect(text.length).toBeLessThan(250)
   })
 })
 
-describe('rules', () => {
-  it('every rule has its sentence, and no two the same', () => {
+describe('the rules', () => {
+  it('have one sentence each, all different', () => {
     expect(Object.keys(RULE_SENTENCES).sort()).toEqual(Object.keys(RULES).sort())
     expect(new Set(Object.values(RULE_SENTENCES)).size).toBe(Object.keys(RULES).length)
     for (const sentence of Object.values(RULE_SENTENCES)) expect(sentence).toMatch(/^\w.{20,}\w$/)
   })
 })
 
-describe('notices to the user', () => {
-  it('a capped marker: which task, where the promise is kept, how to look', () => {
+describe('the notices to the user', () => {
+  it('about a capped marker say which task it is, where the marker is kept and how to see it', () => {
     const notice = cappedNotice('259_x', 'specs/259_x/.postflight-abandoned', 'postflight inspect 259_x')
     for (const part of ['postflight-guard', '259_x', 'specs/259_x/.postflight-abandoned', '`postflight inspect 259_x`'])
       expect(notice).toContain(part)
-    expect(notice).toContain('3 continuations')
+    expect(notice).toContain('3 blocked stops')
   })
 
-  it('an unreadable marker: which file, why, and that the stop was allowed', () => {
+  it('about an unreadable marker say which file it is, why, and that the stop was allowed', () => {
     const notice = unreadableNotice('specs/259_x/.postflight-pending', 'EACCES')
     for (const part of ['specs/259_x/.postflight-pending', 'EACCES', 'allowed']) expect(notice).toContain(part)
   })
 
-  it('a folder that nobody may look into: which one, why, and what that means', () => {
-    expect(unsearchable('specs/259_x', 'EACCES')).toMatch(/^specs\/259_x .*EACCES.*nobody$/)
+  it('about an unreadable folder say which one it is, why, and what that means', () => {
+    expect(unsearchable('specs/259_x', 'EACCES')).toMatch(/^specs\/259_x .*EACCES.*block nothing$/)
   })
 
-  it('more markers than a stop has time for: how many, and how to look', () => {
-    expect(unsettledNotice(49_000)).toMatch(/^postflight-guard: 49000 more markers .*`postflight inspect`/)
+  it('about unchecked markers say how many they are, and how to list them', () => {
+    expect(unsettledNotice(49_000)).toMatch(
+      /^postflight-guard: out of time: 49000 markers were not checked\. `postflight inspect`/,
+    )
   })
 
-  it('one marker more is one', () => {
-    expect(unsettledNotice(1)).toMatch(/^postflight-guard: 1 more marker than a stop has time for: it holds nobody/)
+  it('have the singular for one unchecked marker', () => {
+    expect(unsettledNotice(1)).toMatch(/^postflight-guard: out of time: 1 marker was not checked\. /)
   })
 
-  it('a journal of which only the end was read: how much of it', () => {
+  it('about a long journal say how much of it was read', () => {
     expect(journalCut(4 * 1024 * 1024)).toBe('the journal is very long: only its last 4 MiB were read')
   })
 
-  it('both are one line, whatever a name holds', () => {
+  it('are one line each, whatever the names', () => {
     const hostile = `\u001b[2J\n${'y'.repeat(5000)}`
     for (const notice of [cappedNotice(hostile, hostile, 'c'), unreadableNotice(hostile, hostile)]) {
       expect(notice).not.toMatch(/[\u0000-\u001f]/)
@@ -76,25 +81,27 @@ describe('notices to the user', () => {
   })
 })
 
-describe("pieces of a block's reason", () => {
+describe("the parts of a block's reason", () => {
   it.each([
-    ['research', 'skill-x', 'Task 259_x: the postflight of its research (skill-x) is not done, says P.'],
-    ['research', undefined, 'Task 259_x: the postflight of its research is not done, says P.'],
-    [undefined, 'skill-x', 'Task 259_x: the postflight (skill-x) is not done, says P.'],
-    [undefined, undefined, 'Task 259_x: the postflight is not done, says P.'],
-  ])('operation %s and skill %s', (operation, skill, expected) => {
+    ['research', 'skill-x', 'Task 259_x: the postflight of its research (skill-x) is not done yet. Marker: P'],
+    ['research', undefined, 'Task 259_x: the postflight of its research is not done yet. Marker: P'],
+    [undefined, 'skill-x', 'Task 259_x: the postflight (skill-x) is not done yet. Marker: P'],
+    [undefined, undefined, 'Task 259_x: the postflight is not done yet. Marker: P'],
+  ])('name the operation %s and the skill %s', (operation, skill, expected) => {
     expect(REASON_TEXT.where('259_x', 'P', operation, skill)).toBe(expected)
   })
 
-  it.each([1, 2])('continuation %i of 3', (count) => {
+  it.each([1, 2])('say that this is continuation %i of 3', (count) => {
     expect(REASON_TEXT.count(count)).toBe(`This is continuation ${count} of 3.`)
   })
 
-  it('the third says what comes next', () => {
-    expect(REASON_TEXT.count(3)).toMatch(/^This is continuation 3 of 3: the next stop goes through/)
+  it('say with the third continuation what comes next', () => {
+    expect(REASON_TEXT.count(3)).toMatch(
+      /^This is continuation 3 of 3: the next stop is allowed, and the marker is kept/,
+    )
   })
 
-  it('a rest is counted', () => {
+  it('count what they leave out', () => {
     expect(REASON_TEXT.moreSteps(4)).toContain('4 more')
     expect(REASON_TEXT.more(5, 'CMD')).toMatch(/5 more.*CMD/)
     expect(RECOVERY_TEXT.more(6)).toContain('6 more')

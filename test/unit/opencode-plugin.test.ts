@@ -7,7 +7,7 @@ import { isOneShot } from '../../src/opencode/host/one-shot.ts'
 import { tellShell } from '../../src/opencode/shell-environment.ts'
 import { addWorkflowCommand, WORKFLOW_COMMAND } from '../../src/opencode/workflow/entry-points.ts'
 
-describe('a process that ends with the first idle', () => {
+describe('a process that ends at the first idle', () => {
   it.each([
     'run',
     'run go',
@@ -16,12 +16,12 @@ describe('a process that ends with the first idle', () => {
     'run --attach',
     '-m a/b run x',
     'github run',
-  ])('`opencode %s`', (words) => {
+  ])('can be `opencode %s`', (words) => {
     expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ')])).toBe(true)
   })
 
   it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
-    'not `opencode %s`',
+    'cannot be `opencode %s`',
     (words) => {
       expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter((word) => word !== '')])).toBe(
         false,
@@ -32,19 +32,19 @@ describe('a process that ends with the first idle', () => {
 
 describe('two reports of a sub-agent', () => {
   it.each([
-    ['the same again', 'Found a.', 'Found a.', 'Found a.'],
-    ['the first with more', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
-    ['a mere word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
-    ['a part of the first', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
-    ['nothing', 'Found a.', ' \n', 'Found a.'],
-    ['something after nothing', '', 'Found a.', 'Found a.'],
+    ['the same text again', 'Found a.', 'Found a.', 'Found a.'],
+    ['the first report, extended', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
+    ['a single word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
+    ['a part of the first report', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
+    ['an empty second report', 'Found a.', ' \n', 'Found a.'],
+    ['an empty first report', '', 'Found a.', 'Found a.'],
   ])('%s', (_name, earlier, later, joined) => {
     expect(joinReports(earlier, later)).toBe(joined)
   })
 })
 
 describe('of several instances in one folder', () => {
-  it('the newest acts, and leaves the folder only if it is still its own', () => {
+  it('the newest acts, and only it can release the folder', () => {
     const [first, second, elsewhere] = [{}, {}, {}]
     takeOver('/a', first)
     takeOver('/b', elsewhere)
@@ -60,13 +60,13 @@ describe('of several instances in one folder', () => {
   })
 })
 
-it('a shell is told the session at the root, and main or its own session as the agent', () => {
+it('a shell gets the root session, and main or its own session as the agent', () => {
   const env: Record<string, string> = { PATH: '/bin' }
   tellShell(env, { session: 'ses_child', root: 'ses_root', agent: 'ses_child', type: 'general' })
   expect(env).toEqual({ PATH: '/bin', POSTFLIGHT_HOST_SESSION: 'ses_root', POSTFLIGHT_AGENT: 'ses_child' })
 })
 
-it('a prompt of ours is run as the user message before it was', () => {
+it('a prompt of ours runs in the same way as the user message before it', () => {
   const model = { providerID: 'p', modelID: 'm' }
   const message = { id: 'msg_1', role: 'user', sessionID: 'ses_1', agent: 'plan' } as const
   expect(mannerOf({ ...message, model })).toEqual({ agent: 'plan', model })
@@ -79,7 +79,7 @@ it('a prompt of ours is run as the user message before it was', () => {
 })
 
 describe('the command', () => {
-  it('is added to a configuration with and without others, and never replaces one of its name', () => {
+  it('is added to a configuration with and without other commands, and never replaces one of its name', () => {
     const empty: HostConfig = {}
     expect(addWorkflowCommand(empty)).toBe(true)
     expect(addWorkflowCommand(empty)).toBe(true)

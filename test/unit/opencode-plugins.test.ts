@@ -16,7 +16,7 @@ const PATH = '/home/me/.config/opencode/opencode.json'
 const add = (text: string): string => addPlugin(text, SPEC, PATH)
 const remove = (text: string): string => removePlugin(text, PATH)
 
-describe('which plugins are ours', () => {
+describe('a plugin of ours', () => {
   it.each([
     SPEC,
     OLD,
@@ -28,7 +28,7 @@ describe('which plugins are ours', () => {
     'file:///home/me/clone/dist/opencode/postflight-guard.mjs',
     `file:///wherever/this/lies/${PLUGIN_FILE}`,
     [SPEC, { option: 1 }],
-  ])('%j', (entry) => {
+  ])('can be %j', (entry) => {
     expect(isOurPlugin(entry)).toBe(true)
   })
 
@@ -44,12 +44,12 @@ describe('which plugins are ours', () => {
     null,
     [],
     [[SPEC]],
-  ])('not %j', (entry) => {
+  ])('cannot be %j', (entry) => {
     expect(isOurPlugin(entry)).toBe(false)
   })
 })
 
-describe('putting the plugin into a configuration', () => {
+describe('adding the plugin to a configuration', () => {
   it.each([
     ['an empty text', '', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
     ['an empty object', '{}\n', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
@@ -97,26 +97,26 @@ describe('putting the plugin into a configuration', () => {
     )
   })
 
-  it('a text that is no JSON is refused, by line and column', () => {
-    const args = { path: PATH, line: 2, column: 8, detail: 'value expected' }
+  it('refuses a text that is not JSON with line and column', () => {
+    const args = { path: PATH, line: 2, column: 8, fault: 'ValueExpected' }
     for (const call of [add, remove]) {
       expect(thrownBy(() => call('{\n  "a": }'))).toMatchObject({ code: 'settings-not-json', args })
     }
   })
 
   it.each([
-    ['[]', 'the whole file', 'an object'],
-    ['null', 'the whole file', 'an object'],
-    ['"x"', 'the whole file', 'an object'],
-    ['{"plugin": "x"}', '"plugin"', 'a list'],
-    ['{"plugin": null}', '"plugin"', 'a list'],
-    ['{"plugin": {"0": "x"}}', '"plugin"', 'a list'],
-    ['{"plugin": [], "a": 1, "\\u0070lugin": []}', '"plugin"', 'there only once'],
-  ])('%s is refused: %s must be %s', (text, where, expected) => {
+    ['[]', undefined, 'object'],
+    ['null', undefined, 'object'],
+    ['"x"', undefined, 'object'],
+    ['{"plugin": "x"}', 'plugin', 'list'],
+    ['{"plugin": null}', 'plugin', 'list'],
+    ['{"plugin": {"0": "x"}}', 'plugin', 'list'],
+    ['{"plugin": [], "a": 1, "\\u0070lugin": []}', 'plugin', 'unique'],
+  ])('refuses %s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
       expect(thrownBy(() => call(text))).toMatchObject({
         code: 'settings-wrong-shape',
-        args: { path: PATH, where, expected },
+        args: { path: PATH, property, expected },
       })
     }
   })
@@ -128,14 +128,14 @@ describe('putting the plugin into a configuration', () => {
     '{"plugin": []}',
     `{"__proto__": {"plugin": ["${SPEC}"]}}`,
     `{"mcp": {"plugin": ["${SPEC}"]}}`,
-  ])('%j names no plugin of ours, and nothing is taken out', (text) => {
+  ])('finds and removes nothing in %j', (text) => {
     expect(findPlugins(text, PATH)).toEqual([])
     expect(remove(text)).toBe(text)
     expect(findPlugins(add(text), PATH)).toEqual([SPEC])
   })
 })
 
-describe('taking the plugin out', () => {
+describe('removing the plugin', () => {
   it.each([
     ['{}', '{}'],
     [`{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`, '{}\n'],
@@ -158,7 +158,7 @@ describe('taking the plugin out', () => {
     expect(remove(before)).toBe(after)
   })
 
-  it('keeps every comment as it is, wherever ours stood', () => {
+  it('keeps every comment unchanged', () => {
     const text = `{ // 1\n  "plugin": [ /* 2 */ "./a.js", // 3\n "${SPEC}", /* 4 */ "${OLD}" /* 5 */, // 6\n "./b.js" // 7\n ], // 8\n}\n`
     const left = remove(text)
     expect(left.match(/\/\/ \d|\/\* \d \*\//g)).toEqual(text.match(/\/\/ \d|\/\* \d \*\//g))

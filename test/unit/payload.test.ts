@@ -5,19 +5,19 @@ import { mainStop, payload, subagentStop, thrownBy } from './builders.ts'
 const LONG_ID = 'x'.repeat(257)
 const WRONG_TEXTS = [5, 0, true, false, null, [], {}, ['s1'], '']
 
-describe('an empty stdin is a SubagentStop of which nothing is known', () => {
+describe('an empty stdin is a SubagentStop without further information', () => {
   it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
     expect(parsePayload(text)).toEqual({ event: 'SubagentStop', runningSubagents: 0 })
   })
 
-  it('and so is an empty object', () => {
+  it('so is an empty object', () => {
     expect(payload({})).toEqual(EMPTY_PAYLOAD)
   })
 })
 
-describe('what is no payload', () => {
+describe('any other text is refused', () => {
   it.each(['{', 'SubagentStop', "{'a': 1}", '{}{}', '\u0000', '{"session_id": "s1", }', '['.repeat(20_000)])(
-    '%.20j is no JSON',
+    '%.20j is not JSON',
     (text) => {
       expect(thrownBy(() => parsePayload(text))).toMatchObject({
         code: 'payload-not-json',
@@ -26,13 +26,13 @@ describe('what is no payload', () => {
     },
   )
 
-  it.each(['[]', '[{"session_id": "s1"}]', 'null', '5', '"Stop"', 'true'])('%s is no object', (text) => {
+  it.each(['[]', '[{"session_id": "s1"}]', 'null', '5', '"Stop"', 'true'])('%s is not an object', (text) => {
     expect(thrownBy(() => parsePayload(text))).toMatchObject({ code: 'payload-not-object' })
   })
 })
 
 describe('the whole payload of a sub-agent', () => {
-  it('is read', () => {
+  it('is read completely', () => {
     expect(
       payload({
         hook_event_name: 'SubagentStop',
@@ -60,11 +60,11 @@ describe('the whole payload of a sub-agent', () => {
     })
   })
 
-  it('with a byte-order mark, CRLF and blanks around it is read the same', () => {
+  it('is read the same with a byte-order mark, CRLF and blanks around it', () => {
     expect(parsePayload('\ufeff\r\n{\r\n"session_id": "s1"}\r\n')).toEqual(payload({ session_id: 's1' }))
   })
 
-  it('with 20,000 levels of nesting in a field is read the same', () => {
+  it('is read the same with 20,000 levels of nesting in a field', () => {
     const deep = `${'{"a":['.repeat(10_000)}${']}'.repeat(10_000)}`
     expect(parsePayload(`{"session_id":"s1","agent_id":"a1","tool_response":${deep},"x":${deep}}`)).toEqual(
       payload({ session_id: 's1', agent_id: 'a1' }),
@@ -72,7 +72,7 @@ describe('the whole payload of a sub-agent', () => {
   })
 })
 
-describe('what a payload leaves out is unknown, not wrong', () => {
+describe('an omitted field of a payload is unknown, not wrong', () => {
   it.each([
     ['session_id', 'session'],
     ['agent_id', 'agent'],
@@ -80,7 +80,7 @@ describe('what a payload leaves out is unknown, not wrong', () => {
     ['cwd', 'cwd'],
     ['transcript_path', 'transcript'],
     ['turn_id', 'turn'],
-  ] as const)('%s: left out, empty or of another type', (field, property) => {
+  ] as const)('%s: omitted, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
     for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)
   })
@@ -94,14 +94,14 @@ describe('what a payload leaves out is unknown, not wrong', () => {
   })
 
   it.each(['session_id', 'agent_id', 'agent_type', 'parent_agent_id'])(
-    '%s longer than any host makes it is no id',
+    '%s: longer than the ids of all hosts',
     (field) => {
       expect(payload({ [field]: LONG_ID })).toEqual(EMPTY_PAYLOAD)
       expect(payload({ [field]: LONG_ID.slice(1) })).not.toEqual(EMPTY_PAYLOAD)
     },
   )
 
-  it('a byte-order mark inside is part of a name', () => {
+  it('a byte-order mark inside a value is part of it', () => {
     expect(payload({ cwd: '/a\ufeffb' }).cwd).toBe('/a\ufeffb')
   })
 
@@ -117,11 +117,11 @@ describe('what a payload leaves out is unknown, not wrong', () => {
     expect(payload({ hook_event_name: name }).event).toBe(name)
   })
 
-  it('the events that are answered', () => {
+  it('the events that the hook handles', () => {
     expect(EVENTS).toEqual(['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'])
   })
 
-  it('keys that a prototype would answer for are never mixed in', () => {
+  it('inherited properties are never used', () => {
     expect(parsePayload('{"__proto__":{"session_id":"s1","agent_id":"a1","hook_event_name":"Stop"}}')).toEqual(
       EMPTY_PAYLOAD,
     )
@@ -130,7 +130,7 @@ describe('what a payload leaves out is unknown, not wrong', () => {
   })
 })
 
-describe('which agent it is', () => {
+describe('the agent of an event', () => {
   it.each([
     ['a sub-agent by its id', subagentStop(), 'a1'],
     ['a sub-agent without an id (older clients) is unknown', subagentStop({ agent_id: undefined }), undefined],
@@ -184,19 +184,19 @@ describe('background_tasks', () => {
     expect(running(tasks)).toBe(2)
   })
 
-  it('one of no type counts: not every host tells it', () => {
+  it('a task without a type counts, because not every host gives one', () => {
     expect(running([{ status: 'running' }])).toBe(1)
     expect(running([{ status: 'running', type: 5 }])).toBe(1)
   })
 
   it.each([
-    ['left out', undefined],
+    ['omitted', undefined],
     ['null', null],
     ['an object', { type: 'subagent', status: 'running' }],
     ['a string', 'running'],
     ['a number', 3],
     ['a list of anything', [null, 5, 'running', [], ['running'], {}, { type: 'subagent' }, { status: true }]],
-  ])('%s: nobody runs', (_, tasks) => {
+  ])('no sub-agent is running with tasks of this shape: %s', (_, tasks) => {
     expect(running(tasks)).toBe(0)
   })
 })
@@ -215,15 +215,15 @@ describe('a tool call', () => {
     ['an empty list', [], ''],
     ['a number', 5, ''],
     ['null', null, ''],
-    ['left out', undefined, ''],
-  ])('its output in the shape: %s', (_, response, expected) => {
+    ['omitted', undefined, ''],
+  ])('has the output of this shape: %s', (_, response, expected) => {
     const read = call({ command: 'postflight create 7 x' }, response)
     expect(read.command).toBe('postflight create 7 x')
     expect(read.output).toBe(expected)
   })
 
   it.each([undefined, null, 5, 'ls', [], {}, { command: 5 }, { command: '' }, { file_path: '/x' }, ['ls']])(
-    'with the input %j has no command, and so no output that could claim anything',
+    'with the input %j has neither a command nor an output',
     (input) => {
       const read = call(input, { stdout: 'pf_abcdefgh1234' })
       expect('command' in read).toBe(false)

@@ -4,7 +4,7 @@ import type { GlobalOptions, Invocation } from '../../src/cli/invocation.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { PostflightError } from '../../src/core/errors.ts'
 
-/** What the program makes of a command line: what it would run, and what it prints. */
+/** The result of a command line: the command that it would run, and the printed text. */
 interface Read {
   readonly ran: readonly { readonly invocation: Invocation; readonly options: GlobalOptions }[]
   readonly printed: string
@@ -38,7 +38,7 @@ const CREATE = { step: [], force: false }
 const CLEAR = { all: false, orphaned: false, returnMeta: false, dryRun: false }
 const INSTALL = { host: 'claude', scope: 'project', dryRun: false }
 
-/** Every command, with every argument and option: as it is typed, and as it is understood. */
+/** Every command with every argument and option: the words, and the invocation. */
 const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: Invocation])[] = [
   [['create', '7'], { command: 'create', arguments: ['7', undefined], options: CREATE }],
   [['create', '7', 'a_slug'], { command: 'create', arguments: ['7', 'a_slug'], options: CREATE }],
@@ -144,7 +144,7 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['workflow', 'graph', 'f.yaml'], { command: 'workflow graph', arguments: ['f.yaml'], options: {} }],
 ]
 
-/** One command line for each command: the first of its rows. */
+/** One command line for each command: its first row. */
 const ONE_EACH = COMMAND_LINES.filter(
   ([, { command }], index) => COMMAND_LINES.findIndex(([, one]) => one.command === command) === index,
 )
@@ -158,7 +158,7 @@ describe('a command line becomes a command with its arguments and options', () =
     })
   })
 
-  it('in a table that holds every command with all its options', () => {
+  it('the table has every command with all its options', () => {
     const program = buildProgram({ version: '', stdout: { write: () => {} }, run: async () => {} })
     const declared = program.commands.flatMap((command) =>
       [command, ...command.commands]
@@ -180,20 +180,23 @@ describe('the options of every command', () => {
   const GIVEN = ['--root', '/p', '--json', '--quiet']
   const options = { root: '/p', json: true, quiet: true }
 
-  it.each(ONE_EACH)('stand before it: %j', async (words, invocation) => {
+  it.each(ONE_EACH)('may come before the command: %j', async (words, invocation) => {
     expect((await read([...GIVEN, ...words])).ran).toStrictEqual([{ invocation, options }])
   })
 
-  it.each(ONE_EACH)('or after it: %j', async (words, invocation) => {
+  it.each(ONE_EACH)('may come after it: %j', async (words, invocation) => {
     expect((await read([...words, ...GIVEN])).ran).toStrictEqual([{ invocation, options }])
   })
 
-  it.each(ONE_EACH)('or right behind its name, and of two roots the last holds: %j', async (words, invocation) => {
-    const [name = '', ...others] = words
-    expect((await read(['--root', '/other', name, ...GIVEN, ...others])).ran).toStrictEqual([{ invocation, options }])
-  })
+  it.each(ONE_EACH)(
+    'may come right after its name, and the last of two roots counts: %j',
+    async (words, invocation) => {
+      const [name = '', ...others] = words
+      expect((await read(['--root', '/other', name, ...GIVEN, ...others])).ran).toStrictEqual([{ invocation, options }])
+    },
+  )
 
-  it('may be given by themselves', async () => {
+  it('may be given one by one', async () => {
     const one = async (...words: string[]) => (await read(words)).ran[0]?.options
     expect(await one('--root=/p', 'inspect')).toStrictEqual({ ...NO_OPTIONS, root: '/p' })
     expect(await one('inspect', '--json')).toStrictEqual({ ...NO_OPTIONS, json: true })
@@ -202,7 +205,7 @@ describe('the options of every command', () => {
   })
 })
 
-describe('a command line that is wrong runs nothing', () => {
+describe('a wrong command line runs nothing', () => {
   const refused = async (words: readonly string[]): Promise<string> => {
     const { ran, printed, error } = await read(words)
     expect({ ran, printed }).toEqual({ ran: [], printed: '' })
@@ -212,7 +215,7 @@ describe('a command line that is wrong runs nothing', () => {
     return code
   }
 
-  it.each(ONE_EACH)('an option that is not there: %j --nonsense', async (words) => {
+  it.each(ONE_EACH)('an unknown option: %j --nonsense', async (words) => {
     expect(await refused([...words, '--nonsense'])).toBe('commander.unknownOption')
     expect(await refused(['--nonsense', ...words])).toBe('commander.unknownOption')
   })
@@ -236,7 +239,7 @@ describe('a command line that is wrong runs nothing', () => {
     [['workflow', 'abort']],
     [['workflow', 'history']],
     [['workflow', 'graph']],
-  ])('an argument that is missing: %j', async (words) => {
+  ])('a missing argument: %j', async (words) => {
     expect(await refused(words)).toBe('commander.missingArgument')
   })
 
@@ -256,18 +259,18 @@ describe('a command line that is wrong runs nothing', () => {
     expect(await refused(['workflow', 'start', '7'])).toBe('commander.missingMandatoryOptionValue')
   })
 
-  it.each([[['nonsense']], [['Create', '7']], [['workflow', 'nonsense']]])('no such command: %j', async (words) => {
+  it.each([[['nonsense']], [['Create', '7']], [['workflow', 'nonsense']]])('an unknown command: %j', async (words) => {
     expect(await refused(words)).toBe('commander.unknownCommand')
   })
 
-  it.each(['many', '-1', '1.5', '1e3', '', ' 5'])('a count that is no whole number: %j', async (value) => {
+  it.each(['many', '-1', '1.5', '1e3', '', ' 5'])('a count that is not a whole number: %j', async (value) => {
     const { ran, error } = await read(['logs', `--count=${value}`])
     expect(ran).toEqual([])
     expect(error).toBeInstanceOf(PostflightError)
     expect(error).toMatchObject({ code: 'value-invalid', args: { option: '-n', value } })
   })
 
-  it('the hook among other words: it is started before this program', async () => {
+  it('the hook, which is started before this program', async () => {
     const { ran, error } = await read(['hook'])
     expect(ran).toEqual([])
     expect(error).toMatchObject({ code: 'usage' })

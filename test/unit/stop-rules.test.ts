@@ -18,9 +18,9 @@ import {
   mainStop,
   marker,
   NOW_MS,
+  PATTERN_MARKER,
+  PATTERN_MARKER_QUOTED,
   payload,
-  SEED_MARKER,
-  SEED_MARKER_QUOTED,
   seen,
   stopOf,
   subagentStop,
@@ -28,7 +28,7 @@ import {
 
 const DAY_MS = 24 * HOUR_MS
 
-/** Judges a marker whose file is as old as `ageMs`. */
+/** Judges a marker whose file is `ageMs` old. */
 function judge(fields: Readonly<Record<string, unknown>>, stop: Payload, ageMs = HOUR_MS): Ownership {
   return judgeOwnership(marker(fields), changedAt(NOW_MS - ageMs), stopOf(stop))
 }
@@ -39,9 +39,9 @@ describe('row 1: stop_hook_active in the marker', () => {
   it.each([
     ['on a sub-agent', {}, subagentStop()],
     ['on main', {}, mainStop()],
-    ['whoever owns it', { cc_session_id: 'other', agent_id: 'main' }, subagentStop()],
+    ['with any owner', { cc_session_id: 'other', agent_id: 'main' }, subagentStop()],
     ['of an empty payload', {}, EMPTY_PAYLOAD],
-  ])('lets the stop go: %s', (_, fields, stop) => {
+  ])('allows the stop: %s', (_, fields, stop) => {
     expect(judge({ ...fields, stop_hook_active: true }, stop)).toBe('bypassed')
   })
 
@@ -62,12 +62,12 @@ describe('row 1: stop_hook_active in the marker', () => {
 })
 
 describe('row 2: another host session', () => {
-  it('a marker of another session is not ours (CPO#64, CPO#370, CC#15047)', () => {
+  it('a marker of another session does not block (CPO#64, CPO#370, CC#15047)', () => {
     expect(judge({ cc_session_id: 's2' }, subagentStop())).toBe('other-session')
     expect(judge({ cc_session_id: 's2' }, mainStop())).toBe('other-session')
   })
 
-  it('a marker of this session is', () => {
+  it('a marker of this session may block', () => {
     expect(judge({ cc_session_id: 's1' }, subagentStop())).toBe('owed')
     expect(judge({ cc_session_id: 's1' }, mainStop())).toBe('owed')
   })
@@ -76,33 +76,33 @@ describe('row 2: another host session', () => {
     expect(judge({ cc_session_id: session }, subagentStop())).toBe('other-session')
   })
 
-  it('of a payload whose session is unknown, nothing with a session is ours (CPO#1319, #1530, #1775)', () => {
+  it('without a session in the payload, no marker with a session blocks (CPO#1319, #1530, #1775)', () => {
     expect(judge({ cc_session_id: 's1' }, payload({ agent_id: 'a1' }))).toBe('other-session')
     expect(judge({ cc_session_id: 's1' }, payload({ session_id: '', agent_id: 'a1' }))).toBe('other-session')
     expect(judge({ cc_session_id: 's1' }, EMPTY_PAYLOAD)).toBe('other-session')
   })
 
-  it("the seed's session_id is the skill's own name of a session: it binds nobody", () => {
+  it("session_id is the skill's own name of a session, and does not count", () => {
     expect(judge({ session_id: 's2' }, subagentStop())).toBe('owed')
   })
 
-  it('an age never ends a marker that has a session', () => {
+  it('a marker with a session does not expire', () => {
     const old = { cc_session_id: 's1', created: toIso(NOW_MS - 400 * DAY_MS) }
     expect(judge(old, subagentStop(), 400 * DAY_MS)).toBe('owed')
   })
 })
 
-describe('row 3: unowned markers guard sub-agents only', () => {
+describe('row 3: unowned markers block only sub-agents', () => {
   it.each([{}, { cc_session_id: '' }, { cc_session_id: null }, { cc_session_id: 5 }])(
-    '%j on Stop is not ours',
+    '%j does not block on Stop',
     (fields) => {
       expect(judge(fields, mainStop())).toBe('unowned-stop')
       expect(judge(fields, subagentStop())).toBe('owed')
     },
   )
 
-  it('whatever the file holds: a marker that does not parse is unowned', () => {
-    for (const text of ['', 'sess_1', SEED_MARKER_QUOTED, '[]', 'null']) {
+  it('a marker that does not parse is unowned', () => {
+    for (const text of ['', 'sess_1', PATTERN_MARKER_QUOTED, '[]', 'null']) {
       const unowned = parseMarker(text)
       expect(isUnowned(unowned)).toBe(true)
       expect(judgeOwnership(unowned, changedAt(NOW_MS), stopOf(mainStop()))).toBe('unowned-stop')
@@ -110,12 +110,12 @@ describe('row 3: unowned markers guard sub-agents only', () => {
     }
   })
 
-  it("the seed's hook never reads its stdin: an empty payload is held by the seed's marker", () => {
-    expect(judgeOwnership(parseMarker(SEED_MARKER), changedAt(NOW_MS), stopOf(EMPTY_PAYLOAD))).toBe('owed')
+  it("the marker of the original pattern blocks an empty payload: that pattern's hook never reads its stdin", () => {
+    expect(judgeOwnership(parseMarker(PATTERN_MARKER), changedAt(NOW_MS), stopOf(EMPTY_PAYLOAD))).toBe('owed')
   })
 })
 
-describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', () => {
+describe('row 4: an unowned marker older than 24 h does not block (OMC PR 246)', () => {
   const createdAgo = (ageMs: number): object => ({ created: toIso(NOW_MS - ageMs) })
 
   it.each([
@@ -130,30 +130,30 @@ describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', (
   it.each([
     ['exactly 24 h', DAY_MS, 'owed'],
     ['24 h and 1 ms', DAY_MS + 1, 'expired'],
-  ])('%s old by the time of the file, where `created` says nothing', (_, ageMs, expected) => {
+  ])('%s old by the time of the file, without a usable `created`', (_, ageMs, expected) => {
     for (const fields of [{}, { created: '' }, { created: 'yesterday' }, { created: 5 }]) {
       expect(judge(fields, subagentStop(), ageMs)).toBe(expected)
     }
     expect(judgeOwnership(parseMarker(''), changedAt(NOW_MS - ageMs), stopOf(subagentStop()))).toBe(expected)
   })
 
-  it('`created` stands before the time of the file', () => {
+  it('`created` counts before the time of the file', () => {
     expect(judge({ ...createdAgo(HOUR_MS) }, subagentStop(), 100 * DAY_MS)).toBe('owed')
   })
 
-  it('a `created` in the future would hold for ever: the time of the file stands for it', () => {
+  it('a `created` in the future would block for ever, so the time of the file counts', () => {
     expect(judge({ ...createdAgo(-2 * HOUR_MS) }, subagentStop(), DAY_MS + 1)).toBe('expired')
     expect(judge({ created: '9999-12-31T23:59:59Z' }, subagentStop(), DAY_MS + 1)).toBe('expired')
     expect(judge({ created: '9999-12-31T23:59:59Z' }, subagentStop(), DAY_MS)).toBe('owed')
   })
 
-  it('a clock that is up to an hour ahead is forgiven', () => {
+  it('a clock may be up to an hour ahead', () => {
     const fileTimeMs = NOW_MS - 2 * DAY_MS
     expect(promisedAtMs(marker(createdAgo(-HOUR_MS) as never), changedAt(fileTimeMs), NOW_MS)).toBe(NOW_MS + HOUR_MS)
     expect(promisedAtMs(marker(createdAgo(-HOUR_MS - 1) as never), changedAt(fileTimeMs), NOW_MS)).toBe(fileTimeMs)
   })
 
-  it('an age is asked of unowned markers alone', () => {
+  it('only unowned markers expire', () => {
     const old = createdAgo(2 * DAY_MS) as never
     expect(isExpired(marker(old), changedAt(NOW_MS), NOW_MS)).toBe(true)
     expect(isExpired(marker({ ...(old as object), cc_session_id: 's1' }), changedAt(NOW_MS), NOW_MS)).toBe(false)
@@ -164,7 +164,7 @@ describe('row 4: an unowned marker older than 24 h holds nobody (OMC PR 246)', (
   })
 })
 
-describe("row 5: another agent's", () => {
+describe("row 5: another agent's marker", () => {
   const own = { cc_session_id: 's1' }
   const unknownAgent = payload({ hook_event_name: 'SubagentStop', session_id: 's1' })
 
@@ -180,9 +180,9 @@ describe("row 5: another agent's", () => {
     ['owner a1 on its own stop', { ...own, agent_id: 'a1' }, subagentStop(), 'owed'],
     ["owner a1 on another's stop", { ...own, agent_id: 'a1' }, subagentStop({ agent_id: 'a2' }), 'other-agent'],
     ["owner a1 on main's Stop", { ...own, agent_id: 'a1' }, mainStop(), 'other-agent'],
-    ['owner a1 where the agent is unknown', { ...own, agent_id: 'a1' }, unknownAgent, 'other-agent'],
-    ['owner main where the agent is unknown', { ...own, agent_id: 'main' }, unknownAgent, 'other-agent'],
-    ['no owner where the agent is unknown', own, unknownAgent, 'owed'],
+    ['owner a1, unknown agent', { ...own, agent_id: 'a1' }, unknownAgent, 'other-agent'],
+    ['owner main, unknown agent', { ...own, agent_id: 'main' }, unknownAgent, 'other-agent'],
+    ['no owner, unknown agent', own, unknownAgent, 'owed'],
     ['no owner on SubagentStop', own, subagentStop(), 'owed'],
     ['no owner on Stop', own, mainStop(), 'owed'],
     ['unowned, yet with an agent: its own stop', { agent_id: 'a1' }, subagentStop(), 'owed'],
@@ -195,8 +195,8 @@ describe("row 5: another agent's", () => {
       subagentStop({ agent_type: 'explore' }),
       'other-agent',
     ],
-    ['a type where none is told', { ...own, agent_type: 'worker' }, subagentStop(), 'other-agent'],
-    ['no type where one is told', own, subagentStop({ agent_type: 'explore' }), 'owed'],
+    ['a type in the marker only', { ...own, agent_type: 'worker' }, subagentStop(), 'other-agent'],
+    ['a type in the payload only', own, subagentStop({ agent_type: 'explore' }), 'owed'],
     [
       'its type, of another agent',
       { ...own, agent_id: 'a1', agent_type: 'w' },
@@ -217,19 +217,19 @@ describe("row 5: another agent's", () => {
 describe('row 6: a sub-agent still runs in the background (CC#55754)', () => {
   const own = { cc_session_id: 's1', agent_id: 'main' }
 
-  it('on Stop nothing is held: the host wakes the agent when it ends', () => {
+  it('does not block on Stop: the host wakes the agent when the sub-agent ends', () => {
     expect(judge(own, mainStop({ background_tasks: RUNNING }))).toBe('background')
   })
 
   it.each([
     ['a shell', [{ type: 'shell', status: 'running' }]],
-    ['one that ended', [{ type: 'subagent', status: 'completed' }]],
-    ['none', []],
+    ['an ended sub-agent', [{ type: 'subagent', status: 'completed' }]],
+    ['no task', []],
   ])('%s does not count', (_, background_tasks) => {
     expect(judge(own, mainStop({ background_tasks }))).toBe('owed')
   })
 
-  it('on SubagentStop it does not matter', () => {
+  it('does not matter on SubagentStop', () => {
     expect(judge({ cc_session_id: 's1' }, subagentStop({ background_tasks: RUNNING }))).toBe('owed')
   })
 })
@@ -253,7 +253,7 @@ describe('row 4a: an unowned marker from before this session', () => {
     ['10 s before it', BORN_MS - 10_000, 'owed'],
     ['11 s before it', BORN_MS - 11_000, 'before-session'],
     ['since', BORN_MS + 1000, 'owed'],
-  ])('that says it was created %s, brought back by git in mid-session', (_, createdMs, expected) => {
+  ])('with a `created` %s, brought back by git in the session', (_, createdMs, expected) => {
     expect(judgeAged({ created: toIso(createdMs) }, NOW_MS)).toBe(expected)
   })
 
@@ -264,17 +264,17 @@ describe('row 4a: an unowned marker from before this session', () => {
     expect(judgeOwnership(parseMarker(''), { ...unpacked, changedMs: BORN_MS - HOUR_MS }, stop)).toBe('before-session')
   })
 
-  it('does not matter for a marker that has a session, nor where the birth of the session is not known', () => {
+  it('does not matter for a marker with a session, or if the birth of the session is unknown', () => {
     const old = BORN_MS - 2 * HOUR_MS
     expect(judgeAged({ cc_session_id: 's1' }, old)).toBe('owed')
     expect(judgeOwnership(marker({}), changedAt(old), stopOf(subagentStop()))).toBe('owed')
   })
 
-  it('older than 24 h it is expired', () => {
+  it('is expired if it is older than 24 h', () => {
     expect(judgeAged({}, NOW_MS - DAY_MS - 1)).toBe('expired')
   })
 
-  it("stands before row 5: another agent's", () => {
+  it('comes before row 5', () => {
     expect(judgeAged({ agent_id: 'a2' }, BORN_MS - HOUR_MS)).toBe('before-session')
     expect(judgeAged({ agent_id: 'a2' }, NOW_MS)).toBe('other-agent')
   })
@@ -292,12 +292,12 @@ describe('rows 7 and 8: the count', () => {
     expect(planMarker(seen({ cc_session_id: 's1' }, { spent }), stopOf(subagentStop()))).toMatchObject({ rule, spent })
   })
 
-  it('three continuations, no more (CC#18646)', () => {
+  it('the limit is three continuations (CC#18646)', () => {
     expect(CONTINUATION_LIMIT).toBe(3)
   })
 })
 
-describe("a running workflow's marker is its driver's", () => {
+describe('the marker of a workflow belongs to its driver', () => {
   it.each([
     ['on a sub-agent', subagentStop()],
     ['on main', mainStop()],
@@ -312,7 +312,7 @@ describe("a running workflow's marker is its driver's", () => {
 })
 
 describe('the first row that fits decides', () => {
-  /** A marker and a stop that fit as many rows as can be; then, row by row, they no longer do. */
+  /** A marker and a stop that fit as many rows as possible, then one row fewer each time. */
   it('with a session', () => {
     const stop = mainStop({ background_tasks: RUNNING })
     const all = { workflow: true, stop_hook_active: true, cc_session_id: 's2', agent_id: 'a2', agent_type: 't' }

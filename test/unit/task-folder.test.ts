@@ -38,7 +38,7 @@ const UNSAFE_NAMES = [
   ['too long', 'a'.repeat(121)],
 ] as const
 
-describe('what a person may write for <task>', () => {
+describe('the forms of <task>', () => {
   it.each([
     ['259', 259],
     ['007', 7],
@@ -49,7 +49,7 @@ describe('what a person may write for <task>', () => {
     expect(parseTaskReference(text)).toEqual({ kind: 'number', number })
   })
 
-  it.each(['1000000', '9'.repeat(400)])('%s is too large a number', (text) => {
+  it.each(['1000000', '9'.repeat(400)])('%s is too large', (text) => {
     expect(thrownBy(() => parseTaskReference(text))).toMatchObject({ code: 'task-invalid', args: { task: text } })
   })
 
@@ -70,19 +70,22 @@ describe('what a person may write for <task>', () => {
 })
 
 describe('a slug', () => {
-  it.each(['prove_completeness', 'a-b', 'v1.2', 'größe', 'a b', 'a'.repeat(120)])('%s is taken as it is', (slug) => {
-    expect(checkSlug(slug)).toBe(slug)
-  })
+  it.each(['prove_completeness', 'a-b', 'v1.2', 'größe', 'a b', 'a'.repeat(120)])(
+    '%s is accepted unchanged',
+    (slug) => {
+      expect(checkSlug(slug)).toBe(slug)
+    },
+  )
 
   it.each([...UNSAFE_NAMES, ['specs/ itself', '.']] as const)('%s is refused', (_, slug) => {
     expect(thrownBy(() => checkSlug(slug))).toMatchObject({ code: 'slug-invalid', args: { slug } })
   })
 })
 
-describe('what is wrong by its length alone', () => {
+describe('a name or a number that is only too long or too large', () => {
   const thrown = (action: () => unknown): unknown => (thrownBy(action) as { args: unknown }).args
 
-  it('a slug and a name are told how long they may be; one with more wrong is told that', () => {
+  it('names the maximum length, unless something else is wrong too', () => {
     expect(thrown(() => checkSlug('a'.repeat(300)))).toMatchObject({ longest: 120 })
     expect(thrown(() => parseTaskReference('a'.repeat(121)))).toMatchObject({ longest: 120 })
     for (const other of ['a/b', '/'.repeat(300)]) {
@@ -96,17 +99,17 @@ describe('what is wrong by its length alone', () => {
     ['999999_x', { task: '999999_x' }],
     ['x_1000000_y', { task: 'x_1000000_y' }],
     ['no_number', { task: 'no_number' }],
-  ])('a new folder %s is told what is wrong with its number, where that is it', (name, expected) => {
+  ])('names the maximum of the number in a new folder %s, if only that is wrong', (name, expected) => {
     expect(noTaskName(name)).toMatchObject({ code: 'task-invalid' })
     expect(noTaskName(name).args).toEqual(expected)
   })
 
-  it('a number is told the largest', () => {
+  it('names the maximum of a number', () => {
     expect(thrown(() => parseTaskReference('1000000'))).toMatchObject({ largest: 999_999 })
   })
 })
 
-describe("a task folder's name", () => {
+describe('the name of a task folder', () => {
   it.each([
     [7, '007_x'],
     [0, '000_x'],

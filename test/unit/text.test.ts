@@ -8,14 +8,14 @@ describe('control characters', () => {
   const isControl = (code: number): boolean =>
     (code < 0x20 && code !== 0x09 && code !== 0x0a) || (code >= 0x7f && code <= 0x9f) || turnsDirection(code)
 
-  it('C0, DEL, C1 and what turns the direction of text are removed, but newline and tab; nothing else is', () => {
+  it('C0 except newline and tab, DEL, C1 and direction changes are removed, and nothing else', () => {
     const removed = everyCode.filter((code) => stripControl(`a${String.fromCharCode(code)}b`) === 'ab')
     expect(removed).toEqual(everyCode.filter(isControl))
     const kept = everyCode.filter((code) => !isControl(code)).map((code) => String.fromCharCode(code))
     expect(stripControl(kept.join(''))).toBe(kept.join(''))
   })
 
-  it('a terminal escape is disarmed: what is left of it is plain text', () => {
+  it('the rest of a terminal escape is plain text', () => {
     expect(stripControl('\u001b[31mred\u001b[0m \u009b2J\u001b]0;title\u0007')).toBe('[31mred[0m 2J]0;title')
   })
 
@@ -31,11 +31,11 @@ describe('surrogates', () => {
     ['two in the wrong order', '\ude00\ud83d', ''],
     ['one at the end', 'a\ud83d', 'a'],
     ['one before a pair', '\ud83d\ud83d\ude00', '😀'],
-  ])('%s without its other half is removed: no JSON reader but JavaScript takes it', (_, text, expected) => {
+  ])('%s without its other half is removed: strict JSON readers refuse it', (_, text, expected) => {
     expect(stripControl(text)).toBe(expected)
   })
 
-  it('pairs stay', () => {
+  it('whole pairs stay', () => {
     expect(stripControl('😀👩‍👩‍👧 𝒳')).toBe('😀👩‍👩‍👧 𝒳')
   })
 })
@@ -63,8 +63,8 @@ describe('one line', () => {
   it.each([
     ['newlines, tabs and runs of spaces become one space', ' a\n\n b\t c  d ', 'a b c d'],
     ['so do the line separators of Unicode', 'a\u2028b\u2029c\u00a0d', 'a b c d'],
-    ['control characters go', 'a\u0000\u001b[1mb\r', 'a[1mb'],
-    ['nothing stays nothing', ' \n ', ''],
+    ['control characters are removed', 'a\u0000\u001b[1mb\r', 'a[1mb'],
+    ['blanks alone become an empty text', ' \n ', ''],
   ])('%s', (_, text, expected) => {
     expect(oneLine(text, 80)).toBe(expected)
   })
@@ -74,24 +74,24 @@ describe('one line', () => {
     expect(oneLine('abcd', 3)).toBe('ab…')
   })
 
-  it('leaves no half of a pair where a huge value is cut before it is cleaned', () => {
-    // 4 × 2 units are looked at: the pair lies across that border.
+  it('has no half of a pair after a huge value was cut before cleaning', () => {
+    // 4 × 2 units are read, and the pair lies across that border.
     expect(oneLine('\u0000\u0000\u0000\u0000\u0000\u0000\u0000😀', 2)).toBe('')
   })
 
-  it('looks at no more than four times the limit: a value of megabytes costs nothing', () => {
+  it('reads at most four times the limit, so that a value of megabytes costs little', () => {
     expect(oneLine(`${'\u0000'.repeat(39)}ab`, 10)).toBe('a')
     expect(oneLine(`${'\u0000'.repeat(40)}b`, 10)).toBe('')
   })
 })
 
-describe('a path in a line of a terminal', () => {
-  it('stays as it is, however long', () => {
+describe('a path on one line of a terminal', () => {
+  it('is unchanged, whatever its length', () => {
     const path = `/my  folder/${'x'.repeat(5000)}/😀`
     expect(inLine(path)).toBe(path)
   })
 
-  it('has no newline, no tab and nothing that a terminal obeys', () => {
+  it('has no newline, no tab and no control character', () => {
     expect(inLine('/a\nb\tc\r\u001b[2J\u009b\ud83d/d')).toBe('/a b c[2J/d')
   })
 })
@@ -107,7 +107,7 @@ describe('a word for the shell', () => {
     '.',
     '100%',
     'a+b',
-  ])('%s stands as it is', (word) => {
+  ])('%s is unchanged', (word) => {
     expect(shellWord(word)).toBe(word)
   })
 
@@ -168,7 +168,7 @@ describe('the words of a command', () => {
       'a #b',
     ],
     ...['$(a)', 'a $(b)', '"$(a)"', '`a`', '"`a`"', '/x/*', 'a?', '[a]', 'A=b a', '"a', "'a", "it's", 'a\\', '"a\\"'],
-  ])('%j is more than one command and its words, or less', (line) => {
+  ])('%j is not exactly one command with its words', (line) => {
     expect(shellWords(line)).toBeUndefined()
   })
 })

@@ -7,22 +7,25 @@ afterEach(() => {
 
 const AT = Date.UTC(2026, 0, 18, 10, 0, 0)
 
-describe('ISO 8601 out', () => {
-  it('a time has milliseconds and is UTC', () => {
+describe('writing ISO 8601', () => {
+  it('a time is UTC, with milliseconds', () => {
     expect(toIso(AT + 7)).toBe('2026-01-18T10:00:00.007Z')
   })
 
-  it("a marker's time has none, as the seed's `date` writes it", () => {
+  it('the time of a marker has no milliseconds, as `date` writes it', () => {
     expect(toIsoSeconds(AT + 999)).toBe('2026-01-18T10:00:00Z')
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1])('%d, which no date can hold, is the epoch', (timeMs) => {
-    expect(toIso(timeMs)).toBe('1970-01-01T00:00:00.000Z')
-    expect(toIsoSeconds(timeMs)).toBe('1970-01-01T00:00:00Z')
-  })
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1])(
+    '%d, outside the range of dates, becomes the epoch',
+    (timeMs) => {
+      expect(toIso(timeMs)).toBe('1970-01-01T00:00:00.000Z')
+      expect(toIsoSeconds(timeMs)).toBe('1970-01-01T00:00:00Z')
+    },
+  )
 })
 
-describe('ISO 8601 in', () => {
+describe('reading ISO 8601', () => {
   it.each([
     ['2026-01-18T10:00:00Z', AT],
     ['2026-01-18T10:00:00.250Z', AT + 250],
@@ -37,22 +40,22 @@ describe('ISO 8601 in', () => {
   })
 
   it.each(['', 'yesterday', '2026-13-01T00:00:00Z', '2026-01-18T25:00:00Z', '$(date -u +%Y-%m-%dT%H:%M:%SZ)'])(
-    '%j is no time',
+    '%j is not a time',
     (text) => {
       expect(fromIso(text)).toBeUndefined()
     },
   )
 
   it.each(['2026-01-18T10:00:00', '2026-01-18 10:00:00', '2026-01-18T10:00:00.000', '2026-01-18T10:00'])(
-    '%s has no zone: it is UTC, wherever the hook runs',
+    '%s without a zone is UTC, wherever the hook runs',
     (text) => {
-      // Takes effect in a process of its own, vitest's default; in a worker thread the machine's zone stays.
+      // This works because vitest runs each file in its own process; a worker thread would keep the machine's zone.
       vi.stubEnv('TZ', 'Asia/Tokyo')
       expect(fromIso(text)).toBe(AT)
     },
   )
 
-  // Date.parse takes them all for some day of 2001 or 2026: an unowned marker would count as expired.
+  // Date.parse reads each of them as a day of 2001 or 2026, so that an unowned marker would count as expired.
   it.each([
     '12',
     'task 12',
@@ -64,11 +67,11 @@ describe('ISO 8601 in', () => {
     'on 2026-01-18',
     '2026-01-18 (a Sunday)',
     '2026-01-18T10:00:00Z junk',
-  ])('%j is no ISO 8601 time', (text) => {
+  ])('%j is not an ISO 8601 time', (text) => {
     expect(fromIso(text)).toBeUndefined()
   })
 
-  it('reads back what it wrote', () => {
+  it('reads what was written', () => {
     expect(fromIso(toIso(AT + 123))).toBe(AT + 123)
     expect(fromIso(toIsoSeconds(AT))).toBe(AT)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../src/core/workflow/artifact-schema.ts'
 import { isPointer, resolvePointer } from '../../src/core/workflow/pointer.ts'
 
-describe('the supported part of JSON Schema', () => {
+describe('the supported subset of JSON Schema', () => {
   it.each<[unknown, unknown, string | undefined]>([
     [true, 1, undefined],
     [false, 1, ''],
@@ -43,7 +43,7 @@ describe('the supported part of JSON Schema', () => {
     [{ const: { a: 1 } }, { a: 1, b: 2 }, ''],
     [{ const: { a: 1 } }, { b: 1 }, ''],
     [{ const: [1] }, { 0: 1 }, ''],
-  ])('%j and %j: broken at %j', (schema, value, at) => {
+  ])('the schema %j and the value %j: broken at %j', (schema, value, at) => {
     expect(schemaFaults(schema)).toEqual([])
     expect(findBreach(schema, value)?.at).toBe(at)
   })
@@ -56,23 +56,23 @@ describe('the supported part of JSON Schema', () => {
     ['integer', [1]],
     ['boolean', [true, false]],
     ['null', [null]],
-  ])('of all kinds of value %s is %j', (type, expected) => {
+  ])('the type %s accepts %j, and no other value', (type, expected) => {
     const all = [{}, [], 'x', 1, 1.5, true, false, null]
     expect(all.filter((value) => findBreach({ type }, value) === undefined)).toEqual(expected)
   })
 
   it.each<[unknown, unknown, string, string]>([
-    [false, 1, 'false', 'nothing'],
+    [false, 1, 'false', ''],
     [{ type: 'string' }, 1, 'type', 'string'],
     [{ type: ['string', 'null'] }, 1, 'type', '["string","null"]'],
     [{ const: { a: 1 } }, 1, 'const', '{"a":1}'],
     [{ minLength: 2 }, 'x', 'minLength', '2'],
-  ])('%j and %j: what it breaks is the %s %s', (schema, value, keyword, expected) => {
+  ])('the schema %j and the value %j: broken is the keyword %s, %s', (schema, value, keyword, expected) => {
     expect(findBreach(schema, value)).toEqual({ at: '', keyword, expected })
   })
 
   it.each(['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples'])(
-    '%s is a note, whatever it holds',
+    'the annotation %s may have any value',
     (keyword) => {
       for (const note of ['x', 5, { pattern: 'x' }]) {
         expect(schemaFaults({ [keyword]: note })).toEqual([])
@@ -86,22 +86,21 @@ describe('the supported part of JSON Schema', () => {
     [{ $ref: '#' }, ['$ref']],
     [{ toString: 'x' }, ['toString']],
     [{ additionalProperties: { format: 'date' } }, ['additionalProperties', 'format']],
-  ])('%j: the keyword at %j is not known', (schema, path) => {
-    expect(schemaFaults(schema)).toEqual([{ path, reason: 'unknown', keyword: path.at(-1), expected: '' }])
+  ])('%j: the keyword at %j is unknown', (schema, path) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'unknown', keyword: path.at(-1) }])
   })
 
-  const TYPES = 'one of object, array, string, number, integer, boolean, null, or a list of them'
   it.each<[unknown, string[], string]>([
-    [{ type: 'thing' }, ['type'], TYPES],
-    [{ type: ['string', 'thing'] }, ['type'], TYPES],
-    [{ minimum: 'x' }, ['minimum'], 'a number'],
-    [{ maxItems: Number.POSITIVE_INFINITY }, ['maxItems'], 'a number'],
-    [{ required: 'a' }, ['required'], 'a list of names'],
-    [{ required: ['a', 3] }, ['required'], 'a list of names'],
-    [{ properties: { 'a/b': { enum: 3 } } }, ['properties', 'a/b', 'enum'], 'a list of at most 200 values'],
-    [{ properties: [] }, ['properties'], 'an object of schemas'],
-  ])('%j: what is at %j must be %s', (schema, path, expected) => {
-    expect(schemaFaults(schema)).toEqual([{ path, reason: 'kind', keyword: path.at(-1), expected }])
+    [{ type: 'thing' }, ['type'], 'types'],
+    [{ type: ['string', 'thing'] }, ['type'], 'types'],
+    [{ minimum: 'x' }, ['minimum'], 'number'],
+    [{ maxItems: Number.POSITIVE_INFINITY }, ['maxItems'], 'number'],
+    [{ required: 'a' }, ['required'], 'names'],
+    [{ required: ['a', 3] }, ['required'], 'names'],
+    [{ properties: { 'a/b': { enum: 3 } } }, ['properties', 'a/b', 'enum'], 'values'],
+    [{ properties: [] }, ['properties'], 'schemas'],
+  ])('%j: the value at %j must be of the kind %s', (schema, path, kind) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'kind', keyword: path.at(-1), kind }])
   })
 
   it.each<[unknown, string[]]>([
@@ -109,11 +108,11 @@ describe('the supported part of JSON Schema', () => {
     [{ additionalProperties: null }, ['additionalProperties']],
     [{ properties: { a: [] } }, ['properties', 'a']],
     [3, []],
-  ])('%j: what is at %j is no schema', (schema, path) => {
-    expect(schemaFaults(schema)).toEqual([{ path, reason: 'no-schema', keyword: '', expected: '' }])
+  ])('%j: the value at %j is not a schema', (schema, path) => {
+    expect(schemaFaults(schema)).toEqual([{ path, reason: 'not-schema' }])
   })
 
-  it('two hundred values may be listed, and no more', () => {
+  it('`enum` may list two hundred values, and no more', () => {
     const values = Array.from({ length: 201 }, (_, index) => index)
     expect(schemaFaults({ enum: values.slice(0, 200) })).toEqual([])
     expect(schemaFaults({ enum: values })).toMatchObject([{ path: ['enum'], reason: 'kind' }])
@@ -123,10 +122,10 @@ describe('the supported part of JSON Schema', () => {
     ['items', (schema) => ({ items: schema })],
     ['additionalProperties', (schema) => ({ additionalProperties: schema })],
     ['properties', (schema) => ({ properties: { a: schema } })],
-  ])('goes twenty deep in %s, and no deeper', (_, around) => {
+  ])('schemas may be nested twenty levels deep in %s, and no deeper', (_, around) => {
     const nested = (depth: number): object => (depth === 0 ? {} : around(nested(depth - 1)))
     expect(schemaFaults(nested(MAX_SCHEMA_DEPTH))).toEqual([])
-    expect(schemaFaults(nested(MAX_SCHEMA_DEPTH + 1))).toMatchObject([{ reason: 'no-schema' }])
+    expect(schemaFaults(nested(MAX_SCHEMA_DEPTH + 1))).toMatchObject([{ reason: 'not-schema' }])
     expect(MAX_SCHEMA_DEPTH).toBe(20)
   })
 })
@@ -153,7 +152,7 @@ describe('a JSON pointer', () => {
     ['/a/~0~1', true],
     ['a', false],
     ['/~2', false],
-  ])('%j is one: %s', (text, expected) => {
+  ])('%j is valid: %s', (text, expected) => {
     expect(isPointer(text)).toBe(expected)
   })
 })

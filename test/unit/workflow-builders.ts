@@ -4,17 +4,18 @@ import type { Observation } from '../../src/core/workflow/observation.ts'
 import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
-/** When everything happens (ms since the epoch). */
+/** The time of everything, in ms since the epoch. */
 export const NOW = 1_700_000_000_000
-export const NOBODY = { parentSession: undefined, hostSession: undefined }
+/** No known sessions. */
+export const NO_SESSIONS = { parentSession: undefined, hostSession: undefined }
 
-/** A run that begins, of a workflow `flow` with these phases. */
+/** A new run of a workflow `flow` with these phases. */
 export function begin(...phases: object[]): WorkflowState {
   const { definition } = ready({ name: 'flow', phases })
-  return newState(definition, { nowMs: NOW, ...NOBODY })
+  return newState(definition, { nowMs: NOW, ...NO_SESSIONS })
 }
 
-/** What is seen where nothing lies there, by one who came back and may be prompted; but for `more`. */
+/** The observation of an empty task folder by a driver that may prompt, after the agent returned; changed by `more`. */
 export function seeing(more: Partial<Observation> = {}): Observation {
   return {
     nowMs: NOW,

@@ -21,8 +21,8 @@ const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 
 describe('the shape of a definition', () => {
   it.each([
-    [{ name: 'x' }, 'phases', 'must be an array'],
-    [{ name: 'x', phases: [] }, 'phases', 'must be at least 1 entry'],
+    [{ name: 'x' }, 'phases', 'must be a list'],
+    [{ name: 'x', phases: [] }, 'phases', 'must have at least 1 entry'],
     [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
     [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
     [{ name: 'x', phases: [{ ...PHASE, gate: 'loose' }] }, 'phases.0.gate', 'must be one of "strict", "advisory"'],
@@ -38,18 +38,40 @@ describe('the shape of a definition', () => {
     [
       { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }] },
       'phases.0.next.more',
-      'nobody knows "more"',
+      'unknown field "more"',
     ],
-    [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'nobody knows "more"'],
+    [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'unknown field "more"'],
+    [{ name: 'x', phase: [PHASE] }, 'phase', 'unknown field "phase" (did you mean "phases"?)'],
+    [
+      { name: 'x', phases: [{ ...PHASE, prompts: 'p' }] },
+      'phases.0.prompts',
+      'unknown field "prompts" (did you mean "prompt"?)',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, check: { min_byte: 1 } }] },
+      'phases.0.check.min_byte',
+      'unknown field "min_byte" (did you mean "min_bytes"?)',
+    ],
+    [{ name: 'x', phases: [{ ...PHASE, check: { phases: 1 } }] }, 'phases.0.check.phases', 'unknown field "phases"'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { verdikt: '' } }] },
+      'phases.0.next.verdikt',
+      'unknown field "verdikt" (did you mean "verdict"?)',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, steps: { form: 'a' } }] },
+      'phases.0.steps.form',
+      'unknown field "form" (did you mean "from"?)',
+    ],
     [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
-  ])('%j is told at %s', (value, path, detail) => {
+  ])('%j has a fault at %s: %s', (value, path, detail) => {
     const shape = checkShape(value)
     const faults = 'faults' in shape ? shape.faults : []
     expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
     expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
   })
 
-  it('tells every fault at once', () => {
+  it('reports every fault at once', () => {
     const shape = checkShape({ name: 1, phases: [{ id: 1 }, { id: 2, foo: 1 }], bar: 1 })
     expect('faults' in shape && shape.faults).toHaveLength(5)
   })
@@ -62,34 +84,37 @@ describe('the rules of a definition', () => {
     return checkRules(shape.file).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
   }
 
-  const no = {
-    path: 'no path that stays inside: relative, with "/", without "..", none of the names that postflight-guard uses itself',
-    promptPath: 'does not lie beside the definition or below: relative, with "/", without ".."',
-    id: 'is no id: a letter, then letters, digits, "_" and "-", and not "end"',
+  const must = {
+    path: 'it must be relative, with "/", without "..", and not a name that postflight-guard uses itself',
+    promptPath: 'the file must lie beside the definition or below it: relative, with "/", without ".."',
+    id: 'begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved',
   }
   it.each([
-    [{ ...PHASE, id: 'end' }, `id: "end" ${no.id}`],
-    [{ ...PHASE, id: '../x' }, `id: "../x" ${no.id}`],
+    [{ ...PHASE, id: 'end' }, `id: invalid id "end": ${must.id}`],
+    [{ ...PHASE, id: '../x' }, `id: invalid id "../x": ${must.id}`],
     [{ ...PHASE, prompt_file: 'p.md' }, 'prompt_file: give prompt or prompt_file, not both'],
     [
       { ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' },
       'step_prompt_file: give step_prompt or step_prompt_file, not both',
     ],
-    [{ id: 'a', prompt: 'p' }, 'a phase must leave an artifact or have steps: else nobody can tell when it is done'],
-    [{ id: 'a', steps: [] }, 'steps: a phase without an artifact needs a step: else nothing is asked for'],
+    [{ id: 'a', prompt: 'p' }, 'a phase needs an artifact or steps, which show that it is done'],
+    [{ id: 'a', steps: [] }, 'steps: a phase without an artifact needs at least one step'],
     [{ id: 'a', artifact: 'a' }, 'a phase without steps needs a prompt or a prompt_file'],
-    [{ ...PHASE, on_exhausted: 'stop' }, 'on_exhausted: on_exhausted is for a phase with steps'],
-    [{ ...PHASE, step_prompt: 'x' }, 'step_prompt: step_prompt is for a phase with steps'],
-    [{ ...PHASE, artifact: '/etc/passwd' }, `artifact: "/etc/passwd" is ${no.path}`],
+    [{ ...PHASE, on_exhausted: 'stop' }, 'on_exhausted: on_exhausted is allowed only in a phase with steps'],
+    [{ ...PHASE, step_prompt: 'x' }, 'step_prompt: step_prompt is allowed only in a phase with steps'],
+    [{ ...PHASE, artifact: '/etc/passwd' }, `artifact: invalid path "/etc/passwd": ${must.path}`],
     [{ id: 'a', steps: ['x'], check: { json: true } }, 'check: check needs an artifact'],
-    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, `prompt_file: "../p" ${no.promptPath}`],
-    [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: "/p" ${no.promptPath}`],
-    [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: nobody knows {{taks}}'],
-    [{ ...PHASE, steps: ['x'], step_prompt: '{{taks}}' }, 'step_prompt: nobody knows {{taks}}'],
+    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, `prompt_file: invalid path "../p": ${must.promptPath}`],
+    [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: invalid path "/p": ${must.promptPath}`],
+    [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: unknown placeholder {{taks}} (did you mean {{task}}?)'],
+    [{ ...PHASE, steps: ['x'], step_prompt: '{{colour}}' }, 'step_prompt: unknown placeholder {{colour}}'],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
-    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: "../x" is ${no.path}`],
-    [{ ...PHASE, next: 'nowhere' }, 'next: there is no phase "nowhere"'],
-    [{ ...PHASE, next: { pass: 'x', fail: 'end', verdict: '' } }, 'next.pass: there is no phase "x"'],
+    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
+    [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],
+    [
+      { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
+      'next.pass: unknown phase "ende" (did you mean "end"?)',
+    ],
     [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
   ])('%j has one fault: %s', (phase, fault) => {
     const isOfPhase = fault.startsWith('a phase')
@@ -101,24 +126,24 @@ describe('the rules of a definition', () => {
     [{ id: 'a', prompt: 'p', artifact: 'a', steps: ['x'], step_prompt_file: 'p.md' }],
     [{ id: 'a', steps: ['x'], step_prompt: 'p' }],
     [{ id: 'a', artifact: 'a', steps: [] }],
-  ])('%j has none', (phase) => {
+  ])('%j has no fault', (phase) => {
     expect(faultsOf(phase)).toEqual([])
   })
 
-  it('names and artifacts that some file system cannot tell apart are one', () => {
+  it('ids and artifacts that differ only in case count as the same', () => {
     expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
-      'phases.1.id: another phase is called "A" (upper and lower case do not count)',
-      'phases.1.artifact: another phase leaves "A.json" too: its file would pass for this one\'s',
+      'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
+      'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
     ])
   })
 
-  it('no artifact lies below another, in whatever order and case they come', () => {
+  it('no artifact lies below another, in any order and case', () => {
     const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
     expect(faultsOf(leaving('a', 'Out/x/b.txt'), leaving('b', 'out'), leaving('c', 'outer/b.txt'))).toEqual([
-      'phases.0.artifact: "Out/x/b.txt" would lie below "Out", which a phase leaves as a file',
+      'phases.0.artifact: "Out/x/b.txt" would lie below "Out", which is a file: the artifact of another phase',
     ])
     expect(faultsOf(leaving('a', 'out/x/b.txt'), leaving('b', 'out/x'))).toEqual([
-      'phases.0.artifact: "out/x/b.txt" would lie below "out/x", which a phase leaves as a file',
+      'phases.0.artifact: "out/x/b.txt" would lie below "out/x", which is a file: the artifact of another phase',
     ])
   })
 })
@@ -138,14 +163,14 @@ describe('a definition with faults of shape and of sense', () => {
     { id: 'c' },
   ]
 
-  it('is told all of its shape at once, and nothing else', () => {
+  it('gets all faults of its shape at once, and no others', () => {
     expect(check({ name: 3, phases: BOTH })).toEqual({
       faults: ['name', 'phases.0.foo', 'phases.0.gate'],
       warnings: [],
     })
   })
 
-  it('is told all of its sense at once when its shape is right', () => {
+  it('gets all faults of its sense at once if its shape is right', () => {
     const { gate: _gate, foo: _foo, ...first } = BOTH[0] as Record<string, unknown>
     expect(check({ name: 'x', phases: [first, ...BOTH.slice(1)] }).faults).toEqual(
       [
@@ -156,50 +181,54 @@ describe('a definition with faults of shape and of sense', () => {
   })
 
   it.each([
-    ['a prompt of the wrong type is there', { ...PHASE, prompt: 3 }, ['phases.0.prompt']],
-    ['so is an artifact', { id: 'a', prompt: 'p', artifact: 3 }, ['phases.0.artifact']],
+    ['a prompt of the wrong type', { ...PHASE, prompt: 3 }, ['phases.0.prompt']],
+    ['an artifact of the wrong type', { id: 'a', prompt: 'p', artifact: 3 }, ['phases.0.artifact']],
     [
-      'its check still has one, and so has its verdict',
+      'an artifact of the wrong type, with a check and a verdict',
       { ...PHASE, artifact: 3, check: { json: true }, next: { pass: 'end', fail: 'a', verdict: '/x' } },
       ['phases.0.artifact'],
     ],
-    ['so are steps', { ...PHASE, steps: 3, step_prompt: 'x' }, ['phases.0.steps']],
-    ['one step', { id: 'a', steps: ['x', 3, ''] }, ['phases.0.steps.1', 'phases.0.steps.2']],
-    ['a phase that is none', 3, ['phases.0']],
-    ['a name that is none', { prompt: 'p', artifact: 'a', id: 5 }, ['phases.0.id']],
-    ['a name that is missing', { prompt: 'p', artifact: 'a' }, ['phases.0.id']],
-    ['a verdict that is missing', { ...PHASE, next: { pass: 'end', fail: 'end' } }, ['phases.0.next.verdict']],
-    ['half of a next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
-    ['half of a source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
+    ['steps of the wrong type', { ...PHASE, steps: 3, step_prompt: 'x' }, ['phases.0.steps']],
+    ['one step of the wrong type', { id: 'a', steps: ['x', 3, ''] }, ['phases.0.steps.1', 'phases.0.steps.2']],
+    ['a phase that is a number', 3, ['phases.0']],
+    ['an id that is a number', { prompt: 'p', artifact: 'a', id: 5 }, ['phases.0.id']],
+    ['a missing id', { prompt: 'p', artifact: 'a' }, ['phases.0.id']],
+    ['a missing verdict', { ...PHASE, next: { pass: 'end', fail: 'end' } }, ['phases.0.next.verdict']],
+    ['an incomplete next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
+    ['an incomplete source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
     ['a check of the wrong type', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
     [
-      'such a check where none may be',
+      'a check of the wrong type in a phase without an artifact',
       { id: 'a', steps: ['x'], check: { min_bytes: 'x' } },
       ['phases.0.check.min_bytes'],
     ],
-  ])('is told nothing that only follows: %s', (_what, phase, faults) => {
+  ])('gets no faults that only follow from %s', (_what, phase, faults) => {
     expect(check({ name: 'x', phases: [phase] })).toEqual({ faults, warnings: [] })
   })
 
   const TYPO = '{{taks}}'
   it.each([
-    ['a phase that is none', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0']],
-    ['a step that is none', { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] }, ['phases.0.steps.1']],
+    ['a phase that is a number', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0']],
+    [
+      'a step that is a number',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] },
+      ['phases.0.steps.1'],
+    ],
     ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name']],
     ['a phase without an id', { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] }, ['phases.0.id']],
     [
-      'a next without anything',
+      'an empty next',
       { name: 'x', phases: [{ ...PHASE, prompt: TYPO, next: {} }] },
       ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict'],
     ],
     [
-      'a source of steps without anything',
+      'an empty source of steps',
       { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: {} }] },
       ['phases.0.steps.from', 'phases.0.steps.pointer'],
     ],
-    ['a phase that lacks what it must have', { name: 'x', phases: [{ id: 'a', foo: 1 }] }, ['phases.0.foo']],
+    ['an unknown field', { name: 'x', phases: [{ id: 'a', foo: 1 }] }, ['phases.0.foo']],
     [
-      'a name that is none, and leads elsewhere',
+      'an id that is a number, and a next that names it',
       {
         name: 'x',
         phases: [
@@ -209,36 +238,38 @@ describe('a definition with faults of shape and of sense', () => {
       },
       ['phases.1.id'],
     ],
-  ])('is told nothing of its sense beside %s', (_what, value, faults) => {
+  ])('gets no faults of its sense besides %s', (_what, value, faults) => {
     expect(check(value)).toEqual({ faults, warnings: [] })
   })
 
-  it('with far too many phases is told only that', () => {
+  it('with too many phases gets only that fault', () => {
     const phases = Array.from({ length: 2001 }, (_, index) => ({ ...PHASE, id: `p${index}`, gate: 'loose' }))
     expect(check({ name: 'x', phases }).faults.filter((path) => !path.endsWith('.gate'))).toEqual(['phases'])
   })
 
-  it.each([3, null, {}, { name: 'x', phases: 3 }, { phases: [] }])('%j has nothing left to check', (value) => {
+  it.each([3, null, {}, { name: 'x', phases: 3 }, { phases: [] }])('%j cannot be checked further', (value) => {
     expect(checkDefinition(value).file).toBeUndefined()
   })
 
-  it('is warned of what no fault makes doubtful', () => {
+  it('gets the warnings that no fault makes doubtful', () => {
     const loop = { ...PHASE, next: 'a' }
     const takes = { id: 'b', steps: { from: 'z.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(loop, takes)).toEqual([
-      'phases.0.id: phase "a" lies on a loop and sets no max_visits: 3 is assumed',
+      'phases.0.id: phase "a" is on a loop without max_visits: 3 is assumed',
       'phases.1.id: phase "b" cannot be reached',
-      'phases.1.steps.from: no phase leaves "z.json"',
+      'phases.1.steps.from: no phase has the artifact "z.json"',
     ])
-    // A fault elsewhere changes none of that; one that hides where phases lead leaves only what it does not touch.
+    // A fault elsewhere changes no warning. A fault that hides the graph leaves only the warnings that do not need it.
     expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(3)
-    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual(['phases.1.steps.from: no phase leaves "z.json"'])
-    // Where the shape is wrong, nothing else is said.
+    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual([
+      'phases.1.steps.from: no phase has the artifact "z.json"',
+    ])
+    // With a wrong shape there are no warnings.
     expect(warnings({ ...loop, gate: 'loose' }, takes)).toEqual([])
   })
 
-  it('is warned of no way that a fault hides: of a target, of a name, of two that are alike', () => {
+  it('gets no warnings about a graph that a fault hides: an unknown target, a wrong id, two equal ids', () => {
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     const B = { ...PHASE, id: 'b', artifact: 'b' }
     const C = { ...PHASE, id: 'c', artifact: 'c' }
@@ -248,32 +279,32 @@ describe('a definition with faults of shape and of sense', () => {
     expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
   })
 
-  it('is warned of ways that are long as of short ones', () => {
+  it('gets warnings about long loops as about short ones', () => {
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
     expect(warnings(...chain)).toEqual([])
     expect(warnings(...chain.slice(0, 3), { ...chain[3], next: 'b' })).toEqual(
       [1, 2, 3].map((index) => {
         const id = chain[index]?.id
-        return `phases.${index}.id: phase "${id}" lies on a loop and sets no max_visits: 3 is assumed`
+        return `phases.${index}.id: phase "${id}" is on a loop without max_visits: 3 is assumed`
       }),
     )
   })
 
-  it('is warned of steps from an artifact that is only left later', () => {
+  it('gets a warning about steps from the artifact of a later phase', () => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: "a.json" is left by no phase that comes before "b"'])
+    expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
     expect(warnings(LISTS, takes)).toEqual([])
     expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([])
-    // Two leave it, which is a fault; that one of them comes later is none.
+    // That two phases have the artifact is a fault, but not that one of them comes later.
     expect(warnings(LISTS, takes, { ...LISTS, id: 'c' })).toEqual([])
   })
 
   it.each([
-    ['nothing', undefined],
-    ['JSON alone', { json: true }],
-  ])('is warned of steps from an artifact that is checked for %s: what holds no list would stall it', (_for, made) => {
+    ['none', undefined],
+    ['only JSON', { json: true }],
+  ])('gets a warning about steps from an artifact with this check: %s', (_for, made) => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const { warnings } = check({ name: 'x', phases: [{ ...PHASE, ...(made && { check: made }) }, takes] })
     expect(warnings).toEqual([expect.stringMatching(/^phases\.1\.steps\.from: .*"a\.json" has no check\.json_schema/)])
@@ -284,7 +315,7 @@ describe('paths and names from a definition', () => {
   it.each([
     ...['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x', 'x'.repeat(200), `${'x/'.repeat(99)}xx`],
     ...['my-workflow', 'reports/artifacts/x', 'workflows/x'],
-  ])('%j stays inside', (path) => {
+  ])('%j stays inside its folder', (path) => {
     expect(isArtifactPath(path)).toBe(true)
   })
 
@@ -310,11 +341,11 @@ describe('paths and names from a definition', () => {
       '漢'.repeat(67),
     ],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
-  ])('%j does not', (path) => {
+  ])('%j is refused as a path', (path) => {
     expect(isArtifactPath(path)).toBe(false)
   })
 
-  it('a prompt file may lie in a folder that only a task folder keeps to itself', () => {
+  it('a prompt file may lie in a folder whose name is reserved in a task folder', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
   })
 
@@ -333,11 +364,16 @@ describe('paths and names from a definition', () => {
   })
 })
 
-describe('what a rule says of a schema', () => {
+describe('the faults of a schema', () => {
   it.each([
-    [{ pattern: 'x' }, '"pattern" would not be checked: the keywords are type, enum, const,'],
+    [{ pattern: 'x' }, 'unknown keyword "pattern": the keywords are type, enum, const,'],
+    [{ require: [] }, 'unknown keyword "require" (did you mean "required"?): the keywords are'],
+    [{ type: 'thing' }, 'type must be one of object, array, string, number, integer, boolean, null, or a list of them'],
+    [{ enum: 3 }, 'enum must be a list of at most 200 values'],
+    [{ required: 'a' }, 'required must be a list of names'],
+    [{ properties: 3 }, 'properties must be an object of schemas'],
     [{ minimum: 'x' }, 'minimum must be a number'],
-    [{ items: 3 }, 'must be an object or a boolean, no more than 20 deep'],
+    [{ items: 3 }, 'must be an object or a boolean, nested at most 20 levels deep'],
   ])('%j: %s', (json_schema, text) => {
     const { faults } = checkDefinition({ name: 'x', phases: [{ ...PHASE, check: { json_schema } }] })
     expect(faults.map(({ detail }) => detail)).toEqual([expect.stringContaining(text)])
@@ -345,7 +381,7 @@ describe('what a rule says of a schema', () => {
 })
 
 describe('a snapshot', () => {
-  it('holds the text of prompt files', () => {
+  it('contains the text of prompt files', () => {
     const phase = { id: 'a', prompt_file: 'p.md', artifact: 'a', steps: ['x'], step_prompt_file: 's.md' }
     const { file } = checkDefinition({ name: 'x', phases: [phase] })
     const texts = file === undefined ? undefined : snapshotOf(file, (name) => `text of ${name}`)
@@ -372,7 +408,7 @@ describe('a snapshot', () => {
     expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
   })
 
-  it('holds its fields in the order that it always had, however they were written', () => {
+  it('keeps the order of its fields, whatever the order in the definition', () => {
     const [phase] = phasesOf({
       ...{ on_exhausted: 'stop', max_step_attempts: 2, step_prompt: 's', steps: ['x'], model: 'm', agent: 'g' },
       ...{ max_visits: 4, next: { verdict: '/ok', fail: 'end', pass: 'end' }, max_attempts: 5, gate: 'advisory' },
@@ -390,7 +426,7 @@ describe('a snapshot', () => {
     )
   })
 
-  it('has a place for all that a definition may say', () => {
+  it('has a field for every field of a definition', () => {
     interface Schema {
       readonly properties: Readonly<Record<string, Schema>>
       readonly items: Schema
@@ -401,7 +437,7 @@ describe('a snapshot', () => {
     const definition = definitionJsonSchema() as Schema
     const phase = definition.properties.phases?.items
     expect(names(definition)).toEqual([...keys(DEFINITION_FIELDS), '$schema'].sort())
-    // The text of a prompt file is kept as the prompt.
+    // The text of a prompt file becomes the prompt.
     expect(names(phase)).toEqual([...keys(PHASE_FIELDS), 'prompt_file', 'step_prompt_file'].sort())
     expect(names(phase?.properties.check)).toEqual(keys(CHECK_FIELDS).sort())
   })
@@ -448,7 +484,7 @@ describe('a snapshot', () => {
     [{ steps: Array(1001).fill('x') }],
     [{ id: 'b' }],
     [{ check: { json_schema: { enum: 3 } } }],
-  ])('that somebody changed to %j is refused', (change) => {
+  ])('that was changed to %j is refused', (change) => {
     expect(readDefinition(changed(change))).toBeUndefined()
   })
 
@@ -457,13 +493,13 @@ describe('a snapshot', () => {
     [{ steps: Array(1000).fill('x') }],
     [{ check: 3 }],
     [{ check: { min_bytes: '2', json: 'yes' } }],
-  ])('that somebody changed to %j can be used', (change) => {
+  ])('that was changed to %j can be used', (change) => {
     const read = readDefinition(changed(change))
     expect(read).toBeDefined()
     expect(read?.phases[0].check).toEqual({})
   })
 
-  it('of so many phases as are allowed is read, of more not', () => {
+  it('of the maximum number of phases is read, but not of more', () => {
     const many = (count: number): unknown => {
       const [phase] = phasesOf({ ...PHASE, next: 'end' })
       return { name: 'x', phases: Array.from({ length: count }, (_, index) => ({ ...phase, id: `p${index}` })) }
@@ -473,30 +509,30 @@ describe('a snapshot', () => {
   })
 
   it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }, { name: 'x', phases: [3] }])(
-    '%j is none',
+    '%j is refused',
     (value) => {
       expect(readDefinition(value)).toBeUndefined()
     },
   )
 
-  it('is none with a phase that is none, or without a name', () => {
+  it('is refused with a phase that is a number, or without a name', () => {
     const phases = phasesOf(...TWO)
     expect(readDefinition({ name: 'x', phases: [...phases, 3] })).toBeUndefined()
     expect(readDefinition({ name: 3, phases })).toBeUndefined()
   })
 })
 
-describe('the most that a run can cost', () => {
+describe('the maximum number of prompts', () => {
   const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
 
   it.each([
-    ['an artifact, as often as it is asked for', [{ ...PHASE, max_attempts: 4 }], 4],
-    ['steps alone', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6],
-    ['both', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10],
+    ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4],
+    ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6],
+    ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10],
     ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 10],
     ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8],
     [
-      'as many steps as there can be, while they are not known',
+      'unknown steps as the maximum',
       [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
       3 + MAX_PHASE_STEPS * 2,
     ],
@@ -506,7 +542,7 @@ describe('the most that a run can cost', () => {
 })
 
 describe('a diagram', () => {
-  it('shows ways, verdicts and steps, and no name ends a label', () => {
+  it('shows edges, verdicts and steps, and escapes the names in labels', () => {
     const { definition } = ready({
       name: 'x',
       phases: [
@@ -526,7 +562,7 @@ describe('a diagram', () => {
     ])
   })
 
-  it('names no node by what Mermaid reads as an arrow', () => {
+  it('has no node name that Mermaid reads as an arrow', () => {
     const { definition } = ready({ name: 'x', phases: [PHASE, { ...PHASE, id: 'b--c-', artifact: 'b.json' }] })
     expect(mermaidLines(definition)).toEqual([
       ...['flowchart TD', '  start(( )) --> p_a', '  p_a["a<br/>a.json"]', '  p_a --> p_2'],
@@ -534,7 +570,7 @@ describe('a diagram', () => {
     ])
   })
 
-  it('shows where steps come from, and how many there are', () => {
+  it('shows the source of steps, or their number', () => {
     const { definition } = ready({
       name: 'x',
       phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }, { id: 'c', steps: ['x', 'y'] }],

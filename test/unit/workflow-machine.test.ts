@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RULE_TEXT } from '../../src/core/messages/definitions.ts'
+import { RULE_TEXT, SHAPE_TEXT } from '../../src/core/messages/definitions.ts'
 import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../src/core/messages/runs.ts'
 import {
   abortState,
@@ -16,14 +16,14 @@ import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
-import { begin, NOBODY, NOW, seeing } from './workflow-builders.ts'
+import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 const ONE = [
   { id: 'a', prompt: 'Do {{task}} in {{ phase }}, {{failure}}{{step}}', artifact: 'a.json', max_attempts: 1 },
 ]
 
 describe('a stop request', () => {
-  it('between two phases stops at once; while one runs, when it is through; after the last it is too late', () => {
+  it('stops the run at once between two phases, otherwise after the current phase; after the last phase it has no effect', () => {
     const fresh = requestStop(begin(...ONE), NOW)
     expect(requestStop(fresh, NOW)).toBe(fresh)
     expect(advance(fresh, seeing()).state).toMatchObject({ active: false, outcome: 'stopped' })
@@ -32,51 +32,59 @@ describe('a stop request', () => {
     expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })
 
-  it('is kept when the phase is through, and the next one is not entered', () => {
+  it('stops the run after its phase, and the next phase is not entered', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
     const running = requestStop(advance(begin(...two), seeing()).state, NOW)
     const { state, command } = advance(running, seeing({ artifact: { kind: 'valid' } }))
     expect(command.kind).toBe('finish')
     expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'a', stopRequestedMs: undefined })
-    const resumed = resumeState(state, NOBODY, seeing())
+    const resumed = resumeState(state, NO_SESSIONS, seeing())
     expect(advance(resumed, seeing({ artifact: { kind: 'valid' } })).state).toMatchObject({ active: true, phase: 'b' })
   })
 })
 
-describe('who drives a run that is taken up again', () => {
+describe('the sessions of a resumed run', () => {
   const HAD = { parentSession: 'parent', hostSession: 'host' }
   const halted = { ...haltState(begin(...ONE), 'why', NOW), ...HAD }
 
   it.each([
-    ['nobody who is known: those it had', NOBODY, HAD],
-    ['nobody who is known, with a parent', { ...NOBODY, parentSession: 'new' }, { ...HAD, parentSession: 'new' }],
-    ['another session', { parentSession: 'p2', hostSession: 'h2' }, { parentSession: 'p2', hostSession: 'h2' }],
-    ['another without a parent', { ...NOBODY, hostSession: 'h2' }, { ...NOBODY, hostSession: 'h2' }],
+    ['without a known session: those that it had', NO_SESSIONS, HAD],
+    [
+      'without a known session, but with a parent',
+      { ...NO_SESSIONS, parentSession: 'new' },
+      { ...HAD, parentSession: 'new' },
+    ],
+    [
+      'another session: that one',
+      { parentSession: 'p2', hostSession: 'h2' },
+      { parentSession: 'p2', hostSession: 'h2' },
+    ],
+    ['another session without a parent', { ...NO_SESSIONS, hostSession: 'h2' }, { ...NO_SESSIONS, hostSession: 'h2' }],
   ])('%s', (_who, who, expected) => {
     expect(resumeState(halted, who, seeing())).toMatchObject(expected)
   })
 
-  it('is still nobody where it had none', () => {
-    expect(resumeState(haltState(begin(...ONE), 'why', NOW), NOBODY, seeing())).toMatchObject(NOBODY)
+  it('are still unknown if it had none', () => {
+    expect(resumeState(haltState(begin(...ONE), 'why', NOW), NO_SESSIONS, seeing())).toMatchObject(NO_SESSIONS)
   })
 })
 
 describe('counts', () => {
-  it('of one and of several are said as people say them', () => {
-    expect(WORKFLOW_TEXT.visitsSpent('a', 1)).toContain('was entered once already')
-    expect(WORKFLOW_TEXT.visitsSpent('a', 2)).toContain('was entered 2 times already')
-    expect(WORKFLOW_TEXT.exhausted(1, 'why')).toBe('1 attempt came to nothing: why')
-    expect(WORKFLOW_TEXT.exhausted(2, 'why')).toBe('2 attempts came to nothing, the last one: why')
+  it('have the singular for one and the plural for several', () => {
+    expect(WORKFLOW_TEXT.visitsSpent('a', 1)).toContain('was already entered once')
+    expect(WORKFLOW_TEXT.visitsSpent('a', 2)).toContain('was already entered 2 times')
+    expect(WORKFLOW_TEXT.exhausted(1, 'why')).toBe('1 attempt failed: why')
+    expect(WORKFLOW_TEXT.exhausted(2, 'why')).toBe('2 attempts failed, most recently: why')
     expect(WORKFLOW_TEXT.stepExhausted(3, 1, 'why')).toBe('step 3 failed once: why')
-    expect(WORKFLOW_TEXT.tooSmall('a', 1, 2)).toBe('a has 1 byte, and must have at least 2')
+    expect(WORKFLOW_TEXT.tooSmall('a', 1, 2)).toBe('a has 1 byte, but must have at least 2')
     expect(definitionSize(2, 3)).toBe('2 phases, at most 3 prompts')
   })
 })
 
-describe('somebody who asks', () => {
+describe('a request', () => {
   const out = advance(begin(...ONE), seeing()).state
 
-  it('since before the prompt went out has not come back with it; later, or when nothing is out, it may have', () => {
+  it('from before the prompt went out brings no result; a later one may, and so may one without a prompt', () => {
     expect(hadAskedBefore(out, NOW - 1)).toBe(true)
     expect(hadAskedBefore(out, NOW)).toBe(false)
     expect(hadAskedBefore(promptAgain(out), NOW - 1)).toBe(false)
@@ -84,7 +92,7 @@ describe('somebody who asks', () => {
     expect(hadAskedBefore(abortState(out, NOW), NOW - 1)).toBe(false)
   })
 
-  it('too often has: a clock that was set back must not keep an agent for ever', () => {
+  it('counts as later after too many repeats: a clock that was set back must not keep an agent for ever', () => {
     let state = out
     for (let count = 0; count < MAX_REPEATS; count++) {
       expect(hadAskedBefore(state, NOW - 1)).toBe(true)
@@ -94,8 +102,8 @@ describe('somebody who asks', () => {
   })
 })
 
-describe('what ended', () => {
-  it('is finished however often it is asked, and cannot be stopped, aborted or halted again', () => {
+describe('an ended run', () => {
+  it('stays finished, and cannot be stopped, aborted or halted again', () => {
     const ended = abortState(begin(...ONE), NOW)
     expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
     expect([requestStop(ended, NOW), abortState(ended, NOW), haltState(ended, 'x', NOW)]).toEqual([ended, ended, ended])
@@ -106,46 +114,50 @@ describe('what ended', () => {
     expect(isResumable({ ...ended, outcome: 'completed' })).toBe(false)
   })
 
-  it('but could be taken up again can be aborted: then it cannot', () => {
+  it('that could be resumed can be aborted, and then cannot be resumed', () => {
     const aborted = abortState(haltState(begin(...ONE), 'why', NOW), NOW)
     expect(aborted).toMatchObject({ active: false, outcome: 'aborted', why: undefined })
     expect(isResumable(aborted)).toBe(false)
   })
 
-  it('by spent attempts or visits is given as many again by resume', () => {
+  it('gets more attempts or visits from resume if they were spent', () => {
     const asked = advance(begin(...ONE), seeing()).state
     const { state: stalled } = advance(asked, seeing())
     expect(stalled).toMatchObject({ outcome: 'stalled', phaseAttempts: 1 })
-    const resumed = resumeState(stalled, NOBODY, seeing())
+    const resumed = resumeState(stalled, NO_SESSIONS, seeing())
     expect(resumed).toMatchObject({ active: true, phaseAttempts: 1, maxPhaseAttempts: 2 })
     const loop = [{ ...ONE[0], next: 'a', max_visits: 1 }]
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
     expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
-    const again = advance(resumeState(failed, NOBODY, seeing()), seeing({ artifact: { kind: 'valid' } }))
+    const again = advance(resumeState(failed, NO_SESSIONS, seeing()), seeing({ artifact: { kind: 'valid' } }))
     expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
   })
 
-  it('by a verdict is judged anew by resume, unless the verdict is another one by then', () => {
+  it('that a verdict ended enters the phase again after resume, unless the verdict has changed', () => {
     const judged = [{ ...ONE[0], next: { pass: 'end', fail: 'end', verdict: '/ok' } }]
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
     const { state: failed } = advance(advance(begin(...judged), seeing()).state, failing)
     expect(failed).toMatchObject({ active: false, outcome: 'failed', why: expect.stringContaining('"fail"') })
-    expect(resumeState(failed, NOBODY, failing)).toMatchObject({ clearing: true, prompted: false, visits: { a: 2 } })
+    expect(resumeState(failed, NO_SESSIONS, failing)).toMatchObject({
+      clearing: true,
+      prompted: false,
+      visits: { a: 2 },
+    })
     const passing = seeing({ artifact: { kind: 'valid', verdict: 'pass' } })
-    expect(advance(resumeState(failed, NOBODY, passing), passing).state.outcome).toBe('completed')
+    expect(advance(resumeState(failed, NO_SESSIONS, passing), passing).state.outcome).toBe('completed')
   })
 
-  it('for want of visits of where its verdict leads is not judged anew', () => {
+  it('that failed because the visits of the next phase were spent does not enter its own phase again', () => {
     const loop = [{ ...ONE[0], next: { pass: 'end', fail: 'a', verdict: '/ok' }, max_visits: 1 }]
     const failing = seeing({ artifact: { kind: 'valid', verdict: 'fail' } })
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, failing)
     expect(failed.why).toContain('max_visits')
-    const resumed = resumeState(failed, NOBODY, failing)
+    const resumed = resumeState(failed, NO_SESSIONS, failing)
     expect(resumed).toMatchObject({ clearing: false, visits: { a: 1 }, visitsGranted: 1 })
     expect(advance(resumed, failing).state.visits).toEqual({ a: 2 })
   })
 
-  it('by halt can be resumed; a step that stops the run too', () => {
+  it('can be resumed if it was halted, or if a step stopped it', () => {
     expect(isResumable(haltState(begin(...ONE), 'why', NOW))).toBe(true)
     const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
     let state = advance(advance(begin(...steps), seeing()).state, seeing()).state
@@ -155,40 +167,40 @@ describe('what ended', () => {
       seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
     ).state
     expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed once: no' })
-    expect(resumeState(state, NOBODY, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
+    expect(resumeState(state, NO_SESSIONS, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
   })
 })
 
 describe('steps', () => {
-  it('a result that nobody asked for yet is put beside, not taken', () => {
+  it('do not count a result from before the prompt, and archive it under another name', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['x'] }]), seeing()).state
     const early = advance(state, seeing({ stepResult: { kind: 'result', success: true, archived: false } }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
     expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
 
-  it('that are not looked for yet are waited for', () => {
+  it('are waited for if they were not observed yet', () => {
     const state = begin({ id: 'a', artifact: 'a.json', steps: { from: 'x.json', pointer: '' } })
     expect(advance(state, seeing()).command.kind).toBe('wait')
   })
 })
 
 describe('a prompt', () => {
-  it('says what to do, what to leave where, and what was wrong; values are not templates', () => {
+  it('says what to do, which file to write, and what the last problem was; values are not templates', () => {
     const state: WorkflowState = { ...begin(...ONE), lastFailure: 'it said {{task}}\u001b[31m' }
     const { prompt } = duePrompt(state, { task: '007_x', folder: '/p/specs/007_x' })
     expect(prompt).toBe(
       [
         'Workflow "flow", task 007_x: phase "a", attempt 1 of 1.',
         'Do 007_x in a, it said {{task}}[31m',
-        'What was wrong the last time: it said {{task}}[31m',
-        'Leave the result of this phase as the file /p/specs/007_x/a.json.',
-        'Then end your turn. What comes next is decided by that file alone; you will be told.',
+        'Problem with the last result: it said {{task}}[31m',
+        'Write the result of this phase to the file /p/specs/007_x/a.json.',
+        'Then end your turn. That file alone decides what comes next, and you will be told.',
       ].join('\n\n'),
     )
   })
 
-  it('leaves what is no placeholder, and has nothing to say of an artifact that is not asked for', () => {
+  it('leaves unknown placeholders, and does not mention an artifact that the phase does not have', () => {
     const state = begin(...[{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
     const { prompt } = duePrompt(advance(advance(state, seeing()).state, seeing()).state, { task: 't', folder: '/f' })
     expect(prompt).toContain('\n\n[] 1/1\n\n')
@@ -196,9 +208,9 @@ describe('a prompt', () => {
     const [phase] = one.definition.phases
     const changed = {
       ...one,
-      definition: { ...one.definition, phases: [{ ...phase, prompt: '{{nobody}}' }] as const },
+      definition: { ...one.definition, phases: [{ ...phase, prompt: '{{unknown}}' }] as const },
     }
-    expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{nobody}}')
+    expect(duePrompt(changed, { task: 't', folder: '/f' }).prompt).toContain('{{unknown}}')
   })
 
   it('has a value for every placeholder, in a phase and in its steps', () => {
@@ -213,8 +225,8 @@ describe('a prompt', () => {
           ...['workflow=flow', 'task=7', 'task_folder=/f', 'phase=a', 'visit=1', 'attempt=2', 'max_attempts=3'],
           ...['artifact=/f/a.md', 'step=dry', 'step_number=2', 'total_steps=2', 'failure='],
         ].join('\n'),
-        'When the step is done, leave the file /f/step-result.json with {"success": true}. If it could not be done: {"success": false, "summary": "<what went wrong>"}.',
-        'Then end your turn. What comes next is decided by that file alone; you will be told.',
+        'When the step is done, write {"success": true} to the file /f/step-result.json. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.',
+        'Then end your turn. That file alone decides what comes next, and you will be told.',
       ].join('\n\n'),
     )
     expect(duePrompt({ ...known, currentStep: 2 }, place).prompt).toContain(
@@ -222,28 +234,25 @@ describe('a prompt', () => {
     )
   })
 
-  it('of a template with unknown names is known by them, each once, whatever blanks surround them', () => {
+  it('has each unknown placeholder reported once, with or without blanks around the name', () => {
     expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}')).toEqual(['a b', 'c'])
   })
 
   it.each([
     [{ check: { min_bytes: 2 } }, ['it must have at least 2 bytes']],
     [{ check: { json: true } }, ['it must be JSON']],
-    [{ check: { json_schema: {} } }, ['it must be JSON', 'it must fit this JSON Schema: {}']],
+    [{ check: { json_schema: {} } }, ['it must be JSON', 'it must match this JSON Schema: {}']],
     [
       { next: { pass: 'end', fail: 'end', verdict: '/ok' } },
-      [
-        'it must be JSON',
-        'at the JSON pointer /ok it must say true or "pass" when all is well, false or "fail" when it is not',
-      ],
+      ['it must be JSON', 'at the JSON pointer /ok it must have true or "pass" if all is well, false or "fail" if not'],
     ],
-  ])('with %j demands what follows from it, and no more', (more, demands) => {
+  ])('with %j lists its demands, and no others', (more, demands) => {
     const { prompt } = duePrompt(begin(...[{ ...ONE[0], ...more }]), { task: 't', folder: '/f' })
-    const [, list] = prompt.split('as the file /f/a.json:\n')
+    const [, list] = prompt.split('to the file /f/a.json:\n')
     expect(list?.split('\n\n')[0]).toBe(demands.map((one) => `- ${one}`).join('\n'))
   })
 
-  it('names every demand of the artifact', () => {
+  it('lists every demand on the artifact', () => {
     const [phase] = ONE
     const check = { min_bytes: 1, json_schema: { type: 'object' } }
     const state = begin({ ...phase, check, next: { pass: 'end', fail: 'end', verdict: '/ok' } })
@@ -252,19 +261,19 @@ describe('a prompt', () => {
       expect(prompt).toContain(text)
   })
 
-  it('has standard words for steps without a template, and for what follows them; it is cut', () => {
+  it('has a standard text for steps without a template and for the artifact after them, and is cut at the limit', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['wash up'], artifact: 'a.md' }]), seeing()).state
     expect(duePrompt(state, { task: 't', folder: '/f' })).toMatchObject({ step: 1, artifact: 'step-result.json' })
     expect(duePrompt(state, { task: 't', folder: '/f' }).prompt).toContain('Do this step of the work: wash up')
     const after = { ...state, currentStep: 1 }
-    expect(duePrompt(after, { task: 't', folder: '/f' }).prompt).toContain('The steps of this phase are through')
+    expect(duePrompt(after, { task: 't', folder: '/f' }).prompt).toContain('All steps of this phase have ended')
     expect(duePrompt(state, { task: 't', folder: '/f'.repeat(PROMPT_LIMIT) }).prompt).toHaveLength(PROMPT_LIMIT)
     expect(currentPhase(state).id).toBe('a')
   })
 })
 
-describe('how phases stand', () => {
-  it('shows in the picture and in the diagram', () => {
+describe('the standing of phases', () => {
+  it('is shown by its colours in the diagram', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
     const running = begin(...two)
     expect(phaseStandings(running)).toEqual(['running', 'waiting'])
@@ -294,13 +303,13 @@ describe('how phases stand', () => {
 })
 
 describe('sentences', () => {
-  it('of an end name what goes on with it, where something does', () => {
+  it('about an end name the command that continues the run, if there is one', () => {
     expect(WORKFLOW_TEXT.ended('7', 'completed', undefined, 'r')).toBe(
-      'postflight-guard: the workflow of task 7 is completed.',
+      'postflight-guard: the workflow of task 7 has ended (completed).',
     )
-    expect(WORKFLOW_TEXT.ended('7', 'aborted', undefined, 'r')).not.toContain('goes on')
+    expect(WORKFLOW_TEXT.ended('7', 'aborted', undefined, 'r')).not.toContain('continues')
     expect(WORKFLOW_TEXT.ended('7', 'stalled', 'spent', 'r')).toBe(
-      'postflight-guard: the workflow of task 7 is stalled: spent. `r` goes on with it.',
+      'postflight-guard: the workflow of task 7 has ended (stalled): spent. `r` continues it.',
     )
   })
 
@@ -309,11 +318,11 @@ describe('sentences', () => {
     ['worker', undefined, 'a sub-agent of the type worker, word'],
     [undefined, 'small', 'a sub-agent with the model small, word'],
     ['worker', 'small', 'a sub-agent of the type worker with the model small, word'],
-  ])('hand on to %s and %s', (agent, model, text) => {
+  ])('hand a prompt to the agent type %s with the model %s', (agent, model, text) => {
     expect(PROMPT_TEXT.dispatch(agent, model)).toContain(text)
   })
 
-  it('count', () => {
+  it('have the singular for one byte', () => {
     expect([PROMPT_TEXT.minBytes(1), PROMPT_TEXT.minBytes(2)]).toEqual([
       'it must have at least 1 byte',
       'it must have at least 2 bytes',
@@ -321,9 +330,13 @@ describe('sentences', () => {
   })
 })
 
-it('every sentence stays on its line, whatever is put in', () => {
+it('every sentence stays on one line, whatever its values', () => {
   const hostile = 'x\n\u001b[31m'
-  const sentences = [WORKFLOW_TEXT, RULE_TEXT].flatMap((table) =>
+  const withSuggestions = {
+    target: (id: string): string => RULE_TEXT.target(id, [id]),
+    unknownField: (name: string): string => SHAPE_TEXT.unknownField(name, [name]),
+  }
+  const sentences = [WORKFLOW_TEXT, { ...RULE_TEXT, ...withSuggestions }].flatMap((table) =>
     Object.values(table).map((text) =>
       typeof text === 'function' ? (text as (...words: string[]) => string)(hostile, hostile, hostile, hostile) : text,
     ),

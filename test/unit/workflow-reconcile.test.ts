@@ -4,7 +4,7 @@ import { reconcile, type WorkflowPorts } from '../../src/core/workflow/reconcile
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
-/** Ports that note, in order, what is done; `see` says what lies there. */
+/** Ports that note every action in order. `see` returns the observation. */
 function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPorts & { readonly noted: string[] } {
   const noted: string[] = []
   return {
@@ -27,26 +27,26 @@ describe('the loop of every driver', () => {
     expect(ports.noted).toEqual(['write p0#1 at 3'])
   })
 
-  it('writes nothing where nothing changed', () => {
+  it('writes nothing if nothing changed', () => {
     const ports = noting(() => ({ mayPrompt: false }))
     expect(reconcile(begin(...chain(1)), ports).command).toBe('wait')
     expect(ports.noted).toEqual([])
   })
 
-  it('goes through what lies there already, and writes once', () => {
+  it('passes all phases with existing artifacts, and writes once', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     expect(reconcile(begin(...chain(5)), ports)).toMatchObject({ command: 'finish', state: { outcome: 'completed' } })
     expect(ports.noted).toEqual(['write p4#1 at 12'])
   })
 
-  it('writes the state before an effect that follows from it, and after', () => {
+  it('writes the state before an effect and after it', () => {
     const again = [{ id: 'a', prompt: 'p', artifact: 'a.json', next: 'a', max_visits: 2 }]
     const ports = noting(({ visits }) => ({ artifact: visits.a === 1 ? { kind: 'valid' } : { kind: 'absent' } }))
     reconcile(begin(...again), ports)
     expect(ports.noted).toEqual(['write a#2 at 4', 'archive-artifact', 'write a#2 at 5'])
   })
 
-  it('writes before the state forgets a transition that was never written', () => {
+  it('writes before the state drops a transition that was not written yet', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     const start = begin(...chain(200))
     let written = start.sequence
@@ -61,7 +61,7 @@ describe('the loop of every driver', () => {
     })
     expect(forgotten).toBe(0)
     expect(written).toBe(402)
-    // As seldom as that allows.
+    // No more often than necessary.
     expect(ports.noted).toHaveLength(10)
   })
 })

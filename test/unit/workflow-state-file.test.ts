@@ -1,4 +1,4 @@
-/** The state's text on disk: what was written is read back, and what is no state is named. */
+/** The text of a state file: it is read as it was written, and problems of other texts are named. */
 
 import { describe, expect, it } from 'vitest'
 import { requestStop } from '../../src/core/workflow/control.ts'
@@ -23,7 +23,7 @@ function busyState(): WorkflowState {
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
 describe('a state file', () => {
-  it('is read back as it was', () => {
+  it('is read as it was written', () => {
     const state = busyState()
     expect(parseState(formatState(state))).toEqual(state)
     const ended: WorkflowState = {
@@ -39,7 +39,7 @@ describe('a state file', () => {
     expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
   })
 
-  it('holds its fields in the order that it always had, to the byte', () => {
+  it('keeps the order of its fields, to the byte', () => {
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.json' }]
     const fresh = newState(ready({ name: 'flow', phases }).definition, {
       nowMs: NOW,
@@ -89,7 +89,7 @@ describe('a state file', () => {
   it.each([
     ['name', 3],
     ['active', 'yes'],
-    ['phase', 'nobody'],
+    ['phase', 'unknown'],
     ['visits', { a: -1, b: 1 }],
     ['visits', [1]],
     ['stop_requested', 3],
@@ -102,18 +102,18 @@ describe('a state file', () => {
     ['host_session', 3],
     ['history', {}],
     ['definition', {}],
-  ])('with a wrong %s is none, and says so', (name, value) => {
+  ])('with a wrong %s is refused, and the key is named', (name, value) => {
     const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), [name]: value }))
     expect(isState(read)).toBe(false)
     expect(read).toMatchObject({ code: 'shape', detail: name === 'phase' ? 'definition' : name })
   })
 
-  it('with several wrong fields names each', () => {
+  it('with several wrong fields names each of them', () => {
     const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), name: 3, active: 'yes', definition: {} }))
     expect(read).toEqual({ code: 'shape', detail: 'name, active, definition' })
   })
 
-  it('goes without times and transitions that nobody can read', () => {
+  it('is read without its unreadable times and transitions', () => {
     const history = [
       3,
       null,

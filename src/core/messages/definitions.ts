@@ -8,7 +8,7 @@ import { counted, jsonFaultWords, quote } from './phrases.ts'
 /** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
 function suggestion(name: string, known: readonly string[], shown = (one: string): string => `"${one}"`): string {
   const closest = closestName(name, known)
-  return closest === undefined ? '' : ` (did you mean ${shown(closest)}?)`
+  return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
 }
 
 const inBraces = (name: string): string => `{{${name}}}`

@@ -1,28 +1,34 @@
 /** Suggests a known name for a mistyped one. */
 
-/** The maximum number of edits between a name and a mistyped one. */
-const MAX_EDITS = 2
-
-/** The known name that is closest to `name`; undefined if none is close. */
+/** The known name that is closest to `name`; undefined if none is close: one edit for every three characters. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const [closest] = known
-    .filter((one) => Math.abs(one.length - name.length) <= MAX_EDITS)
+    .filter((one) => Math.abs(one.length - name.length) * 3 <= one.length)
     .map((one) => ({ one, edits: editsBetween(name, one) }))
-    .filter(({ one, edits }) => edits <= MAX_EDITS && edits * 2 <= one.length)
+    .filter(({ one, edits }) => edits * 3 <= one.length)
     .sort((a, b) => a.edits - b.edits)
   return closest?.one
 }
 
-/** The Levenshtein distance: characters to insert, remove or replace. */
+/** The edits that turn one text into another: characters inserted, removed or replaced, or two neighbours swapped. */
 function editsBetween(from: string, to: string): number {
-  let row = [...Array(to.length + 1).keys()]
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = [...Array(to.length + 1).keys()]
   for (let i = 0; i < from.length; i += 1) {
-    const next = [i + 1]
+    const row = [i + 1]
     for (let j = 0; j < to.length; j += 1) {
-      const replaced = Number(row[j]) + (from[i] === to[j] ? 0 : 1)
-      next.push(Math.min(replaced, Number(row[j + 1]) + 1, Number(next[j]) + 1))
+      const isSwapped = i > 0 && j > 0 && from[i] === to[j - 1] && from[i - 1] === to[j]
+      row.push(
+        Math.min(
+          Number(row[j]) + 1,
+          Number(last[j + 1]) + 1,
+          Number(last[j]) + (from[i] === to[j] ? 0 : 1),
+          isSwapped ? Number(beforeLast[j - 1]) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
     }
-    row = next
+    beforeLast = last
+    last = row
   }
-  return Number(row[to.length])
+  return Number(last.at(-1))
 }
