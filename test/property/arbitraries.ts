@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 
-/** What comes from outside: any text, half of surrogate pairs and control characters included. */
+/** Random input from outside, with halves of surrogate pairs and control characters. */
 
 /** Any UTF-16 units at all. */
 export const anyUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
   .map((units) => String.fromCharCode(...units))
 
-/** Text with what hurts: quotes, escapes, controls, halves of pairs, emoji. */
+/** Text with difficult characters: quotes, escapes, controls, halves of pairs, emoji. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -19,12 +19,12 @@ export const hostileText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''))
 
-/** The same, as long as a marker allows and longer. */
+/** Such text up to the maximum length of a marker, and longer. */
 export const longText: fc.Arbitrary<string> = fc
   .tuple(hostileText, fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 70_000 })))
   .map(([text, length]) => (length === 1 || text === '' ? text : text.repeat(length).slice(0, length)))
 
-/** JSON values with the keys that a prototype would answer for. */
+/** JSON values, also with the names of inherited properties as keys. */
 export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ depthSize: 'small' }).chain((value) =>
   fc.oneof(
     fc.constant(value),
@@ -34,7 +34,7 @@ export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ depthSize: 'small' 
   ),
 )
 
-/** An object of some known fields, each right, wrong, or left out. */
+/** An object of known fields, each right, wrong or missing. */
 export function fieldsOf(
   right: Readonly<Record<string, fc.Arbitrary<unknown>>>,
 ): fc.Arbitrary<Record<string, unknown>> {
@@ -47,10 +47,10 @@ export function fieldsOf(
 const SESSIONS = ['s1', 's1', 's2', '']
 const AGENTS = ['a1', 'a2', 's1', 'main', '']
 
-/** What would decide before anything else can. */
+/** The fields that decide before all others. */
 const rarely = fc.constantFrom(false, false, false, false, true)
 
-/** A marker's fields. Few values, so that they meet those of a payload. */
+/** The fields of a marker. They have few values, so that they often match those of a payload. */
 export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   id: fc.constantFrom('pf_abcdefgh1234', 'sess_1'),
   session_id: hostileText,
@@ -75,7 +75,7 @@ export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   unknown: fc.jsonValue({ depthSize: 'small' }),
 })
 
-/** A payload's fields. */
+/** The fields of a payload. */
 export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   hook_event_name: fc.constantFrom('SubagentStop', 'Stop', 'Stop', 'PostToolUse', 'Other'),
   session_id: fc.constantFrom(...SESSIONS),

@@ -14,7 +14,7 @@ const EVENTS = ENTRIES.map(({ event }) => event)
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Rebuilds through text, so that keys such as "__proto__" are keys. */
+/** Rebuilds a value through its text, so that "__proto__" is an ordinary key. */
 const fromPairs = (pairs: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
   JSON.parse(`{${pairs.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`)
 
@@ -31,13 +31,13 @@ function anyObject(
   return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 }
 
-/** A folder of any name: blanks, quotes, `$`, backslashes, what is not ASCII. */
+/** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
 const anyFolder = fc
   .array(fc.oneof(hostileText, fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)')), {
     maxLength: 4,
   })
   .map((names) => ['/nowhere', ...names, 'postflight-guard'].join('/').replaceAll('\0', ''))
-/** As install writes it on any platform, and as people write it by hand. */
+/** A command of ours as `install` writes it on any platform, or as people write it by hand. */
 const anyOurs = fc
   .tuple(
     anyFolder,
@@ -56,7 +56,7 @@ const foreignCommand = fc.record({
   command: fc.oneof(
     hostileText.map((text) => `x ${text}`),
     fc.constantFrom('echo postflight', 'other-hook "$1"'),
-    // What names ours, or does more than it.
+    // Commands that only name ours, or do more.
     fc
       .tuple(fc.constantFrom('echo ', 'timeout 3 ', 'A=b ', '! ', '# '), anyOurs)
       .map(([before, command]) => before + command),
@@ -78,11 +78,11 @@ const foreignGroup = fc.oneof(
   },
   anyValue,
 )
-/** Told from foreign ones by its timeout. */
+/** A hook of ours. Its timeout tells it from foreign ones. */
 const oldCommand = fc
   .oneof(anyOurs, fc.constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook'))
   .map((command) => ({ type: 'command', command, timeout: 61 }))
-/** A group in which old ones of ours may stand beside foreign ones. */
+/** A group with foreign hooks and perhaps older ones of ours. */
 const mixedGroup = fc
   .array(fc.oneof(foreignCommand, oldCommand), { minLength: 1, maxLength: 4 })
   .map((hooks) => ({ hooks }))
@@ -104,13 +104,13 @@ const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string,
     .map(([before, hooks, after]) =>
       fromPairs([
         ...Object.entries(before),
-        // Empty, `hooks` would go with our entries: see the unit tests.
+        // An empty `hooks` would be removed with our entries: see the unit tests.
         ...(hooks === undefined || Object.keys(hooks).length === 0 ? [] : [['hooks', hooks] as const]),
         ...Object.entries(after),
       ]),
     )
 
-/** Any layout that JSON allows: blank space of any kind wherever it may stand. */
+/** Any layout that JSON allows, with blanks at every possible place. */
 function layOutOddly(value: Json, blanks: readonly string[]): string {
   let at = 0
   const gap = (): string => blanks[at++ % blanks.length] ?? ''
@@ -149,12 +149,12 @@ const textOf = (group: fc.Arbitrary<unknown>): fc.Arbitrary<{ value: Record<stri
   fc.tuple(settingsWith(group), layout).map(([value, write]) => ({ value, text: write(value) }))
 
 const read = (text: string): Record<string, unknown> => JSON.parse(text.replace(/^\ufeff/, ''))
-/** Deep equality that sees the order of keys, and "__proto__" as a key. */
+/** Deep equality that also compares the order of keys, with "__proto__" as an ordinary key. */
 const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one)).toBe(JSON.stringify(other))
 const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
   (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
 
-/** `after` is `before` with one piece put in, and not a byte else. */
+/** True if `after` is `before` with one insertion and no other change. */
 function isOneInsertion(before: string, after: string): boolean {
   let start = 0
   while (start < before.length && before[start] === after[start]) start += 1
@@ -190,7 +190,7 @@ describe('adding to any settings', () => {
     )
   })
 
-  it('leaves every other byte in its place: each entry is one insertion', () => {
+  it('is one insertion for each entry, without any other change', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
         const body = read(text)
@@ -201,7 +201,7 @@ describe('adding to any settings', () => {
     )
   })
 
-  it('all four are four insertions: the text before is what is left without them', () => {
+  it('is four insertions for all entries, and without them the text is the same', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ text }) => {
         fc.pre(Object.keys(read(text)).length > 0)
@@ -210,7 +210,7 @@ describe('adding to any settings', () => {
         for (const character of after) if (text.startsWith(character, at)) at += character.length
         expect(at).toBe(text.length)
         expect(after.startsWith('\ufeff')).toBe(text.startsWith('\ufeff'))
-        // A file that is one line stays one; one of CRLF has no bare LF put in.
+        // A file of one line stays one line; a file with CRLF gets no bare LF.
         if (!text.trim().includes('\n') && text.trim() !== '{}') expect(after.trim()).not.toContain('\n')
         if (!/(?:^|[^\r])\n/.test(text) && text.includes('\n')) expect(after).not.toMatch(/(?:^|[^\r])\n/)
       }),
@@ -239,7 +239,7 @@ describe('adding to any settings', () => {
 })
 
 describe('removing from any settings', () => {
-  it('gives back what was there before adding', () => {
+  it('restores the settings from before adding', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ value, text }) => {
         same(read(removeEntries(addEntries(text, ENTRIES, 's'), 's')), value)
@@ -247,7 +247,7 @@ describe('removing from any settings', () => {
     )
   })
 
-  it('leaves none of ours, and is idempotent', () => {
+  it('removes all of ours, and is idempotent', () => {
     fc.assert(
       fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
         const removed = removeEntries(text, 's')
@@ -257,7 +257,7 @@ describe('removing from any settings', () => {
     )
   })
 
-  it('touches nothing where there is nothing of ours', () => {
+  it('changes nothing if there is nothing of ours', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ text }) => {
         expect(removeEntries(text, 's')).toBe(text)
@@ -276,7 +276,7 @@ describe('any text at all', () => {
     }
   }
 
-  it('is refused as no JSON exactly when it is none, with a place inside it', () => {
+  it('is refused exactly if it is not JSON, with a place inside it', () => {
     const damaged = fc
       .tuple(
         textOf(foreignGroup),

@@ -3,7 +3,7 @@ import { createScanner } from 'jsonc-parser'
 
 /** JSON with comments, in any layout. */
 
-/** Blanks and comments as people scatter them, with what could pass for the end of one. */
+/** Blanks and comments at any place, some with text that looks like the end of a comment. */
 export const gap = fc
   .array(
     fc.constantFrom(
@@ -24,7 +24,7 @@ export const gap = fc
 export const spaced = (text: string): fc.Arbitrary<string> =>
   fc.tuple(gap, gap).map(([before, after]) => before + text + after)
 
-/** A list or an object of items that are texts already. */
+/** The text of a list or an object, from the texts of its items. */
 export function container(open: string, close: string, items: readonly string[]): fc.Arbitrary<string> {
   return fc.tuple(gap, fc.boolean(), ...items.map(spaced)).map(([blank, trailing, ...parts]) => {
     if (parts.length === 0) return open + blank + close
@@ -32,7 +32,7 @@ export function container(open: string, close: string, items: readonly string[])
   })
 }
 
-/** Every comment of a text, in its order. */
+/** The comments of a text, in their order. */
 export function commentsIn(text: string): string[] {
   const scanner = createScanner(text)
   const found: string[] = []

@@ -21,9 +21,8 @@ import { foldersHolding, listTaskFolders } from '../../src/io/task-folders.ts'
 import { LAUNCHER } from '../support/process.ts'
 
 /**
- * The launcher answers `{}` by itself where nothing is pending. It must look wherever the Node hook looks: the two are
- * compared on random projects. What it would start is a `node` of our own that prints a word, and is all there is on
- * its PATH.
+ * The launcher answers `{}` without starting Node if nothing is pending. It must search wherever the Node hook searches,
+ * so the two are compared on random projects. The only program on its PATH is our own `node`, which prints a word.
  */
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-launcher-')))
@@ -33,7 +32,7 @@ const LAUNCHER_COPY = join(base, 'package', 'hooks', 'postflight-hook')
 const NODE_STARTED = 'node was started\n'
 const BIN = join(base, 'bin')
 
-// Bounds every search: what else lies in the folder for temporary files is no matter of this test.
+// Ends every search: the other files in the temporary folder do not belong to this test.
 mkdirSync(join(base, '.git'))
 mkdirSync(dirname(LAUNCHER_COPY), { recursive: true })
 copyFileSync(LAUNCHER, LAUNCHER_COPY)
@@ -47,7 +46,7 @@ const SHELLS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']].filter(
   ([program = '', ...words]) => spawnSync(program, [...words, '-c', ':']).status === 0,
 )
 
-/** Names that trip shells, and those that the search tells apart. */
+/** Names that are difficult for shells, and names that the search distinguishes. */
 const NAMES = [
   ...['a', 'archive', '012_x', '9', '0', '259_prove_completeness', 'X1', '٣_digit'],
   ...['.hidden', '..x', '...', '.-', '..', '.'].filter((name) => name !== '.' && name !== '..'),
@@ -58,12 +57,12 @@ const NAMES = [
 ]
 const name = fc.constantFrom(...NAMES)
 
-/** What may lie in a folder under the marker's name. */
+/** The kinds of things that may have the marker's name. */
 const entry = fc.constantFrom('file', 'file', 'empty', 'folder', 'link', 'link to nothing')
 
-/** A place inside specs/, and what is put there. */
+/** A place inside specs/, and the file to put there. */
 const item = fc.record({
-  /** Folders below specs/, each real or a link to a folder elsewhere. */
+  /** Folders below specs/, each a real one or a link to another folder. */
   folders: fc.array(fc.record({ name, isLink: fc.constantFrom(false, false, false, true) }), { maxLength: 4 }),
   file: fc.constantFrom(
     MARKER_FILE,
@@ -76,7 +75,7 @@ const item = fc.record({
   entry,
 })
 
-/** One folder on the way from the project's top down to where the agent is. */
+/** One folder between the top of the project and the agent's folder. */
 const level = fc.record({
   name,
   specs: fc.constantFrom('none', 'none', 'folder', 'folder', 'link', 'file'),
@@ -87,7 +86,7 @@ const level = fc.record({
 type Level = typeof level extends fc.Arbitrary<infer T> ? T : never
 type Item = typeof item extends fc.Arbitrary<infer T> ? T : never
 
-/** Where a project variable points to. */
+/** The value of a project variable. */
 const target = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('level' as const), at: fc.nat(9) }) },
   {
@@ -101,10 +100,10 @@ const target = fc.oneof(
 
 const project = fc.record({
   levels: fc.array(level, { minLength: 1, maxLength: 4 }),
-  /** A second project, beside it. */
+  /** A second project beside the first. */
   other: fc.array(level, { minLength: 1, maxLength: 2 }),
   cwd: fc.nat(9),
-  /** The shell is told of its folder by a link. */
+  /** True if the shell's PWD names its folder through a link. */
   logicalPwd: fc.boolean(),
   variables: fc.dictionary(fc.constantFrom('POSTFLIGHT_ROOT', ...PROJECT_VARIABLES), target, { maxKeys: 3 }),
   locale: fc.constantFrom({}, { LC_ALL: 'C.UTF-8' }),
@@ -113,12 +112,12 @@ const project = fc.record({
 type Plan = typeof project extends fc.Arbitrary<infer T> ? T : never
 
 interface Built {
-  /** Holds all of it. */
+  /** The folder of both projects. */
   readonly top: string
   readonly cwd: string
   readonly variables: Record<string, string>
   readonly pwd: string | undefined
-  /** Names that were put anywhere at all. */
+  /** The file names that were put anywhere. */
   readonly placed: ReadonlySet<string>
 }
 
@@ -130,7 +129,7 @@ function build(plan: Plan): Built {
   const placed = new Set<string>()
   let linkCount = 0
 
-  /** A folder elsewhere, for links to lead to. */
+  /** A folder elsewhere, as the target of a link. */
   const elsewhere = (): string => {
     linkCount += 1
     const folder = join(top, 'elsewhere', String(linkCount))
@@ -184,7 +183,7 @@ function build(plan: Plan): Built {
     const values: Record<typeof kind, () => string> = {
       level: () => folder,
       link: () => linkTo(folder),
-      // Lexically this is the folder of the link, physically the parent of what it leads to.
+      // By its text this is the folder of the link; by the file system it is the parent of the link's target.
       'link up': () => `${linkTo(folder)}/../${folder.slice(top.length + 1)}`,
       relative: () => `../${folder.split('/').at(-1)}`,
       dots: () => `${folder}/./../${folder.split('/').at(-1)}`,
@@ -203,16 +202,16 @@ function build(plan: Plan): Built {
   return { top, cwd, variables: Object.fromEntries(variables), pwd: plan.logicalPwd ? linkTo(cwd) : undefined, placed }
 }
 
-/** Two names of one plan may be the same, or lie below a file: the second is left out. */
+/** Does `action` if it is possible: two names of one plan may be the same, or one may lie below a file. */
 function tryTo(action: () => void): void {
   try {
     action()
   } catch {
-    // Left out.
+    // The second name is left out.
   }
 }
 
-/** Whether the Node hook would find something of one of these names. */
+/** True if the Node hook would find a file with one of these names. */
 function nodeFinds({ cwd, variables }: Built, names: readonly string[]): boolean {
   const roots = findRoots(startFolders({ payloadCwd: cwd, environment: variables, cwd }))
   return roots.some((root) => {
@@ -229,13 +228,13 @@ function launch(shell: readonly string[], built: Built, locale: Record<string, s
     input: '',
     encoding: 'utf8',
   })
-  // bash says so where the machine does not have a locale.
+  // bash complains about a locale that the machine does not have.
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.includes('setlocale'))
   expect({ error, complaints, status }).toEqual({ error: undefined, complaints: [], status: 0 })
   return stdout
 }
 
-// The shells are found by the PATH of the test, then see only ours.
+// The shells are found on the PATH of the test, and then get only ours.
 const SHELL_PATHS = SHELLS.map(([program = '', ...words]) => [
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim(),
   ...words,
@@ -244,7 +243,7 @@ const SHELL_PATHS = SHELLS.map(([program = '', ...words]) => [
 describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, numRuns: at === 0 ? 200 : 100 })))(
   'the launcher in $name',
   ({ shell, numRuns }) => {
-    it('never answers by itself where the Node hook would find something, nor starts Node where nothing lies', () => {
+    it('starts Node if the Node hook would find something, and does not if there is nothing', () => {
       fc.assert(
         fc.property(project, fc.boolean(), (plan, isSessionStart) => {
           const built = build(plan)
@@ -256,7 +255,7 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
 
           expect(['{}\n', NODE_STARTED]).toContain(answer)
           if (isFound) expect(answer).toBe(NODE_STARTED)
-          // Where a variable names a file, its parent is left to the Node hook.
+          // If a variable names a file, the Node hook decides about its parent.
           const isPlain = Object.values(plan.variables).every(({ kind }) => kind !== 'file')
           if (isPlain && !names.some((fileName) => built.placed.has(fileName))) expect(answer).toBe('{}\n')
         }),
@@ -276,7 +275,7 @@ describe('the launcher', () => {
     return { top: cwd, cwd, variables: {}, pwd: undefined, placed: new Set() }
   }
 
-  it('asks the same variables as the Node hook', () => {
+  it('reads the same variables as the Node hook', () => {
     const text = readFileSync(LAUNCHER, 'utf8')
     const [line] = /^for start in .*$/m.exec(text) ?? ['']
 
@@ -286,7 +285,7 @@ describe('the launcher', () => {
   })
 
   it('finds specs/ at the top of the file system', () => {
-    // The same script with another top: a test cannot make /specs.
+    // A copy of the script with another top, because a test cannot make /specs.
     const { cwd } = emptyPlan()
     const top = join(cwd, 'top')
     mkdirSync(join(top, 'specs', '001_x'), { recursive: true })
@@ -331,7 +330,7 @@ describe('the launcher', () => {
     ['BASH_ENV', '/nowhere'],
     ['LC_ALL', 'en_US.UTF-8'],
     ['HOME', ''],
-  ])('finds the marker whatever %s is in its environment', (variable, value) => {
+  ])('finds the marker with %s in its environment', (variable, value) => {
     for (const each of SHELL_PATHS) {
       const built = emptyPlan()
       mkdirSync(join(built.cwd, 'specs', 'a b'), { recursive: true })
@@ -341,7 +340,7 @@ describe('the launcher', () => {
     }
   })
 
-  it('answers by itself from a folder that holds hundreds of tasks', () => {
+  it('answers without Node in a project with hundreds of tasks', () => {
     const built = emptyPlan()
     for (let task = 0; task < 300; task++) {
       mkdirSync(join(built.cwd, 'specs', `${String(task).padStart(3, '0')}_task`), { recursive: true })

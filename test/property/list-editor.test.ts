@@ -13,7 +13,7 @@ const isOurs = (value: unknown): boolean => JSON.stringify(value) === JSON.strin
 const value = fc.constantFrom('1', 'null', '"// x"', '"/*"', '[]', '{}', '[1, {"a": ["]"]}]', JSON.stringify(OURS))
 const list = fc.array(value, { maxLength: 4 }).chain((items) => container('[', ']', items))
 
-/** An object with a list at "a", or deeper at "a", "b", and other properties around it. */
+/** An object with a list at "a", or deeper at "a" and "b", and with other properties. */
 function holding(inner: fc.Arbitrary<string>, name: string): fc.Arbitrary<string> {
   return fc
     .tuple(
@@ -33,7 +33,7 @@ const anyCase = fc.oneof(
   fc.record({ keys: fc.constant(['a', 'b'] as string[]), text: holding(holding(list, 'b'), 'a').chain(spaced) }),
 )
 
-/** The document's value, with "__proto__" renamed: the library takes it for the prototype. */
+/** The value of a document, with "__proto__" renamed because the library sets the prototype for it. */
 function read(text: string): Record<string, unknown> {
   const errors: ParseError[] = []
   const found = parse(text.replaceAll('__proto__', '_proto_'), errors, { allowTrailingComma: true })
@@ -46,7 +46,7 @@ function listAt(document: Record<string, unknown>, keys: readonly string[]): unk
     []) as unknown[]
 }
 
-/** The document with that list, and with neither it nor an object that leads to it where they hold nothing. */
+/** The document with that list, and without the list and its objects if they are empty. */
 function withList(
   document: Record<string, unknown>,
   [key = '', ...keys]: readonly string[],
@@ -57,15 +57,15 @@ function withList(
   return Object.keys(inner as object).length === 0 ? others : { ...others, [key]: inner }
 }
 
-/** Every character of `part` stands in `whole`, in this order. */
+/** True if every character of `part` occurs in `whole` in the same order. */
 function isLeftIn(part: string, whole: string): boolean {
   let at = 0
   for (const character of whole) if (part.startsWith(character, at)) at += character.length
   return at === part.length
 }
 
-describe('the list editor, in any document with comments', () => {
-  it('appends the value, leaves every other character in its place, and every comment as it is', () => {
+describe('the list editor, for any document with comments', () => {
+  it('appends the value, and keeps every other character and every comment', () => {
     fc.assert(
       fc.property(anyCase, ({ text, keys }) => {
         const after = appendToList(text, FILE, keys, OURS)
@@ -80,7 +80,7 @@ describe('the list editor, in any document with comments', () => {
     )
   })
 
-  it('takes out ours alone, puts nothing in, and leaves every comment as it is', () => {
+  it('removes only our values, inserts nothing, and keeps every comment', () => {
     fc.assert(
       fc.property(anyCase, ({ text, keys }) => {
         const after = removeFromList(text, FILE, keys, isOurs)
@@ -88,7 +88,7 @@ describe('the list editor, in any document with comments', () => {
         const items = listAt(read(text), keys)
         const others = items.filter((item) => !isOurs(item))
         if (others.length === items.length) expect(after).toBe(text)
-        // A list or an object that holds a comment stays, empty.
+        // An empty list or object with a comment stays.
         expect(withList(read(after), keys, others)).toEqual(withList(read(text), keys, others))
         expect(listAt(read(after), keys)).toEqual(others)
         expect(isLeftIn(after, text)).toBe(true)
@@ -98,7 +98,7 @@ describe('the list editor, in any document with comments', () => {
     )
   })
 
-  it('takes out what it put in: the document says what it said', () => {
+  it('removes an appended value, so that the document has its old content', () => {
     fc.assert(
       fc.property(anyCase, ({ text, keys }) => {
         const before = removeFromList(text, FILE, keys, isOurs)

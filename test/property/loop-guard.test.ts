@@ -16,7 +16,7 @@ const ID = /^pf_[A-Za-z0-9]{12}$/
 const anyId = fc.stringMatching(ID)
 const anyFile = fc.tuple(fc.nat(), fc.nat()).map(([device, node]) => `f${device.toString(36)}-${node.toString(36)}`)
 const anyMarker = fc.record({ id: fc.option(fc.oneof(anyId, hostileText), { nil: undefined }), file: anyFile })
-/** Whatever a person, a peer's hook or a crash may leave in the file; undefined: no file. */
+/** Any content that a person, another hook or a crash may leave in the file; undefined for no file. */
 const anyGuardText = fc.option(fc.oneof(anyUnits, fc.integer().map(String), fc.constantFrom('', '{}', '1\n', '3')), {
   nil: undefined,
 })
@@ -25,7 +25,7 @@ const read = (text: string | undefined) => (text === undefined ? ({ kind: 'absen
 
 type Turn = readonly [marker: MarkerIdentity, guard: string | undefined]
 
-/** How many of the stops are blocked when marker and loop guard are, stop by stop, what the turns say. */
+/** The number of blocked stops, with the marker and the loop guard of each turn. */
 function countBlocks(turns: readonly Turn[]): number {
   const claims: Claim[] = []
   for (const [marker, guard] of turns) {
@@ -38,7 +38,7 @@ function countBlocks(turns: readonly Turn[]): number {
 const turnsOf = (turn: fc.Arbitrary<Turn>): fc.Arbitrary<Turn[]> => fc.array(turn, { minLength: 4, maxLength: 9 })
 
 describe('one marker blocks at most three stops', () => {
-  it('whatever happens to the loop guard between the stops (CRU#581, CRU#570)', () => {
+  it('with any change of the loop guard between the stops (CRU#581, CRU#570)', () => {
     fc.assert(
       fc.property(anyMarker, fc.array(anyGuardText, { minLength: 4, maxLength: 9 }), (marker, guards) => {
         expect(countBlocks(guards.map((guard) => [marker, guard]))).toBeLessThanOrEqual(3)
@@ -46,7 +46,7 @@ describe('one marker blocks at most three stops', () => {
     )
   })
 
-  it('whatever it is rewritten to, while the loop guard is there, whatever that holds', () => {
+  it('with any rewrite of the marker, while the loop guard exists with any content', () => {
     const anyGuard = anyGuardText.map((text) => text ?? '')
     fc.assert(
       fc.property(turnsOf(fc.tuple(anyMarker, anyGuard)), (turns) => {
@@ -55,7 +55,7 @@ describe('one marker blocks at most three stops', () => {
     )
   })
 
-  it('whatever its id is rewritten to in its own file, with or without a loop guard', () => {
+  it('with any change of its id in the same file, with or without a loop guard', () => {
     fc.assert(
       fc.property(anyFile, turnsOf(fc.tuple(anyMarker, anyGuardText)), (file, turns) => {
         expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, file }, guard]))).toBeLessThanOrEqual(3)
@@ -63,7 +63,7 @@ describe('one marker blocks at most three stops', () => {
     )
   })
 
-  it('whatever file it is moved to under its own id, with or without a loop guard', () => {
+  it('with the same id in any other file, with or without a loop guard', () => {
     fc.assert(
       fc.property(anyId, turnsOf(fc.tuple(anyMarker, anyGuardText)), (id, turns) => {
         expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, id }, guard]))).toBeLessThanOrEqual(3)
@@ -71,7 +71,7 @@ describe('one marker blocks at most three stops', () => {
     )
   })
 
-  it('and three, where nothing is tampered with', () => {
+  it('and exactly three without any change', () => {
     fc.assert(
       fc.property(anyMarker, (marker) => {
         const turns = ['1', '2', '3', '3'].map((guard): Turn => [marker, guard])
@@ -89,7 +89,7 @@ describe('one marker blocks at most three stops', () => {
     )
   })
 
-  it('a claim more never lowers the count', () => {
+  it('another claim never lowers the count', () => {
     const anyClaim = fc.record({ key: fc.oneof(anyId, anyFile), slot: fc.integer({ min: 1, max: 3 }), file: anyFile })
     fc.assert(
       fc.property(fc.array(anyClaim), anyClaim, anyMarker, anyGuardText, (claims, more, marker, text) => {
@@ -100,8 +100,8 @@ describe('one marker blocks at most three stops', () => {
   })
 })
 
-describe("claims' names", () => {
-  it('of any marker are read back, and are names of one file', () => {
+describe('the names of claims', () => {
+  it('of any marker are read as they were written, and are names of one file', () => {
     fc.assert(
       fc.property(anyMarker, fc.integer({ min: 1, max: 3 }), (marker, slot) => {
         const key = claimKey(marker)
@@ -112,7 +112,7 @@ describe("claims' names", () => {
     )
   })
 
-  it('are nothing that anybody else would choose', () => {
+  it('do not look like other names', () => {
     fc.assert(
       fc.property(fc.oneof(anyUnits, hostileText, fc.string()), (name) => {
         expect(parseClaimName(name)).toBeUndefined()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatMarker, type Marker, parseMarker, withFields } from '../../src/core/marker.ts'
 import { anyJson, anyUnits, hostileText, markerFields } from './arbitraries.ts'
 
-/** What every marker must be, whatever its file holds. */
+/** Checks the properties of every marker, whatever its file contains. */
 function expectSound(read: Marker): void {
   expect(typeof read.bypassed).toBe('boolean')
   expect(typeof read.workflow).toBe('boolean')
@@ -18,7 +18,7 @@ function expectSound(read: Marker): void {
 }
 
 describe('any file of that name is a marker', () => {
-  it('whatever text it holds', () => {
+  it('with any text', () => {
     fc.assert(
       fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
         expectSound(parseMarker(text))
@@ -26,7 +26,7 @@ describe('any file of that name is a marker', () => {
     )
   })
 
-  it('whatever JSON it holds', () => {
+  it('with any JSON', () => {
     fc.assert(
       fc.property(fc.oneof(anyJson, markerFields), (value) => {
         const read = parseMarker(JSON.stringify(value))
@@ -37,7 +37,7 @@ describe('any file of that name is a marker', () => {
     )
   })
 
-  it('cut off anywhere, as a reader might see it that a writer without atomic replace left', () => {
+  it('cut off at any place, as a writer without atomic replacement may leave it', () => {
     fc.assert(
       fc.property(markerFields, fc.nat(), (fields, at) => {
         const text = formatMarker(fields)
@@ -48,7 +48,7 @@ describe('any file of that name is a marker', () => {
     )
   })
 
-  it('with a byte-order mark, or laid out otherwise, it says the same', () => {
+  it('with the same content if it has a byte-order mark or another layout', () => {
     fc.assert(
       fc.property(markerFields, fc.constantFrom('', '\t', 4), fc.boolean(), (fields, indent, marked) => {
         const text = JSON.stringify(fields, null, indent).replaceAll('\n', '\r\n')
@@ -59,7 +59,7 @@ describe('any file of that name is a marker', () => {
 })
 
 describe('a rewrite', () => {
-  it('keeps every field that is not changed, in its order', () => {
+  it('keeps every unchanged field in its order', () => {
     fc.assert(
       fc.property(
         markerFields,
@@ -75,7 +75,7 @@ describe('a rewrite', () => {
     )
   })
 
-  it('of nothing changes nothing', () => {
+  it('without changes keeps the fields', () => {
     fc.assert(
       fc.property(fc.oneof(markerFields, fc.dictionary(fc.string(), anyJson)), (fields) => {
         const text = formatMarker(fields)

@@ -23,7 +23,7 @@ const config = fc
 const read = (text: string): Record<string, unknown> => parse(text, [], { allowTrailingComma: true })
 const isOurs = (entry: unknown): boolean => JSON.stringify(entry).includes('postflight-guard.mjs')
 
-/** What the configuration says without us. */
+/** The content of a configuration without our entries. */
 function withoutOurs(text: string): Record<string, unknown> {
   const value = { ...read(text) }
   if (!Array.isArray(value.plugin)) return value
@@ -33,8 +33,8 @@ function withoutOurs(text: string): Record<string, unknown> {
   return value
 }
 
-describe('a configuration of OpenCode, whatever it looks like', () => {
-  it('lists the plugin once after install, says else what it said, and keeps every comment', () => {
+describe('any configuration of OpenCode', () => {
+  it('lists the plugin once after install, and keeps its other content and every comment', () => {
     fc.assert(
       fc.property(config, (text) => {
         const after = addPlugin(text, SPEC, 'x')
@@ -51,7 +51,7 @@ describe('a configuration of OpenCode, whatever it looks like', () => {
     )
   })
 
-  it('says what it said without us after uninstall, and keeps every comment', () => {
+  it('has its content without our entries after uninstall, and keeps every comment', () => {
     fc.assert(
       fc.property(config, (text) => {
         const after = removePlugin(text, 'x')

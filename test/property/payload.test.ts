@@ -5,7 +5,7 @@ import { errorMessage } from '../../src/core/messages/errors.ts'
 import { type Payload, parsePayload } from '../../src/core/payload.ts'
 import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'
 
-/** The payload, or undefined for text that is refused as the contract allows; any other error fails the property. */
+/** The payload, or undefined for a text that is refused with an expected error. Any other error fails the property. */
 function read(text: string): Payload | undefined {
   try {
     return parsePayload(text)
@@ -26,8 +26,8 @@ function expectSound(payload: Payload): void {
   for (const id of [payload.session, payload.agent, payload.agentType]) expect((id ?? '').length).toBeLessThan(257)
 }
 
-describe('the hook reads whatever stdin holds', () => {
-  it('any text', () => {
+describe('the hook reads any stdin', () => {
+  it('with any text', () => {
     fc.assert(
       fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
         const payload = read(text)
@@ -36,7 +36,7 @@ describe('the hook reads whatever stdin holds', () => {
     )
   })
 
-  it('any JSON: every object is a payload, nothing else is', () => {
+  it('with any JSON: every object is a payload, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(anyJson, payloadFields), (value) => {
         const payload = read(JSON.stringify(value))
@@ -46,7 +46,7 @@ describe('the hook reads whatever stdin holds', () => {
     )
   })
 
-  it('without a name of an event it is a SubagentStop', () => {
+  it('without the name of an event as a SubagentStop', () => {
     fc.assert(
       fc.property(payloadFields, ({ hook_event_name, ...fields }) => {
         const unnamed = read(JSON.stringify(fields))

@@ -5,12 +5,12 @@ import { commandLine } from '../../src/core/command-line.ts'
 import { shellWord, shellWords } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
-// A word of a command line holds neither NUL nor half of a surrogate pair.
+// A word of a command line contains neither NUL nor halves of surrogate pairs.
 const anyWord = fc
   .oneof(hostileText, anyUnits, fc.string(), fc.constantFrom('-n', '~', '*', '!', '--', '#', "'", "''", '\\', '{a,b}'))
   .map((text) => text.replaceAll(/\u0000|\p{Surrogate}/gu, ''))
 
-/** What /bin/sh takes the words of a line for. */
+/** The words of a line as /bin/sh reads them. */
 function readBack(line: string): string[] {
   const shell = spawnSync('/bin/sh', ['-s'], {
     input: `set -- ${line}\nfor word do printf '%s\\0' "$word"; done\n`,
@@ -21,16 +21,16 @@ function readBack(line: string): string[] {
 }
 
 describe.skipIf(process.platform === 'win32')('words for the shell', () => {
-  it('are read back by /bin/sh as they were, whatever they hold', () => {
+  it('are read unchanged by /bin/sh, whatever they contain', () => {
     const words = fc.sample(anyWord, 3000)
     expect(readBack(words.map(shellWord).join(' '))).toEqual(words)
   })
 
-  it('a whole command too, with a task of any name and a root', () => {
+  it('are read unchanged in a whole command, with a task of any name and a root', () => {
     fc.assert(
       fc.property(anyWord, fc.option(anyWord, { nil: undefined }), (task, root) => {
         const option = root === undefined ? [] : ['--root', root]
-        // A folder may be called -rf: then it stands behind all options.
+        // A name that begins with a dash comes after all options.
         const words = task.startsWith('-') ? [...option, '--', task] : [task, ...option]
         expect(readBack(commandLine(['clear', task], root))).toEqual(['postflight', 'clear', ...words])
       }),
@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
     )
   })
 
-  it('are read back by us as they were', () => {
+  it('are read unchanged by our own parser', () => {
     fc.assert(
       fc.property(fc.array(anyWord), (words) => {
         expect(shellWords(['x', ...words].map(shellWord).join(' '))).toEqual(['x', ...words])
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
     )
   })
 
-  it('of any line that we take for one command are the words that /bin/sh takes it for', () => {
+  it('are the same for /bin/sh and for our parser, in any line that it accepts', () => {
     const pieces = fc.constantFrom(
       ...['a', '/', 'b c', ' ', '  ', '\t', "'", "''", '"', '""', '\\"', "\\'", '\\\\', '\\ ', '\\$', '$', '`', '\\`'],
       ...['|', '&', ';', '<', '>', '(', ')', '*', '?', '[', ']', '#', '!', '=', '~', '{', '}', '\n', 'ü', '😀'],
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
     const lines = fc
       .sample(fc.array(pieces, { maxLength: 12 }), 20_000)
       .map((parts) => `x ${parts.join('')}`)
-      // What a shell fills in stays as it is written.
+      // Our parser does not expand variables.
       .filter((line) => shellWords(line) !== undefined && !/\$[\w{$#!?*@[-]|~|\$["']/.test(line))
     const script = lines.map((line) => `words ${line.slice(2)}\n`).join('')
     const shell = spawnSync('/bin/sh', ['-s'], {

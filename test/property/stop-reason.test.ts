@@ -7,9 +7,9 @@ import { type BlockedMarker, composeReason } from '../../src/core/stop/reason.ts
 import { composeRecovery } from '../../src/core/stop/recovery.ts'
 import { hostileText, longText, markerFields } from './arbitraries.ts'
 
-const REPORT = 'Then repeat your full report as your last message: your caller receives only the last one.'
+const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
 
-/** A name as a file system gives it: no NUL, no slash, not empty; often plain. */
+/** A name as a file system allows it: without NUL and slash, not empty, often plain. */
 const anyTask = fc.oneof(
   fc.stringMatching(/^\d{3}_[a-z_]{1,40}$/),
   hostileText.map((text) => `7_${text.replaceAll(/[/\u0000]/g, '')}`.slice(0, 200)),
@@ -57,7 +57,7 @@ function answered(
   return answer.reason
 }
 
-/** What `formatAnswer` leaves of a command: a path may hold what is never printed. */
+/** A command as `formatAnswer` prints it: a path may contain characters that are never printed. */
 const printed = (command: string): string =>
   command
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
@@ -81,7 +81,7 @@ describe('the reason of a block', () => {
     )
   })
 
-  it("begins with the first marker's own words, as much as fits", () => {
+  it("begins with the first marker's own words, as many as fit", () => {
     fc.assert(
       fc.property(longText, anyForm, fc.boolean(), (text, form, subagent) => {
         const own = printed(text.slice(0, 60_000)).trim()
@@ -92,7 +92,7 @@ describe('the reason of a block', () => {
           path: 'p',
           count: 1,
         }
-        // JSON escapes may have made the file too large to be a marker with a reason.
+        // JSON escapes may have made the file too large to be parsed.
         fc.pre(item.marker.fields !== undefined)
         const reason = answered([item], form, subagent)
         const shown = reason.slice(0, reason.indexOf('\nTask 7_x: the postflight is not done'))
@@ -117,7 +117,7 @@ describe('the reason of a block', () => {
         const reason = composeReason(blocked, { onPath: true, script: '' }, subagent)
         const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
         expect(shown).toEqual(shown.map((_, index) => index))
-        const rest = Number(/^And (\d+) more pending markers? of yours: /m.exec(reason)?.[1] ?? 0)
+        const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)
         expect(shown.length + rest).toBe(count)
       }),
       { numRuns: 200 },
@@ -125,8 +125,8 @@ describe('the reason of a block', () => {
   })
 })
 
-describe('what a session is told when it starts', () => {
-  it('is valid and bounded, and passes no reason on', () => {
+describe('the text for a session that starts', () => {
+  it('is valid and bounded, and contains no reason', () => {
     const anyUnfinished = fc.record({
       state: fc.constantFrom('pending' as const, 'abandoned' as const),
       task: anyTask,
@@ -148,7 +148,7 @@ describe('what a session is told when it starts', () => {
           expect(line.indexOf('\n')).toBe(line.length - 1)
           expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
           expect(additionalContext).not.toContain('SECRET')
-          // What helps a workflow is not what helps any other promise.
+          // A workflow needs other commands than a postflight.
           const inFirstRoot = list.filter(({ root }) => root === list[0]?.root)
           const isWorkflow = inFirstRoot.every(({ marker }) => marker.workflow)
           expect(additionalContext).toContain(isWorkflow ? 'postflight workflow status' : 'postflight clear')
@@ -160,7 +160,7 @@ describe('what a session is told when it starts', () => {
 })
 
 describe('every answer', () => {
-  it('is one line of valid JSON, bounded', () => {
+  it('is one bounded line of valid JSON', () => {
     fc.assert(
       fc.property(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
         const line =

@@ -14,7 +14,7 @@ import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-// Any marker and any payload seldom meet in more than one field: every other one is of this session, this agent.
+// A random marker and a random payload seldom match in several fields, so many get those of this session and agent.
 const MET = { cc_session_id: 's1', agent_id: 'main', agent_type: undefined }
 const MEETING = {
   hook_event_name: 'Stop',
@@ -49,7 +49,7 @@ const anyStop = fc.record({
   sessionBornMs: fc.option(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS }), { nil: undefined }),
 })
 
-/** The table of docs/design.md, each row by itself, in its own words. */
+/** The table of docs/design.md, with each row written independently. */
 function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs }: Stop): Ownership[] {
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'
@@ -127,7 +127,7 @@ describe('the decision', () => {
     )
   })
 
-  it('a marker with an owner never holds anybody else', () => {
+  it('a marker with an owner never blocks another agent', () => {
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
         if (judgeOwnership(marker, times, stop) !== 'owed') return

@@ -13,7 +13,7 @@ const anyName = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-/** The name, or undefined where it is refused as the contract says; any other error fails the property. */
+/** The name, or undefined if it is refused with the expected error. Any other error fails the property. */
 function accepted<T>(call: () => T): T | undefined {
   try {
     return call()
@@ -24,8 +24,8 @@ function accepted<T>(call: () => T): T | undefined {
   }
 }
 
-describe('what is accepted as a name', () => {
-  it('names one folder directly below specs/, on every platform, and is no option', () => {
+describe('an accepted name', () => {
+  it('is one folder directly below specs/ on every platform, and not an option', () => {
     let count = 0
     fc.assert(
       fc.property(anyName, fc.boolean(), (text, asSlug) => {
@@ -44,7 +44,7 @@ describe('what is accepted as a name', () => {
     expect(count).toBeGreaterThan(50)
   })
 
-  it('a number is a number whatever its zeros', () => {
+  it('may be a number with any zeros before it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999_999 }), fc.nat(10), (number, zeros) => {
         expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })

@@ -5,7 +5,7 @@ import { checkShape, type DefinitionFile } from '../../src/core/workflow/definit
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import type { Agent, Work } from '../support/workflow-world.ts'
 
-/** Random definitions, all of them valid, small enough that their loops come about. */
+/** Random valid definitions, small enough for loops to occur. */
 
 const IDS = ['a', 'b', 'c', 'd', 'e']
 
@@ -28,7 +28,7 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
     .map(({ shape, steps, max_step_attempts, on_exhausted, next, ...rest }) => {
       const hasArtifact = shape !== 'steps'
       const hasSteps = shape !== 'artifact'
-      // Where there is nothing else, there must be a step.
+      // A phase without an artifact needs a step.
       const list = shape === 'steps' && steps.length === 0 ? ['one'] : steps
       return {
         id: IDS[index],
@@ -45,19 +45,19 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
     })
 }
 
-/** A definition, and how it was written. */
+/** A definition, and the file that it was written as. */
 export interface Ready {
   readonly definition: Definition
   readonly file: DefinitionFile
 }
 
-/** A definition as people write it, checked as `start` checks it. */
+/** A random definition, checked as `start` checks it. */
 export const readyDefinition: fc.Arbitrary<Ready> = fc
   .integer({ min: 1, max: 4 })
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => phaseAt(index, count))))
   .map((phases) => ready({ name: 'random', phases: JSON.parse(JSON.stringify(phases)) }))
 
-/** Throws where the definition is not as it should be. */
+/** Checks a written definition and returns it ready to run. @throws for a definition with faults. */
 export function ready(value: unknown): Ready {
   const shape = checkShape(value)
   if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
@@ -70,7 +70,7 @@ export function ready(value: unknown): Ready {
 
 const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']
 
-/** An agent that answers at random, but the same question always the same. */
+/** An agent with random answers that are always the same for the same question. */
 export const randomAgent: fc.Arbitrary<Agent> = fc
   .array(fc.constantFrom(...WORKS), { minLength: 7, maxLength: 23 })
   .map((works) => (question: string) => {

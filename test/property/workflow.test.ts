@@ -8,14 +8,14 @@ import { anyJson } from './arbitraries.ts'
 import { randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
 const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
-/** What lies there before the run begins. */
+/** The artifacts that exist before the run begins. */
 const before = fc.dictionary(
   fc.constantFrom('a.json', 'b.json', 'c.json'),
   fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const),
 )
 const world = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })
 
-/** Everything that a run leaves but how often it asked: a crash may make it ask again. */
+/** The result of a run without its number of prompts: a crash may repeat a prompt. */
 function trace({ state, archive, artifacts }: World): object {
   return {
     outcome: state.outcome,
@@ -40,7 +40,7 @@ describe('a run of any definition in any world', () => {
     )
   })
 
-  it('asks every question once: no attempt, no step and no finished phase comes again', () => {
+  it('gives out every prompt once: no attempt, step or finished phase is repeated', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
@@ -50,12 +50,12 @@ describe('a run of any definition in any world', () => {
     )
   })
 
-  it('asks anew where a phase is entered again: what an earlier visit left does not pass for it', () => {
+  it('prompts again in a phase that is entered again: the artifact of an earlier visit does not count', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { state, prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         for (const { id, artifact } of ready.definition.phases) {
-          // The last visit may have ended the run before anything was asked for.
+          // The last visit may have ended the run before its first prompt.
           const over = (state.visits[id] ?? 0) - (state.phase === id ? 1 : 0)
           for (let visit = 2; artifact !== undefined && visit <= over; visit++) {
             expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
@@ -69,7 +69,7 @@ describe('a run of any definition in any world', () => {
   it('never passes a strict gate without its artifact', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
-        // Every phase that the run came out of was there to be seen when it did.
+        // The last phase before each change of phase was observed at that time.
         const ran = startWorld(ready.definition, lying)
         let last = { phase: ran.state.phase, made: false }
         const seeing = new Proxy(ran, {
@@ -115,7 +115,7 @@ describe('a run of any definition in any world', () => {
     )
   })
 
-  it('comes to the same end after a crash at any write', () => {
+  it('has the same result after a crash at any write', () => {
     fc.assert(
       fc.property(
         world,
@@ -138,7 +138,7 @@ describe('a run of any definition in any world', () => {
     )
   })
 
-  it('comes to the same end after several crashes', () => {
+  it('has the same result after several crashes', () => {
     fc.assert(
       fc.property(
         world,
@@ -157,7 +157,7 @@ describe('a run of any definition in any world', () => {
 })
 
 describe('a state file', () => {
-  it('of any text or any JSON is read, or said to be unusable', () => {
+  it('with any text or any JSON is read, or reported as unusable', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -172,7 +172,7 @@ describe('a state file', () => {
     )
   })
 
-  it('that was cut anywhere is said to be unusable', () => {
+  it('that was cut at any place is reported as unusable', () => {
     fc.assert(
       fc.property(
         world,

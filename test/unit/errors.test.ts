@@ -71,7 +71,7 @@ describe('the error class', () => {
     new PostflightError('task-invalid', { task: 'x', path: 'y' })
     // @ts-expect-error: it has none
     new PostflightError('session-unknown', { task: 'x' })
-    // @ts-expect-error: there is no such code
+    // @ts-expect-error: the code is unknown
     new PostflightError('task-strange', { task: 'x' })
   })
 })
