@@ -64,11 +64,11 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   })
 
   it.each([
-    [['create', '7', 'x'.repeat(300)], /the slug "x+…" is too long: at most 120 characters/],
-    [['create', `8_${'x'.repeat(300)}`], /the task "8_x+…" is too long: a name has at most 120 characters/],
-    [['create', '1234567', 'x'], /the task number 1234567 is too large: the largest is 999999/],
-    [['create', '1234567_x'], /the task number 1234567 is too large: the largest is 999999/],
-    [['create', `${'9'.repeat(300)}`, 'x'], /the task number 9+… is too large: the largest is 999999/],
+    [['create', '7', 'x'.repeat(300)], /the slug "x+…" is too long: the maximum is 120 characters/],
+    [['create', `8_${'x'.repeat(300)}`], /the task "8_x+…" is too long: the maximum is 120 characters/],
+    [['create', '1234567', 'x'], /the task number 1234567 is too large: the maximum is 999999/],
+    [['create', '1234567_x'], /the task number 1234567 is too large: the maximum is 999999/],
+    [['create', `${'9'.repeat(300)}`, 'x'], /the task number 9+… is too large: the maximum is 999999/],
   ])('%j says what is too long', async (words, said) => {
     const run = await createProject().cli(words)
 
@@ -133,7 +133,7 @@ describe.concurrent('a negative result is exit code 1', () => {
       const run = await project.cli(words)
 
       expect(run.status).toBe(1)
-      expect(run.stderr).toContain('no specs/ folder at or above')
+      expect(run.stderr).toContain('no specs/ folder in')
       expect(run.stderr).toContain('--root')
     },
   )

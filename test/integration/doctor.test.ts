@@ -127,7 +127,7 @@ describe.concurrent('doctor', () => {
       async ({ project }: Wired) => {
         project.write('.claude/settings.json', '{"hooks": {\n  nonsense')
       },
-      /settings\.json:2:3: no valid JSON/,
+      /settings\.json:2:3: invalid JSON/,
     ],
     [
       'a launcher that is not executable',
@@ -208,7 +208,7 @@ describe.concurrent('doctor', () => {
   it.each([
     ['a task folder', 'specs/007_x', 'specs/007_x/.postflight-pending: pending, but specs/007_x'],
     ['the folder of its claims', `specs/007_x/${CLAIMS_FOLDER}`, `specs/007_x/${CLAIMS_FOLDER}`],
-    ['the task folder of a workflow', 'specs/008_flow', 'specs/008_flow: the workflow "flow" runs'],
+    ['the task folder of a workflow', 'specs/008_flow', 'specs/008_flow: the workflow "flow" is running'],
     ["a workflow's folder", 'specs/008_flow/workflow', 'specs/008_flow/workflow cannot be written'],
   ])(
     'finds %s that cannot be written, so that no stop can be blocked, and writes nothing',
@@ -251,7 +251,7 @@ describe.concurrent('doctor', () => {
 
     const { status, wrong } = await findingsOf(cli)
 
-    const what = `${project.at('specs')} is ${kind}, not a folder of its own`
+    const what = `${project.at('specs')} is ${kind}, but must be a real folder`
     expect(status).toBe(1)
     expect(wrong).toEqual([expect.objectContaining({ check: 'root', what, fix: expect.stringContaining('rename') })])
     expect((await project.cli(['create', '7', 'x'])).stderr).toContain(what)
@@ -266,7 +266,9 @@ describe.concurrent('doctor', () => {
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain('is no project')
+    expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain(
+      'does not look like a project',
+    )
   })
 
   it('names the folder of --root where it has no specs/ yet', async () => {
@@ -290,7 +292,7 @@ describe.concurrent('doctor', () => {
     })
     chmodSync(project.at('specs'), 0o755)
 
-    expect(run.stdout).toContain('specs cannot be looked into (EACCES)')
+    expect(run.stdout).toContain('specs cannot be searched (EACCES)')
     expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
     expect(run.stdout + run.stderr).not.toContain('cannot write')
   })

@@ -162,7 +162,7 @@ describe.concurrent('explain', () => {
     const run = await project.cli(['explain', '--payload', '-'], { input: payload })
 
     expect(run.stdout).toContain(`SubagentStop of session ${SESSION}, agent agent-a`)
-    expect(run.stdout).toContain('row 8, block: held')
+    expect(run.stdout).toContain('row 8, block: the postflight is pending')
     expect(run.stdout).toContain('answer: block')
     expect(run.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
@@ -196,7 +196,7 @@ describe.concurrent('explain', () => {
     const run = await project.cli(['explain', '--payload', 'nowhere.json'])
 
     expect(run.status).toBe(65)
-    expect(run.stderr).toBe('postflight: nowhere.json is not there: give the path of a file that is.\n')
+    expect(run.stderr).toBe('postflight: nowhere.json does not exist: check the path.\n')
   })
 
   it('says which stop it assumes without a payload', async () => {
@@ -205,13 +205,13 @@ describe.concurrent('explain', () => {
     const without = await project.cli(['explain'])
     const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
 
-    expect(without.stdout).toMatch(/^No payload is given [^\n]*--payload[^\n]*:\nSubagentStop of session not known/)
+    expect(without.stdout).toMatch(/^No payload given [^\n]*--payload[^\n]*:\nSubagentStop of session \(unknown\)/)
     expect(empty.stdout).not.toContain('No payload')
   })
 
   it('says so where there is no root', async () => {
     const project = createProject({ specs: false })
 
-    expect((await project.cli(['explain'])).stdout).toContain('no start folder leads to a specs/ folder')
+    expect((await project.cli(['explain'])).stdout).toContain('none of the start folders leads to a specs/ folder')
   })
 })

@@ -69,7 +69,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     [
       'as first listed',
       STAGE_1_QUOTED,
-      /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending is no JSON/,
+      /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending is not JSON/,
     ],
   ])('make a marker that blocks: %s', async (_what, script, reason) => {
     const project = createProject()

@@ -325,7 +325,7 @@ describe.concurrent('an unowned marker that', () => {
 
     const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
 
-    expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, of no session, 2 h old')
+    expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, without a session, 2 h old')
   })
 
   it.each([

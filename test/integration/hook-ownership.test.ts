@@ -226,7 +226,7 @@ describe.concurrent('the owner is written', () => {
     const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
 
     expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('the owner was not noted')
+    expect(run.stderr).toContain('the owner was not recorded')
     expect(run.durationMs).toBeLessThan(4000)
     expect(ownerOf(project)).toEqual([SESSION, undefined])
   })

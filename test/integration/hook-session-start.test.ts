@@ -36,7 +36,7 @@ describe.concurrent('a session that starts', () => {
 
     const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
 
-    expect(contextOf(run)).toContain('259_x, research: abandoned (its continuations were spent), of another session')
+    expect(contextOf(run)).toContain('259_x, research: abandoned (it blocked 3 stops, the limit), of another session')
   })
 
   it('is not told the markers’ own words, which may have come with the repository', async () => {
@@ -59,7 +59,7 @@ describe.concurrent('a session that starts', () => {
       expect.stringMatching(/^- \., research: pending, of this session, /),
       expect.stringMatching(/^- 001_mine, research: pending, of this session, /),
       expect.stringMatching(/^- 002_other, research: pending, of another session, /),
-      expect.stringMatching(/^- 003_nobodys: pending, of no session, /),
+      expect.stringMatching(/^- 003_nobodys: pending, without a session, /),
     ])
   })
 

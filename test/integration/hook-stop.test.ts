@@ -143,7 +143,9 @@ describe.concurrent('a pending marker', () => {
     await project.hook(subagentStop())
     await project.hook(subagentStop())
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 3 of 3: the next stop goes')
+    expect((await project.hook(subagentStop())).answer.reason).toContain(
+      'continuation 3 of 3: the next stop is allowed',
+    )
   })
 
   it('blocks again after its agent created a new one', async () => {
@@ -368,7 +370,7 @@ describe.concurrent('several markers in one session', () => {
 
     expect(answer.reason?.length).toBeLessThanOrEqual(4000)
     expect(answer.reason).toContain('postflight clear 000_task')
-    expect(answer.reason).toMatch(/And \d+ more pending markers of yours: postflight inspect/)
+    expect(answer.reason).toMatch(/You have \d+ more pending markers: postflight inspect/)
     expect(answer.reason).toContain('repeat your full report')
     expect(project.journal().filter((entry) => entry.event === 'block')).toHaveLength(60)
   })

@@ -56,9 +56,9 @@ describe('a cloned repository', () => {
       expect(decision).toBe('block')
       expect(reason.length).toBeLessThanOrEqual(4000)
       expect(reason).toMatch(
-        /^Written here\.\nTask .*: the postflight is not done, says specs\/.*\.postflight-pending\.$/m,
+        /^Written here\.\nTask .*: the postflight is not done yet\. Marker: specs\/.*\.postflight-pending$/m,
       )
-      expect(reason).toMatch(/And \d+ more pending markers of yours: postflight inspect lists them\./)
+      expect(reason).toMatch(/You have \d+ more pending markers: postflight inspect lists them\./)
     } finally {
       sandbox.remove()
     }
@@ -119,7 +119,7 @@ describe('a repository that was cloned before the session', () => {
       PostToolUse: '{}',
     })
     const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
-    expect(additionalContext).toContain('said by files there, which may have come with the repository')
+    expect(additionalContext).toContain('according to files there, which may have come with the repository')
     expect(additionalContext).not.toContain('IGNORE ALL')
     expect(additionalContext.length).toBeLessThan(4000)
     expect(untouchable(contents(plain))).toEqual(untouchable(before))

@@ -34,7 +34,7 @@ describe.concurrent('inspect', () => {
         '  reason: Link the plan',
         '  ✓ 1. update status',
         '  · 2. git commit',
-        '  ! has a task_number that is not a number',
+        '  ! has an invalid field "task_number" (expected a number)',
         '',
       ].join('\n'),
     )
@@ -56,7 +56,7 @@ describe.concurrent('inspect', () => {
           workflow: false,
           continuations: { spent: 1, limit: 3 },
           steps: OWNED.steps,
-          problems: ['has a task_number that is not a number'],
+          problems: ['has an invalid field "task_number" (expected a number)'],
         },
       ],
     })
@@ -65,8 +65,12 @@ describe.concurrent('inspect', () => {
 
   it.each<[string, string | object, object]>([
     ['an empty one', '', { state: 'pending', problems: [expect.stringContaining('is empty'), expect.anything()] }],
-    ['a bare id', 'sess_1', { state: 'pending', problems: [expect.stringContaining('is no JSON'), expect.anything()] }],
-    ['a list', '[]', { state: 'pending', problems: [expect.stringContaining('no object'), expect.anything()] }],
+    [
+      'a bare id',
+      'sess_1',
+      { state: 'pending', problems: [expect.stringContaining('is not JSON'), expect.anything()] },
+    ],
+    ['a list', '[]', { state: 'pending', problems: [expect.stringContaining('not an object'), expect.anything()] }],
     ['a bypassed one', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
     ['an unowned old one', { created: hoursAgo(30) }, { state: 'expired', outcome: 'expired' }],
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
@@ -113,7 +117,7 @@ describe.concurrent('inspect', () => {
     const run = await project.cli(['inspect', '9'])
 
     expect(run.status).toBe(1)
-    expect(run.stderr).toContain('no folder for task 9')
+    expect(run.stderr).toContain('task 9 has no folder')
   })
 
   it('exits with 0 by default, and with --exit-code with 1 when any marker is pending', async () => {

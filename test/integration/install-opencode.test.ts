@@ -146,7 +146,7 @@ describe.concurrent('install --host opencode', () => {
 
     expect(await install(project, '--scope', 'local')).toMatchObject({
       status: 64,
-      stderr: 'postflight: OpenCode has no settings of the scope "local": user or project.\n',
+      stderr: 'postflight: OpenCode has no settings of the scope "local": use user or project.\n',
     })
   })
 })
@@ -351,7 +351,7 @@ describe.concurrent('doctor with the plugin', () => {
     expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([
       expect.objectContaining({
         ok: false,
-        what: `${project.at(CONFIG)}:1:2: no valid JSON (close brace expected).`,
+        what: `${project.at(CONFIG)}:1:2: invalid JSON (close brace expected).`,
         fix: expect.stringContaining('repair the file by hand'),
       }),
     ])

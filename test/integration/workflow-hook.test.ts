@@ -69,7 +69,7 @@ describe('the stop hook drives a workflow', () => {
     expect(project.has(`${IN_TASK}/step-results/work/1-1.json`)).toBe(true)
     expect((await asked(project)).answer.reason).toContain('Do two.')
     project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    expect((await asked(project)).answer.systemMessage).toMatch(/task 007_flow is completed/)
+    expect((await asked(project)).answer.systemMessage).toMatch(/task 007_flow has ended \(completed\)/)
     expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
     expect((await asked(project)).answer).toEqual({})
     expect(project.journal().map(({ event, detail }) => `${event} ${detail}`)).toEqual([
@@ -117,7 +117,7 @@ describe('the stop hook drives a workflow', () => {
     const project = await started()
     expect((await asked(project)).answer.decision).toBe('block')
     expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
-    expect((await asked(project)).answer.systemMessage).toMatch(/is stalled: 2 attempts came to nothing/)
+    expect((await asked(project)).answer.systemMessage).toMatch(/has ended \(stalled\): 2 attempts failed/)
     expect((await asked(project)).answer).toEqual({})
     expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
   })
@@ -187,7 +187,7 @@ describe('the stop hook drives a workflow', () => {
     // Bypassed by hand, because `postflight bypass` stops the run itself.
     const marker = `${IN_TASK}/.postflight-pending`
     project.write(marker, project.read(marker).replace('"stop_hook_active": false', '"stop_hook_active": true'))
-    expect((await asked(project)).answer.systemMessage).toMatch(/is stopped: its marker was bypassed/)
+    expect((await asked(project)).answer.systemMessage).toMatch(/has ended \(stopped\): its marker was bypassed/)
     expect(await statusOf(project)).toMatchObject({ outcome: 'stopped' })
   })
 
@@ -234,7 +234,7 @@ describe('the stop hook drives a workflow', () => {
 
     const run = await asked(project)
 
-    expect(run.answer.systemMessage).toContain('more markers than a stop has time for')
+    expect(run.answer.systemMessage).toContain('not checked')
     expect(run.durationMs).toBeLessThan(7000)
   })
 })

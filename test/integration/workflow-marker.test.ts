@@ -43,7 +43,7 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
   return found.filter(({ check }) => check === 'workflow').map(({ ok, what, fix }) => [ok, what, fix])
 }
 
-const RUNNING = 'the workflow "flow" runs: phase only, attempt 1 of 3'
+const RUNNING = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 /** Lets another process create its marker just before this one takes the lock of the task folder. */
 const OTHER_PROMISE = `
@@ -71,7 +71,7 @@ describe.concurrent('a marker that is created while', () => {
     }
     rmSync(project.at(MARKER), { force: true })
     const run = await project.shell(`exec node -r ./other.cjs "${CLI}" workflow ${words.join(' ')}`)
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('promises another postflight') })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('is the marker of another postflight') })
     expect(project.read(MARKER)).toBe('{"reason": "another promise"}')
     // Nothing was put aside, and nothing is lost.
     expect(await outcomeOf(project)).toBe(outcome)
@@ -94,8 +94,8 @@ describe.concurrent('inspect', () => {
   })
 
   it.each([
-    ['over', 'the workflow "flow" is over (aborted)'],
-    ['missing', "it is a workflow's, but there is no workflow here"],
+    ['over', 'the workflow "flow" has ended (aborted)'],
+    ['missing', 'it belongs to a workflow, but this task has none'],
   ] as const)('says that it is %s', async (how, note) => {
     const project = await leftBehind(how)
     expect((await project.cli(['inspect', '7'])).stdout).toContain(`  ! ${note}\n`)
@@ -104,15 +104,20 @@ describe.concurrent('inspect', () => {
 
 describe.concurrent('explain', () => {
   it.each<[string, object, string, RegExp]>([
-    ['its own session', stop(), 'driver', /runs: phase only, attempt 1 of 3\): it looks .*gives out the next prompt/],
-    ['its sub-agent', subagentStop(), 'allow', /it looks at what was left, and lets go/],
+    [
+      'its own session',
+      stop(),
+      'driver',
+      /is running: phase only, attempt 1 of 3\): the driver checks .*gives out the next prompt/,
+    ],
+    ['a sub-agent of it', subagentStop(), 'allow', /the driver checks the results and allows the stop/],
     [
       'a stop with a sub-agent in the background',
       stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }),
       'allow',
-      /and lets go/,
+      /and allows the stop/,
     ],
-    ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /another session drives it/],
+    ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /this session does not drive it/],
   ])('says for %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
     const project = await started()
     project.write('payload.json', JSON.stringify({ cwd: project.dir, ...payload }))
@@ -132,7 +137,7 @@ describe.concurrent('explain', () => {
     const project = await leftBehind('over')
     project.write('payload.json', JSON.stringify({ cwd: project.dir, ...stop() }))
     const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
-    expect(stdout).toContain('is over (aborted)')
+    expect(stdout).toContain('has ended (aborted)')
   })
 })
 
@@ -197,7 +202,7 @@ describe.concurrent('adopt and create --force', () => {
     const project = await started()
     const before = project.read(MARKER)
     const run = await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`resume` takes it over') })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('to take it over, `workflow resume`') })
     expect(project.read(MARKER)).toBe(before)
   })
 })
@@ -211,13 +216,13 @@ describe.concurrent('doctor', () => {
     [
       'a marker whose run is over',
       () => leftBehind('over'),
-      '.postflight-pending is left behind: the workflow "flow" is over (aborted)',
+      '.postflight-pending is left behind: the workflow "flow" has ended (aborted)',
       'postflight clear 007_flow',
     ],
     [
       'a marker whose run is missing',
       () => leftBehind('missing'),
-      ".postflight-pending is left behind: it is a workflow's, but there is no workflow here",
+      '.postflight-pending is left behind: it belongs to a workflow, but this task has none',
       'postflight clear 007_flow',
     ],
     [
@@ -269,7 +274,7 @@ describe.concurrent('doctor', () => {
         project.write(STATE, '{')
         return project
       },
-      `${STATE} is no whole JSON`,
+      `${STATE} is not complete JSON`,
       'repair that file by hand, or move it away',
     ],
   ])('finds %s, with its fix', async (_what, make, what, fix) => {

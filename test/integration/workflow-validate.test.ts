@@ -97,7 +97,7 @@ describe('workflow validate', () => {
     project.write('flow.yaml', example.replace("prompt: 'Break", 'prompt: Break'))
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
     expect(run.stdout).toBe(
-      '✗ flow.yaml:5:13  Nested mappings are not allowed in compact mappings (a text that holds ": " needs quotes)\n1 fault\n',
+      '✗ flow.yaml:5:13  Nested mappings are not allowed in compact mappings (a string that contains ": " needs quotes)\n1 fault\n',
     )
   })
 
@@ -106,18 +106,18 @@ describe('workflow validate', () => {
     project.write('flow.yaml', YAML)
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
     expect(run.stdout.split('\n')).toHaveLength(9)
-    expect(run.stdout).toContain('✗ flow.yaml:6:5  phases.0.next: there is no phase "nowhere"\n')
-    expect(run.stdout).toContain('"format" would not be checked: the keywords are type, enum, const,')
+    expect(run.stdout).toContain('✗ flow.yaml:6:5  phases.0.next: unknown phase "nowhere"\n')
+    expect(run.stdout).toContain('unknown keyword "format": the keywords are type, enum, const,')
     expect(run.stdout).toMatch(/\n7 faults\n$/)
   })
 
   it.each([
-    ['flow.json', '{"name": "x" "phases": []}', ['1:14 '], 'no JSON here: comma expected'],
-    ['flow.json', '{"name": "x", "phases": [],}', ['1:28 '], 'no JSON here: property name expected'],
+    ['flow.json', '{"name": "x" "phases": []}', ['1:14 '], 'invalid JSON: comma expected'],
+    ['flow.json', '{"name": "x", "phases": [],}', ['1:28 '], 'invalid JSON: property name expected'],
     ['flow.yaml', 'name: x\nphases:\n  - id: a\n   prompt: p\n', ['4:1 '], 'Sequence item'],
-    ['flow.yaml', 'name: x: y\nphases: []\n', ['1:7 '], 'holds ": " needs quotes'],
+    ['flow.yaml', 'name: x: y\nphases: []\n', ['1:7 '], 'contains ": " needs quotes'],
     ['flow.yaml', 'name: x\nname: y\nphases: []\n', ['2:1 '], 'Map keys must be unique'],
-    ['flow.yaml', '---\nname: x\n---\nname: y\n', ['3:1 '], 'a file of its own'],
+    ['flow.yaml', '---\nname: x\n---\nname: y\n', ['3:1 '], 'put each definition in its own file'],
     ['flow.yaml', '', ['1:1 '], 'must be an object'],
     ['flow.json', '[]', ['1:1 '], 'must be an object'],
   ])('reports the syntax error in %s: %j', async (name, text, places, detail) => {
@@ -196,14 +196,14 @@ phases:
     await project.cli(['workflow', 'next', '7'])
     const finished = await project.cli(['workflow', 'next', '7'])
     for (const { stdout } of [validated, started]) expect(stdout).toMatch(/: 1 phase, at most 1 prompt\n/)
-    expect(faulty.stdout).toMatch(/name: must be at least 1 character long\n.*phases: must be at least 1 entry\n/)
-    expect(finished.stdout).toBe('finish: stalled (1 attempt came to nothing: a.txt is not there)\n')
+    expect(faulty.stdout).toMatch(/name: must be at least 1 character long\n.*phases: must have at least 1 entry\n/)
+    expect(finished.stdout).toBe('finish: stalled (1 attempt failed: a.txt is missing)\n')
   })
 
   it.each(['missing.yaml', '.'])('prints one line for %s, which is not a file', async (name) => {
     const run = await createProject().cli(['workflow', 'validate', name])
     expect(run).toMatchObject({ status: 65, stdout: '' })
-    expect(run.stderr).toMatch(/^postflight: \S+ (is not there: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
+    expect(run.stderr).toMatch(/^postflight: \S+ (does not exist: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
 
   it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml'])(

@@ -115,7 +115,9 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     project.write(`${IN_TASK}/plan.json`, '{"steps": "no"}')
     const again = await next(project)
     expect(again).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
-    expect(again.prompt).toContain('plan.json does not fit its schema: at "/steps", type must be array')
+    expect(again.prompt).toContain(
+      'plan.json does not match its schema: the value at "/steps" must satisfy type: array',
+    )
     project.write(`${IN_TASK}/plan.json`, '{"steps": ["one"]}')
     expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
   })
@@ -151,14 +153,12 @@ describe('an agent that never writes its artifact', () => {
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
     const again = await next(project)
     expect(again).toMatchObject({ command: 'prompt', attempt: 2 })
-    expect(again.prompt).toContain('What was wrong the last time: out.txt is not there')
+    expect(again.prompt).toContain('Problem with the last result: out.txt is missing')
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
 
     const status = await project.cli(['workflow', 'status', '7'])
-    expect(status.stdout).toMatch(
-      /✗ only .*attempt 2 of 2\n {2}! 2 attempts came to nothing, the last one: out.txt is not there/,
-    )
+    expect(status.stdout).toMatch(/✗ only .*attempt 2 of 2\n {2}! 2 attempts failed, most recently: out.txt is missing/)
 
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 3 })
@@ -172,9 +172,9 @@ describe('an agent that never writes its artifact', () => {
     await next(project)
     expect(await next(project)).toMatchObject({
       ...{ command: 'finish', outcome: 'completed' },
-      why: expect.stringMatching(/^1 step or artifact was given up/),
+      why: expect.stringMatching(/^1 step or artifact was skipped/),
     })
-    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/warn .*out.txt is not there/)
+    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/warn .*out.txt is missing/)
   })
 })
 
@@ -200,13 +200,13 @@ describe('steps', () => {
     project.write(`${IN_TASK}/step-result.json`, 'no json')
     const retry = await next(project)
     expect(retry).toMatchObject({ phase: 'work', step: 1, attempt: 2, artifact: 'step-result.json' })
-    expect(retry.prompt).toContain('step-result.json is no JSON')
+    expect(retry.prompt).toContain('step-result.json is not JSON')
     project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
     expect((await next(project)).prompt).toContain('Do {"do":"second"}')
     project.write(`${IN_TASK}/step-result.json`, '{"success": false, "summary": "too hard"}')
-    expect((await next(project)).prompt).toContain('What was wrong the last time: too hard')
+    expect((await next(project)).prompt).toContain('Problem with the last result: too hard')
     project.write(`${IN_TASK}/step-result.json`, '{"success": false}')
-    const why = '1 step or artifact was given up on the way (`postflight workflow history` says which)'
+    const why = '1 step or artifact was skipped (`postflight workflow history` says which)'
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed', why })
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`! ${why}`)
     for (const name of ['1-1', '1-2', '2-1', '2-2']) {
@@ -234,12 +234,9 @@ describe('steps', () => {
   })
 
   it.each([
-    [
-      'list.json has no list at "/a~1b/0" to take the steps from: mend the file, then `workflow resume`',
-      { 'a/b': [3] },
-    ],
+    ['list.json has no list of steps at "/a~1b/0": fix the file, then run `workflow resume`', { 'a/b': [3] }],
     ['list.json has no list', {}],
-    ['more than 1000: mend the file, then `workflow resume`', { 'a/b': [Array(1001).fill('x')] }],
+    ['more than the maximum of 1000: fix the file, then run `workflow resume`', { 'a/b': [Array(1001).fill('x')] }],
   ])('that a pointer does not find stall the run until the file is repaired: %s', async (why, holding) => {
     const project = await started(stepped)
     await next(project)
@@ -249,7 +246,9 @@ describe('steps', () => {
       outcome: 'stalled',
       why: expect.stringContaining(why),
     })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('mend the file, then `workflow resume`')
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(
+      'fix the file, then run `workflow resume`',
+    )
     project.write(`${IN_TASK}/list.json`, '{"a/b": [["mended"]]}')
     await project.cli(['workflow', 'resume', '7'])
     expect((await next(project)).prompt).toContain('Do mended')
@@ -261,11 +260,11 @@ describe('steps from an artifact that is not there', () => {
     const project = await started({ name: 'steps', phases: [{ id: 'work', steps: { from: 'x.json', pointer: '' } }] })
     expect(await next(project)).toMatchObject({
       ...{ command: 'finish', outcome: 'stalled' },
-      why: 'x.json is not there to take the steps from: make it, then `workflow resume`',
+      why: 'x.json, which lists the steps, is missing: create it, then run `workflow resume`',
     })
     project.write(`${IN_TASK}/x.json`, 'no json')
     await project.cli(['workflow', 'resume', '7'])
-    expect((await next(project)).why).toMatch(/^x\.json is no JSON \(.*\): mend the file, then `workflow resume`$/)
+    expect((await next(project)).why).toMatch(/^x\.json is not JSON \(.*\): fix the file, then run `workflow resume`$/)
   })
 })
 
@@ -284,7 +283,7 @@ describe('bad input', () => {
     const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
     expect(run).toMatchObject({
       status: 65,
-      stderr: expect.stringContaining('flow.yaml:6:5: phases.0.next: there is no phase "nowhere"'),
+      stderr: expect.stringContaining('flow.yaml:6:5: phases.0.next: unknown phase "nowhere"'),
     })
     expect(project.has('specs/007_flow')).toBe(false)
   })
@@ -303,9 +302,9 @@ describe('bad input', () => {
     )
     const run = await project.cli(['workflow', 'validate', file])
     expect(run.status).toBe(0)
-    expect(run.stdout).toContain('phase "a" lies on a loop and sets no max_visits')
+    expect(run.stdout).toContain('phase "a" is on a loop without max_visits')
     expect(run.stdout).toContain('phase "b" cannot be reached')
-    expect(run.stdout).toContain('no phase leaves "z.json"')
+    expect(run.stdout).toContain('no phase has the artifact "z.json"')
   })
 
   it.each(['--host-session', '--parent-session'])(
@@ -349,7 +348,9 @@ describe('bad input', () => {
     const run = await runProcess(process.execPath, words, { cwd: project.dir, env: project.env, uid: user.uid })
     chmodSync(project.at(IN_TASK, 'sub'), 0o755)
     expect(run.status, run.stderr).toBe(0)
-    expect(JSON.parse(run.stdout).prompt).toContain('the last time: sub/out.txt is out of reach (EACCES)')
+    expect(JSON.parse(run.stdout).prompt).toContain(
+      'Problem with the last result: sub/out.txt is out of reach (EACCES)',
+    )
   })
 
   it('an artifact in a folder that is a link does not count', async () => {
@@ -364,7 +365,7 @@ describe('bad input', () => {
     [
       'cut in half',
       (project: Project) => truncateSync(project.at(IN_TASK, 'workflow/state.json'), 300),
-      /is no whole JSON/,
+      /is not complete JSON/,
     ],
     [
       'of another version',
@@ -373,7 +374,7 @@ describe('bad input', () => {
           `${IN_TASK}/workflow/state.json`,
           project.read(`${IN_TASK}/workflow/state.json`).replace('"version":1', '"version":2'),
         ),
-      /is of version 2/,
+      /has version 2/,
     ],
   ])('a state file %s is left as it is, reported in one line, and blocks no stop', async (_what, spoil, said) => {
     const project = await started(one())
@@ -395,9 +396,9 @@ describe('bad input', () => {
   })
 
   it.each([
-    [['start', '8', '--definition', 'flow.json'], 64, /give a slug after its number, as in `8 my_slug`\.$/],
-    [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml is not there/],
-    [['graph', '8'], 1, /no folder for task 8/],
+    [['start', '8', '--definition', 'flow.json'], 64, /give a slug after the number, as in `8 my_slug`\.$/],
+    [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml does not exist/],
+    [['graph', '8'], 1, /task 8 has no folder/],
   ])('an error names the missing file, folder or slug: %j', async (words, status, said) => {
     const project = await started(one())
     const run = await project.cli(['workflow', ...words])
@@ -436,7 +437,9 @@ describe('bad input', () => {
     const refused = await start()
     expect(refused.status).toBe(1)
     // It does not suggest `resume`, which would be refused.
-    expect(refused.stderr).toMatch(/\("one", completed\): `start --fresh` puts it aside and begins anew\.\n$/)
+    expect(refused.stderr).toMatch(
+      /"one" \(completed\): `workflow start --fresh` puts it aside and starts a new run\.\n$/,
+    )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
@@ -563,7 +566,7 @@ describe('stop, resume, abort', () => {
     const project = await startedIn('s1')
     const { stdout } = await project.cli(['workflow', 'next', '7'])
     expect(stdout).toMatch(
-      /^wait: session s1 drives this workflow\. `postflight workflow resume 007_flow` takes it over where/,
+      /^wait: session s1 drives this workflow\. To take it over, run `postflight workflow resume 007_flow` in/,
     )
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
     expect(stdout).toContain(Object.keys(env)[0])
@@ -597,7 +600,7 @@ describe('stop, resume, abort', () => {
   it('resume without a session says how to ask for each prompt', async () => {
     const project = await started(two)
     const { stdout } = await project.cli(['workflow', 'resume', '7'])
-    expect(stdout).toContain('\nAsk for each prompt: postflight workflow next 007_flow\n')
+    expect(stdout).toContain('\nGet each prompt with: postflight workflow next 007_flow\n')
     expect(stdout).not.toContain('drives it')
   })
 
@@ -613,6 +616,6 @@ describe('stop, resume, abort', () => {
   it('`create` does not replace the marker of a run', async () => {
     const project = await started(two)
     const run = await project.cli(['create', '7', '--operation', 'x'])
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("is a workflow's") })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('belongs to a workflow') })
   })
 })

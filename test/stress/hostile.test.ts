@@ -112,7 +112,7 @@ describe('a marker that was written since holds a sub-agent', () => {
       const { SubagentStop = '', Stop } = await askAll(sandbox, pack, env)
 
       const { reason } = JSON.parse(SubagentStop) as { reason?: string }
-      expect(reason).toMatch(/^Written here\.\nTask 001_fresh: .* says specs\/001_fresh\/\.postflight-pending\.$/m)
+      expect(reason).toMatch(/^Written here\.\nTask 001_fresh: .* Marker: specs\/001_fresh\/\.postflight-pending$/m)
       expect(reason).not.toContain('IGNORE')
       expect(Stop).toBe('{}')
     }),

@@ -7,7 +7,7 @@ import { QUOTE_LIMIT } from './phrases.ts'
 
 /** What each rule of docs/design.md, "Stops", means for a marker. */
 export const RULE_SENTENCES: Record<Rule, string> = {
-  workflow: 'it belongs to a workflow, whose driver answers for it',
+  workflow: 'it is the marker of a workflow',
   bypassed: 'stop_hook_active is true in the marker: the stop is allowed, and marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
   'unowned-stop': 'it has no host session: such a marker blocks only the stops of sub-agents',
@@ -17,7 +17,7 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   'other-agent': 'it belongs to another agent of this session',
   background: 'a sub-agent is still running in the background: the stop is allowed, and the host asks again later',
   capped: `it has blocked ${CONTINUATION_LIMIT} stops, the limit: the stop is allowed, and the marker is kept as abandoned`,
-  block: 'blocked: the postflight is pending',
+  block: 'the postflight is pending',
 }
 
 /** What the driver of a running workflow does at a stop, as the end of a sentence. */

@@ -36,7 +36,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(reasonsIn(main.at(-1))).toEqual([
       [
         'Postflight pending: status update, git commit',
-        `Task ${TASK}: the postflight of its research (research) is not done, says specs/${TASK}/.postflight-pending.`,
+        `Task ${TASK}: the postflight of its research (research) is not done yet. Marker: specs/${TASK}/.postflight-pending`,
         'Steps that remain:',
         '  1. status update',
         '  2. git commit',
@@ -90,12 +90,12 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(reasons.map((reason) => /This is continuation (.*)\.$/m.exec(reason)?.[1])).toEqual([
       '1 of 3',
       '2 of 3',
-      '3 of 3: the next stop goes through and the marker is kept as abandoned',
+      '3 of 3: the next stop is allowed, and the marker is kept as abandoned',
     ])
     expect(ran.result).toMatchObject({ result: 'The research is finished.' })
     expect(ran.notices).toEqual([
       expect.stringMatching(
-        new RegExp(`^Stop says: postflight-guard: task ${TASK} stopped without its postflight after 3 continuations`),
+        new RegExp(`^Stop says: postflight-guard: task ${TASK} stopped without its postflight after 3 blocked stops`),
       ),
     ])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])

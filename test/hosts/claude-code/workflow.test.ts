@@ -56,7 +56,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
       '3-2.json',
       '3-3.json',
     ])
-    expect(ran.notices).toEqual([expect.stringMatching(/task 007_flow is completed/)])
+    expect(ran.notices).toEqual([expect.stringMatching(/task 007_flow has ended \(completed\)/)])
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 

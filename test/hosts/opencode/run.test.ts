@@ -36,7 +36,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(ran.texts.at(-1)).toBe('I am done.')
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-    expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 continuations')
+    expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
   it('is not held, nor anything counted, at a text that a tool call follows in the same answer', async () => {

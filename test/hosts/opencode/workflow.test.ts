@@ -75,7 +75,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was given up [^\n]+\.\n9 prompts were given out/,
+      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n9 prompts were given out/,
     )
     expect(ran.texts).toEqual(['All is done.'])
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
@@ -304,9 +304,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     })
 
     const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
-    expect(results[0]).toContain('no folder for task 7')
+    expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
-    expect(results[2]).toContain('nowhere.yaml is not there')
+    expect(results[2]).toContain('nowhere.yaml does not exist')
     expect(guarded.read(`${IN_TASK}/workflow/state.json`)).toBeUndefined()
   })
 })
