@@ -436,7 +436,7 @@ describe('bad input', () => {
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
     const refused = await start()
     expect(refused.status).toBe(1)
-    // It does not suggest `resume`, which would be refused.
+    // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
       /"one" \(completed\): `workflow start --fresh` puts it aside and starts a new run\.\n$/,
     )
