@@ -117,7 +117,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(tools).not.toContain('question')
     expect(tools).not.toContain('workflow_run')
     expect(mainTurns(model.turns('main')).at(-1)?.lastUserText).toContain(
-      'The workflow of task 007_flow is completed: 1 step or artifact was given up',
+      'The workflow of task 007_flow is completed: 1 step or artifact was skipped',
     )
     expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', host_session: session })
     expect(await server.children(session)).toHaveLength(4)
