@@ -138,7 +138,7 @@ export function displayPath(context: CommandContext, target: string): string {
 function isFolder(target: string): boolean {
   try {
     const kind = kindAt(target)
-    return kind === 'folder' || kind === 'a link'
+    return kind === 'folder' || kind === 'link'
   } catch {
     return false
   }

@@ -101,7 +101,9 @@ function makeFolder(folder: TaskFolder): void {
         throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)
       }
       const kind = kindAt(target)
-      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind: kind ?? 'gone' })
+      // Removed a moment ago.
+      if (kind === undefined) throw new PostflightError('cannot-write', { path: target, detail: 'ENOENT' }, error)
+      if (kind !== 'folder') throw new PostflightError('not-a-folder', { path: target, kind })
     }
   }
 }

@@ -3,6 +3,8 @@
  * (docs/design.md, "Commands"). None is 2: hosts read that exit code of a hook as *block*.
  */
 
+import type { PathKind } from './files.ts'
+
 /** Exit codes of the CLI. */
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
 
@@ -76,7 +78,7 @@ export interface ErrorArguments {
   'host-unknown': { readonly host: string; readonly known: string }
   'scope-unknown': { readonly scope: string }
   'scope-not-of-host': { readonly scope: string; readonly host: string }
-  'not-a-folder': { readonly path: string; readonly kind: string }
+  'not-a-folder': { readonly path: string; readonly kind: PathKind }
   'cannot-write': { readonly path: string; readonly detail: string }
   internal: { readonly detail: string }
 }

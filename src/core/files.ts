@@ -33,3 +33,6 @@ export const JOURNAL_FOLDER = '.postflight'
 /** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'
+
+/** What lies at a path, links not followed; `other` is a device or a socket. */
+export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'

@@ -4,21 +4,21 @@ import type { Recorded } from '../core/journal-entry.ts'
 import type { Payload } from '../core/payload.ts'
 import { NOTHING_TO_REPORT, type Report } from '../core/stop/answer-for.ts'
 
-/** What the hook knows when an event comes. */
+/** The event that the hook answers, and its circumstances. */
 export interface HookContext {
   readonly payload: Payload
   readonly environment: Environment
   /** Every distinct root, in the resolver's order. */
   readonly roots: readonly string[]
-  /** Where the agent would type a command that is printed. */
+  /** How the agent's commands find the root and the CLI. */
   readonly reader: CommandReader
   /** ms since the epoch. */
   readonly nowMs: number
-  /** When to go on with what there is, as an age of this process (ms). */
+  /** The age of this process (ms) at which no further marker is judged. */
   readonly deadline: number
 }
 
-/** What the hook did about an event. */
+/** The result of handling an event. */
 export interface HookResult {
   readonly report: Report
   readonly recorded: readonly Recorded[]
@@ -26,5 +26,5 @@ export interface HookResult {
   readonly complaints: readonly string[]
 }
 
-/** The result of an event that is not ours. */
+/** The result for an event that needs nothing. */
 export const NOTHING_DONE: HookResult = { report: NOTHING_TO_REPORT, recorded: [], complaints: [] }

@@ -1,14 +1,15 @@
+import { allowedComplaint } from '../core/messages/stops.ts'
 import { writeAll } from '../io/process/output.ts'
 import { runHook } from './run.ts'
 
-/** The hook's entry: `node dist/hook.js`, the launcher, and `postflight hook` start this file. */
+/** The hook's entry point: `node dist/hook.js`, the launcher and `postflight hook` start this file. */
 
-// A bug anywhere must not become an exit code or an empty stdout.
+// A bug must not lead to an exit code or an empty stdout.
 process.on('uncaughtException', (error) => {
-  writeAll(2, `postflight-guard: the stop was allowed: ${error}\n`)
+  writeAll(2, `${allowedComplaint(String(error))}\n`)
   writeAll(1, '{}\n')
   process.exit(0)
 })
 
-// A stdin that never ends would keep the process alive.
+// An explicit exit, because a stdin that never ends would keep the process alive.
 void runHook().then(() => process.exit(0))

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 
-/** Loads the workflow's driver from the file beside the hook's own: a stop without a workflow must not pay for it. */
+/** Loads the driver of workflows from a file of its own, so that a stop without a workflow does not pay for it. */
 
-/** The driver. @throws {Error} when the file is not there. */
+/** The driver of workflows. @throws {Error} when its file is missing. */
 export function loadWorkflowDriver(): typeof import('./workflow.ts') {
   return createRequire(import.meta.filename)('./workflow.js') as typeof import('./workflow.ts')
 }

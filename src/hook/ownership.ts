@@ -1,6 +1,6 @@
 import type { Recorded } from '../core/journal-entry.ts'
 import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
-import { ownerNotNoted } from '../core/messages/stops.ts'
+import { NO_TIME_LEFT, ownerNotNoted } from '../core/messages/stops.ts'
 import type { Payload } from '../core/payload.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { aboutMarker } from '../core/stop/outcome.ts'
@@ -14,18 +14,18 @@ import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import type { HookContext, HookResult } from './context.ts'
 
 /**
- * Ownership (docs/design.md, "Ownership"): a host's shell does not always say which agent it runs for, its `PostToolUse`
- * does. The agent that ran the command that printed a marker's id is the marker's owner.
+ * Handles `PostToolUse` (docs/design.md, "Ownership"): a host's shell does not always say which agent it runs for, but
+ * `PostToolUse` does. The agent whose command printed a marker's id owns the marker.
  */
 
 const NOTHING_FOUND: FoundMarkers = { markers: [], problems: [] }
 
-/** Gives the markers that the payload's command printed to the payload's agent. */
+/** Notes the payload's agent as the owner of the markers whose ids its command printed. */
 export function handleToolUse(context: HookContext): HookResult {
   const { payload, environment, deadline } = context
   const recorded: Recorded[] = []
   const complaints: string[] = []
-  // Without an id in the output there is nothing to look for.
+  // Without an id in the output there is nothing to search for.
   const { markers, problems } = payload.output?.includes('pf_') ? findMarkers(context.roots) : NOTHING_FOUND
   const complain = (path: string, detail: string): void => {
     complaints.push(ownerNotNoted(path, detail))
@@ -34,14 +34,14 @@ export function handleToolUse(context: HookContext): HookResult {
   const sessionBornMs = markers.length === 0 ? undefined : sessionBirthMs(payload, environment)
   for (const stored of markers) {
     const { folder } = stored
-    // One that another process does not let go of takes its time, and the answer has a limit.
+    // A marker whose lock another process holds takes a second, and the answer has a time limit.
     if (isPast(deadline)) {
-      complain(markerDisplayPath(folder), 'there was no time left')
+      complain(markerDisplayPath(folder), NO_TIME_LEFT)
       break
     }
     if (stored.kind !== 'marker') complain(markerDisplayPath(folder), stored.detail)
     if (stored.kind !== 'marker' || !isClaimedBy(stored.marker, payload)) continue
-    // A command may print the id of a marker that a clone brought: it did not make that one.
+    // A command may also print the id of a marker that came with a clone.
     if (isFromBefore(sessionBornMs, stored.marker, stored.times)) continue
     try {
       const { plan, marker } = changeMarker(
@@ -65,12 +65,12 @@ function ownerFields(payload: Payload): Record<string, unknown> {
 }
 
 /**
- * Only an owner that is not known yet is filled in: `inspect` prints ids too, and looking does not take a promise over.
- * A marker without a session is bound only by the command that made it, for the same reason.
+ * True when the payload's command makes its agent the owner. An owner that is known stays: `inspect` prints ids too, and
+ * does not take a marker over. For the same reason, a marker without a session is bound only by `create` and `adopt`.
  */
 function isClaimedBy(marker: Marker, payload: Payload): boolean {
   if (!isMarkerId(marker.id) || marker.agent !== undefined || payload.session === undefined) return false
-  // Made by one agent for others, of that type: its maker is not the owner.
+  // A marker for agents of one type does not belong to the agent of another type that created it.
   if (marker.agentType !== undefined && marker.agentType !== payload.agentType) return false
   if (!payload.output?.includes(marker.id)) return false
   return isUnowned(marker) ? /\b(?:create|adopt)\b/.test(payload.command ?? '') : marker.hostSession === payload.session

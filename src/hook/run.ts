@@ -3,7 +3,7 @@ import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import { showsNotice } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages/errors.ts'
-import { unreadableNotice } from '../core/messages/stops.ts'
+import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../core/messages/stops.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { answerFor } from '../core/stop/answer-for.ts'
 import { stripControl } from '../core/text.ts'
@@ -18,18 +18,18 @@ import { handleSessionStart } from './session-start.ts'
 import { handleStop } from './stop.ts'
 
 /**
- * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (DESIGN section 5, "Fail open").
+ * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").
  */
 
-/** Of a hostile folder's many markers no more than this are complained of. */
+/** The most complaints that are printed: a hostile folder may hold very many markers. */
 const MAX_COMPLAINTS = 20
 
-/** The age (ms) of this process after which no further marker is settled: one may take a second, and the answer 5 s. */
-const SETTLED_BY_MS = 3_500
+/** The age (ms) of this process after which no further marker is judged: one may take a second, and the hook has 5 s. */
+const DEADLINE_MS = 3_500
 
 const CLI = path.join(import.meta.dirname, '..', 'bin', 'postflight.js')
 
-/** The hook from start to end. Never rejects. */
+/** Runs the hook from start to end. Never rejects. */
 export async function runHook(): Promise<void> {
   let payload: Payload | undefined
   let answer: HookAnswer = ALLOW
@@ -39,7 +39,7 @@ export async function runHook(): Promise<void> {
       if (payload !== undefined) answer = answerPayload(payload)
     }
   } catch (error) {
-    complain(`postflight-guard: the stop was allowed: ${describe(error)}`)
+    complain(allowedComplaint(describe(error)))
   }
   writeAll(1, formatAnswer(answer, payload !== undefined && showsNotice(payload, process.env)))
 }
@@ -48,11 +48,11 @@ async function readPayload(): Promise<Payload | undefined> {
   const read = await readStdin()
   if (read.kind === 'nothing') return EMPTY_PAYLOAD
   if (read.kind === 'text') return parsePayload(read.text)
-  complain(`postflight-guard: the stop was allowed: stdin could not be read (${read.detail})`)
+  complain(stdinComplaint(read.detail))
   return undefined
 }
 
-/** What each event of ours is answered by. */
+/** The handler of each event that the hook answers. */
 const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
@@ -68,15 +68,15 @@ function answerPayload(payload: Payload): HookAnswer {
   const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder() })
   const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, CLI) }
   const { roots } = place
-  const result = handle({ payload, environment, roots, reader, nowMs: Date.now(), deadline: SETTLED_BY_MS })
+  const result = handle({ payload, environment, roots, reader, nowMs: Date.now(), deadline: DEADLINE_MS })
   const { answer, notices } = answerFor(payload, result.report, reader)
   for (const { path: folder, detail } of place.problems) complain(unreadableNotice(folder, detail))
   for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(complaint)
-  for (const complaint of appendRecorded(result.recorded, Date.now())) complain(`postflight-guard: ${complaint}`)
+  for (const problem of appendRecorded(result.recorded, Date.now())) complain(journalComplaint(problem))
   return answer
 }
 
-/** A current folder that was removed leads nowhere; the other start folders still do. */
+/** The current folder; where it was removed, the file system's top, so that the other start folders still count. */
 function currentFolder(): string {
   try {
     return process.cwd()
@@ -99,6 +99,6 @@ function describe(error: unknown): string {
 }
 
 function complain(text: string): void {
-  // A folder's name may hold what paints a terminal.
+  // The name of a folder may hold escape sequences.
   writeAll(2, `${stripControl(text)}\n`)
 }

@@ -3,7 +3,7 @@ import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { observeUnfinished } from '../io/stop/observe.ts'
 import type { HookContext, HookResult } from './context.ts'
 
-/** `SessionStart`: the session is told of unfinished postflights. */
+/** Handles `SessionStart`: the session is told of unfinished postflights (docs/design.md, "Recovery"). */
 export function handleSessionStart({ roots, nowMs, deadline }: HookContext): HookResult {
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   return {

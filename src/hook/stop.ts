@@ -14,7 +14,7 @@ import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
-/** `SubagentStop` and `Stop`: the markers are observed, a plan is made and committed, and running workflows go on. */
+/** Handles `SubagentStop` and `Stop`: observes the markers, plans, commits the plan, and moves running workflows on. */
 export function handleStop(context: HookContext): HookResult {
   const { payload, environment, roots, nowMs, deadline } = context
   if (exemptionOf(payload, environment) !== undefined) return NOTHING_DONE
@@ -31,7 +31,7 @@ export function handleStop(context: HookContext): HookResult {
   }
 }
 
-/** Running workflows of this very session. Their driver is loaded only for them. */
+/** Moves the running workflows of this session on. Their driver is loaded only if there are any. */
 function driveRuns(
   markers: readonly SeenMarker[],
   { payload, reader, nowMs, deadline }: HookContext,

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
 import { commandLine } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
-import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
 import { unsettledNotice } from '../core/messages/stops.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
@@ -14,45 +14,45 @@ import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.t
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
 
 /**
- * The driver for hosts with stop hooks: a bundle of its own, loaded only when a marker of a running workflow was found.
- * `SubagentStop` only looks; `Stop` looks too, because a SubagentStop can be missing, and gives out the next prompt.
+ * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only when a running workflow's marker was found.
+ * `SubagentStop` only observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
  */
 
-/** A marker of a running workflow, of the payload's own session. */
+/** A running workflow's marker that belongs to the payload's session. */
 export interface WorkflowMarker {
   readonly folder: TaskFolder
   readonly bypassed: boolean
-  /** Set where the agent's folder does not lead to the run's root. */
+  /** The `--root` of printed commands; undefined where the agent's folder leads to the run's root. */
   readonly rootOption: string | undefined
 }
 
-/** The stop that asks. */
+/** The stop at which runs are driven. */
 export interface WorkflowStop {
   readonly session: string
-  /** True for a stop of the main conversation with nothing running behind it: whoever had the prompt has come back. */
+  /** True for a stop of the main conversation without running sub-agents: the work of the last prompt is over. */
   readonly returned: boolean
-  /** True when something else holds the agent already: then no prompt is given out. */
+  /** True when a marker blocks this stop already: then no prompt is given out. */
   readonly held: boolean
   readonly nowMs: number
-  /** When this process was started, which was after the agent wanted to stop (ms since the epoch). */
+  /** The start of this process (ms since the epoch), which is later than the agent's stop. */
   readonly sinceMs: number
-  /** When to go on with what there is, as an age of this process (ms). */
+  /** The age of this process (ms) at which no further run is driven. */
   readonly deadline?: number | undefined
 }
 
-/** What the runs did. */
+/** The result of driving the runs. */
 export interface DrivenRuns {
   readonly report: RunReport
   readonly recorded: readonly Recorded[]
 }
 
-/** Moves every run of this session on; at most one of them, the first in path order, gives out a prompt. Never throws. */
+/** Moves every run of this session on. At most one, the first in path order, gives out a prompt. Never throws. */
 export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop): DrivenRuns {
   let prompt: string | undefined
   const notices: string[] = []
   const recorded: Recorded[] = []
   for (const [index, { folder, bypassed, rootOption }] of markers.entries()) {
-    // A run that another process does not let go of takes its time, and the answer has a limit.
+    // A run whose lock another process holds takes a second, and the answer has a time limit.
     if (isPast(stop.deadline)) {
       notices.push(unsettledNotice(markers.length - index))
       break
@@ -64,14 +64,14 @@ export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop
         if (requireState(folder).hostSession !== stop.session) continue
         haltRun(folder, 'bypassed', stop.nowMs)
         notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed, resume))
-        recorded.push({ root: folder.root, entry: { ...entry, detail: 'stopped: bypassed' } })
+        recorded.push({ root: folder.root, entry: { ...entry, detail: RUN_RECORDS.bypassed } })
         continue
       }
       const mine = stop.returned && !stop.held && prompt === undefined
       const turn = takeTurn(
         folder,
         { sinceMs: stop.sinceMs, patience: 'hook' },
-        // The marker may say anything: the state says whose run it is.
+        // The marker may say anything; the state says whose run it is.
         ({ active, hostSession }) =>
           active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
       )
@@ -92,13 +92,11 @@ export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop
 }
 
 function detailOf({ command, due, state }: Turn): string | undefined {
-  if (due !== undefined) {
-    return `prompt${state.repeats > 0 ? ' again' : ''}: ${due.phase}${due.step === undefined ? '' : ` step ${due.step}`} attempt ${due.attempt}`
-  }
+  if (due !== undefined) return RUN_RECORDS.prompt(due.phase, due.step, due.attempt, state.repeats > 0)
   return command === 'finish' ? (state.outcome ?? undefined) : undefined
 }
 
-/** A prompt that a block has no room for is left in a file. */
+/** The block's reason for a prompt. A prompt that is too long for a reason is written to a file. */
 function promptFor(folder: TaskFolder, due: DuePrompt): string {
   const isHandedOn = due.agent !== undefined || due.model !== undefined
   const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt

@@ -14,16 +14,16 @@ import { hasContinuations } from './continuations/count.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { listTaskFolders } from './task-folders.ts'
 
-/** From what a person calls a task to its folder. */
+/** Finds the folder of a task by the name that a person typed. */
 
-/** A task folder directly below `specs/`, whether it is there or not. */
+/** The task folder of that name directly below `specs/`; it need not exist. */
 export function taskFolderAt(root: string, name: string): TaskFolder {
   return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
 }
 
 /**
- * Every folder that `reference` may mean, in path order.
- * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: what is there would be made a second time.
+ * Every folder that `reference` matches, in path order.
+ * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: a folder that exists would be created again.
  */
 export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
   const { folders, problems } = listTaskFolders(root)
@@ -38,9 +38,9 @@ function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
 }
 
 /**
- * The one folder that a person means by `task`; undefined where there is none. Of several, the one that has something
- * of ours. A folder that is there may be named as it is, or as it was printed, also where nobody could give a new one
- * such a name: its marker must be clearable.
+ * The folder of `task`; undefined where there is none. Of several, the one that holds a file of ours. An existing folder
+ * may be named exactly, or as it was printed, even where a new folder could not have such a name: its marker must be
+ * clearable.
  * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
  */
 export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
@@ -54,25 +54,25 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
     const [inUse, another] = candidates.filter(holdsOurs)
     if (inUse !== undefined && another === undefined) return inUse
   }
-  // That it is not there would be a guess.
+  // Without a listing it is not known that the folder is missing.
   if (matching.length === 0)
     refuseUnsearched(problems.filter((problem) => problem.path === path.join(root, SPECS_FOLDER)))
   if (matching.length <= 1) return matching[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
 }
 
-/** @throws {PostflightError} `file-unreadable` for the first folder that could not be looked into. */
+/** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */
 export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
   if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
 }
 
-/** By its name, or by its path below `specs/` where several have the name; both as they are printed, too. */
+/** True when `name` is the folder's name or its path below `specs/`, exactly or as it was printed. */
 function isNamed({ task, relative }: TaskFolder, name: string): boolean {
   const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
   return names.some((one) => one === name || stripControl(one) === name)
 }
 
-/** What `task` refers to; undefined for what is no reference, but the name of a folder that is there. */
+/** The reference in `task`; undefined where it is not valid but names an existing folder. */
 function readReference(task: string, isThere: boolean): TaskReference | undefined {
   try {
     return parseTaskReference(task)
@@ -82,7 +82,7 @@ function readReference(task: string, isThere: boolean): TaskReference | undefine
   }
 }
 
-/** True for a folder with a marker, an abandoned one, or what is left of continuations. */
+/** True for a folder with a marker, an abandoned marker, a loop guard or claims. */
 export function holdsOurs(folder: TaskFolder): boolean {
   return (
     kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||

@@ -1,10 +1,12 @@
 import fs from 'node:fs'
+import { KIND_NAMES } from '../core/messages/files.ts'
 import { closeQuietly, READING } from './fs/descriptors.ts'
 import { errorCode, isAbsent } from './fs/errors.ts'
+import { kindOfStats } from './fs/path-kind.ts'
 
-/** Reading a journal of any length: its end, or what came since. Never through a link, never a pipe, never all of it. */
+/** Reads a part of a journal of any length: its end, or the lines since the last read. Never through a link, never a pipe. */
 
-/** No more than this (bytes) is read at once. The journal is rotated at 1 MiB, so a longer one is none of ours alone. */
+/** The most that is read at once, in bytes. The journal is rotated at 1 MiB, so other programs wrote to a longer one. */
 export const JOURNAL_PART_BYTES = 16_777_216
 
 /** Whole lines of a journal file. */
@@ -12,24 +14,24 @@ export type JournalPart =
   | {
       readonly kind: 'lines'
       readonly lines: readonly string[]
-      /** Where the next line will begin, in bytes. */
+      /** The offset at which the next line will begin, in bytes. */
       readonly end: number
-      /** True when it did not begin where it was asked to, because that would have been too long ago. */
+      /** True when the part begins later than asked for, because the journal is too long. */
       readonly cut: boolean
     }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** The whole lines from `start` on (bytes); nothing where there is no such file. Of very many, the last ones. */
+/** Reads whole lines from `start` (bytes) on: the last ones of very many, none where there is no such file. */
 export function readJournalPart(file: string, start: number): JournalPart {
   let descriptor: number | undefined
   try {
     descriptor = fs.openSync(file, READING)
     const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return { kind: 'unreadable', detail: 'no regular file' }
+    if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] }
     const from = Math.max(start, stats.size - JOURNAL_PART_BYTES)
     const bytes = readFrom(descriptor, from, stats.size)
     const cut = from > start
-    // A cut falls into a line.
+    // The cut falls inside a line.
     const first = cut ? bytes.indexOf(0x0a) + 1 : 0
     const last = bytes.lastIndexOf(0x0a) + 1
     const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
@@ -37,7 +39,7 @@ export function readJournalPart(file: string, start: number): JournalPart {
   } catch (error) {
     if (isAbsent(error)) return { kind: 'lines', lines: [], end: 0, cut: false }
     const code = errorCode(error)
-    return { kind: 'unreadable', detail: code === 'ELOOP' ? 'a link' : code }
+    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code }
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }

@@ -2,24 +2,26 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { formatJournalEntry, type JournalEntry, type Recorded } from '../core/journal-entry.ts'
+import { KIND_NAMES, unwritable } from '../core/messages/files.ts'
 import { APPENDING, closeQuietly, writeWhole } from './fs/descriptors.ts'
 import { errorText } from './fs/errors.ts'
 import { withLock } from './fs/lock.ts'
 import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
+import { kindOfStats } from './fs/path-kind.ts'
 
-/** The journal (DESIGN section 10): appended in one write, rotated at 1 MiB, one old file kept. */
+/** Writes the journal (docs/design.md, "Journal"): appended in one write, rotated at 1 MiB, one old file kept. */
 
 const ROTATE_BYTES = 1_048_576
 
-/** The journal of a root, old file first. */
+/** The paths of a root's journal. */
 export function journalPaths(root: string): { folder: string; old: string; current: string } {
   const folder = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
   return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
 }
 
 /**
- * Appends entries in one write, or more where a full disk takes only a part. A journal that cannot be written stops nobody.
- * @returns why it could not be written, or undefined.
+ * Appends entries in one write, or in several where the disk takes only a part. Never throws.
+ * @returns the reason for people why the journal could not be written, or undefined.
  */
 export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number): string | undefined {
   if (entries.length === 0) return undefined
@@ -29,19 +31,19 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
     if (makeOwnFolder(folder)) hideFromGit(folder)
     descriptor = fs.openSync(current, fs.constants.O_RDWR | APPENDING, 0o644)
     const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return `${current}: no regular file`
+    if (!stats.isFile()) return unwritable(current, KIND_NAMES[kindOfStats(stats)])
     const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')
     writeWhole(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
     if (stats.size >= ROTATE_BYTES) rotate(root)
     return undefined
   } catch (error) {
-    return `${current}: ${errorText(error)}`
+    return unwritable(current, errorText(error))
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
 
-/** Appends to the journal of each root; gives what could not be written. */
+/** Appends to the journal of each root. Returns the reasons for people why a journal could not be written. */
 export function appendRecorded(recorded: readonly Recorded[], nowMs: number): string[] {
   const roots = [...new Set(recorded.map((one) => one.root))]
   return roots.flatMap((root) => {
@@ -50,13 +52,13 @@ export function appendRecorded(recorded: readonly Recorded[], nowMs: number): st
   })
 }
 
-/** True when the last line was never ended (a full disk, a kill): what is appended to it would be lost with it. */
+/** True when the last line is incomplete (a full disk, a kill): text appended to it would be lost with it. */
 function endsWithinLine(descriptor: number, size: number): boolean {
   const last = Buffer.alloc(1)
   return size > 0 && fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
 }
 
-/** Under a lock, and only if it is still large: two processes that rotate at once must not push out a full file. */
+/** Rotates under a lock, and only if the journal is still large: two processes at once must not discard a full file. */
 function rotate(root: string): void {
   const { folder, old, current } = journalPaths(root)
   try {
@@ -64,6 +66,6 @@ function rotate(root: string): void {
       if (fs.lstatSync(current).size >= ROTATE_BYTES) fs.renameSync(current, old)
     })
   } catch {
-    // Somebody else rotates, or it is done at the next entry.
+    // Another process rotates it, or the next entry will.
   }
 }

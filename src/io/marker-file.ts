@@ -6,11 +6,11 @@ import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../
 import type { TaskFolder } from '../core/task-folder.ts'
 import { readSmallFile } from './fs/read.ts'
 
-/** A marker's file as it is read, and named to people. Readers need no lock. */
+/** Reads marker files. Readers need no lock. */
 
 /**
- * Reads the marker of a folder, or what it was abandoned as; undefined where there is none. Never throws. `likely`:
- * the caller has just seen that something is there.
+ * Reads the marker of a folder, or its abandoned marker; undefined where there is none. Never throws. `likely`: the
+ * caller has just seen that something lies there.
  */
 export function readMarker(
   folder: TaskFolder,
@@ -33,8 +33,8 @@ export function readMarker(
 }
 
 /**
- * What was read, where that must be known before anything is done to it.
- * @throws {PostflightError} `marker-unreadable` when something that is no file, or may not be read, has its name.
+ * The marker that was read; undefined where there is none.
+ * @throws {PostflightError} `marker-unreadable` when its file cannot be read or is something else.
  */
 export function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {
   if (read?.kind === 'unreadable') {

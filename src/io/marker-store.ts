@@ -17,26 +17,26 @@ import { readMarker, requireReadable } from './marker-file.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
 
 /**
- * The one marker store: changes or removes markers without ever losing what it could not understand, always under the
- * folder's lock.
+ * The one marker store: it changes and removes markers, always under the folder's lock, and never loses a text that it
+ * could not parse.
  */
 
-/** A caller's plan for a marker, made under the lock. The store hands it back, so it may carry results of the caller's own. */
+/** A caller's plan for a marker, made under the lock. The store returns it, so it may carry the caller's own results. */
 export interface MarkerPlan {
-  /** The fields to write, or to lay over those that are there; undefined removes one. */
+  /** The fields to write, or to change in the marker that is there; undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The plan for a marker that is written anew. */
+/** The plan for a new marker. */
 export interface NewMarkerPlan extends MarkerPlan {
   /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
 }
 
 /**
- * Writes a marker. `plan` is called under the lock with what is there now and decides, or throws.
+ * Writes a marker. `plan` is called under the lock with the present marker and decides, or throws.
  * @returns the plan.
- * @throws {PostflightError} `marker-unreadable` when something that is no file has the marker's name.
+ * @throws {PostflightError} `marker-unreadable` when something other than a file has the marker's name.
  */
 export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
@@ -56,8 +56,8 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
 }
 
 /**
- * Replaces a marker's text; its continuations stay counted, also where it gets another identity by that.
- * @throws {PostflightError} `marker-vanished` when it was removed or replaced meanwhile.
+ * Replaces a marker's text. Its continuations stay counted, also where its identity changes.
+ * @throws {PostflightError} `marker-vanished` when it was removed or replaced in the meantime.
  */
 function rewriteMarker(present: StoredMarker, text: string): void {
   const { folder, identity } = present
@@ -66,7 +66,7 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   createFile(temporary, text)
   try {
     carryCount(folder.path, identity, { id: parseMarker(text).id, file: fileIdentity(temporary) ?? identity.file })
-    // Plain `rm` takes no lock: what it removed a moment ago must not come back.
+    // Plain `rm` takes no lock: a marker that it removed a moment ago must not be restored.
     if (fileIdentity(target) !== identity.file) {
       throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
     }
@@ -77,22 +77,22 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   }
 }
 
-/** How to change a marker. */
+/** Options of `changeMarker`. */
 export interface ChangeOptions {
   readonly patience?: 'command' | 'hook'
-  /** True to replace a text that does not parse; it is kept beside the marker. */
+  /** True to replace a text that does not parse; a copy is kept beside the marker. */
   readonly replaceUnparsed?: boolean
 }
 
-/** A marker as it is after its plan, which is undefined where it was left alone. */
+/** A marker after its plan was carried out; the plan is undefined where the marker was left alone. */
 export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
   readonly plan: Plan
   readonly marker: Marker
 }
 
 /**
- * Changes fields of a marker; `plan` sees the marker as it is under the lock, and gives undefined to leave it alone.
- * Unknown fields stay, and so does the count.
+ * Changes fields of a marker. `plan` is called under the lock with the present marker, and returns undefined to leave it
+ * alone. Unknown fields and the count stay.
  * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `locked`.
  */
 export function changeMarker<Plan extends MarkerPlan | undefined>(
@@ -125,7 +125,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
   })
 }
 
-/** A marker that is too large to be written again is replaced by what is to be changed; its text is kept. */
+/** The marker's new text. One that would be too large is replaced by the changes alone; a copy of the old text is kept. */
 function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string, unknown>>): string {
   try {
     return formatMarker(withFields(present.marker.fields ?? {}, changes))
@@ -137,9 +137,9 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
 }
 
 /**
- * Ends a marker: removes it with loop guard and claims, if `still` holds for it under the lock.
- * @returns the marker that was ended; undefined when another process was first.
- * @throws {PostflightError} `marker-unreadable`: what it is cannot be told.
+ * Removes a marker with loop guard and claims, if `still` is true for it under the lock.
+ * @returns the marker that was removed; undefined when another process was first.
+ * @throws {PostflightError} `marker-unreadable`.
  */
 export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): StoredMarker | undefined {
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
@@ -151,8 +151,9 @@ export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => b
 }
 
 /**
- * Gives a marker up whose continuations are spent: renames it to `.postflight-abandoned` and removes the loop guard.
- * @returns the marker that was given up; undefined when it is not (or no longer) so.
+ * Abandons a marker whose continuations are spent: renames it to `.postflight-abandoned` and removes the loop guard, if
+ * `still` is true for it under the lock.
+ * @returns the marker that was abandoned, or undefined.
  */
 export function abandonMarker(
   folder: TaskFolder,
@@ -177,13 +178,13 @@ function isAbandonedName(name: string): boolean {
   return name.startsWith(ABANDONED_FILE)
 }
 
-/** What `clearFolder` removed. */
+/** The marker and the files that `clearFolder` removed. */
 export interface Cleared {
   readonly marker: StoredMarker | undefined
   readonly files: readonly string[]
 }
 
-/** The files that `clear` would remove from a folder, by name. */
+/** The names of the files that `clear` removes from a folder. */
 export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
   return fs
     .readdirSync(folder.path)
@@ -192,13 +193,13 @@ export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[
     .sort()
 }
 
-/** Ours, and what a killed process left beside them. */
+/** Our own files, and the temporary files that a killed process left. */
 const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
 
 /**
  * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked. A marker
  * that does not parse is copied first.
- * @throws {PostflightError} `marker-unreadable` when the marker, or an abandoned one, is no file: nothing is removed.
+ * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
  */
 export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
@@ -218,7 +219,7 @@ export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
 }
 
 /**
- * Makes a pending marker of an abandoned one, as a new promise with a count of its own.
+ * Turns an abandoned marker into a pending one: a new promise with a count of its own.
  * @returns the plan; undefined when there is no abandoned marker, or a pending one beside it.
  */
 export function reviveAbandoned<Plan extends MarkerPlan>(

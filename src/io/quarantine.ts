@@ -6,29 +6,29 @@ import type { TaskFolder } from '../core/task-folder.ts'
 import { kindAt } from './fs/path-kind.ts'
 
 /**
- * What is kept before a marker is written over or removed: a text that could not be understood (DESIGN section 3), and
- * an earlier postflight that was never done. Each gets a name that is free. Where it cannot be kept, the file system's
- * error is thrown, and nothing may be removed.
+ * Keeps copies before a marker is overwritten or removed: of a text that could not be parsed (docs/design.md, "Markers"),
+ * and of an earlier abandoned marker. Each copy gets a free name. A copy that fails throws the file-system error, so that
+ * the caller removes nothing.
  */
 
-/** Copies a marker that did not parse, under the name it was read from; an empty one holds nothing to keep. */
+/** Copies the file `fileName` if its marker did not parse. An empty file needs no copy. */
 export function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
   if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
 }
 
-/** Copies the file that a marker was read from, whatever it holds. */
+/** Copies the file `fileName` that a marker was read from. */
 export function keepText(read: StoredMarker, fileName: string): void {
   const source = path.join(read.folder.path, fileName)
   fs.copyFileSync(source, freeName(path.join(read.folder.path, UNPARSED_FILE)), fs.constants.COPYFILE_EXCL)
 }
 
-/** An earlier abandoned marker is evidence too: it gets a number. */
+/** Renames an earlier abandoned marker to a free name with a number: it is evidence too. */
 export function keepEarlierAbandoned(folder: TaskFolder): void {
   const target = path.join(folder.path, ABANDONED_FILE)
   if (kindAt(target) !== undefined) fs.renameSync(target, freeName(`${target}.1`))
 }
 
-/** `path`, or the next `path.N` that is free. */
+/** The path itself, or the first `path.N` that is free. */
 function freeName(target: string): string {
   const base = target.replace(/\.\d+$/, '')
   let name = target

@@ -6,15 +6,16 @@ import { PROJECT_VARIABLES } from '../core/hosts/index.ts'
 import type { SearchProblem } from '../core/task-folder.ts'
 import { errorCode, isAbsent } from './fs/errors.ts'
 
-/** The one root resolver (DESIGN section 4). `hooks/postflight-hook` walks the same way; a test compares them. */
+/** The one root resolver (docs/design.md, "Roots"). `hooks/postflight-hook` walks up in the same way; a test compares them. */
 
-/** Where to start looking, and who said so. */
+/** A folder to start from. */
 export interface StartFolder {
+  /** The option or variable that names it, or a code for any other source. */
   readonly from: string
   readonly path: string
 }
 
-/** What the start folders are taken from. */
+/** The sources of the start folders. */
 export interface RootSources {
   readonly option?: string | undefined
   readonly payloadCwd?: string | undefined
@@ -22,21 +23,21 @@ export interface RootSources {
   readonly cwd: string
 }
 
-/** The start folders in their order; those that nobody named are left out. */
+/** The start folders in their order, one for each source that is set. */
 export function startFolders({ option, payloadCwd, environment, cwd }: RootSources): StartFolder[] {
   const candidates: [string, string | undefined][] = [
     ['--root', option],
     ['POSTFLIGHT_ROOT', variable(environment, 'POSTFLIGHT_ROOT')],
-    ["the payload's cwd", payloadCwd],
+    ['payload-cwd', payloadCwd],
     ...PROJECT_VARIABLES.map((name): [string, string | undefined] => [name, variable(environment, name)]),
-    ['the current folder', cwd],
+    ['cwd', cwd],
   ]
   return candidates.flatMap(([from, folder]) =>
     folder === undefined ? [] : [{ from, path: path.resolve(cwd, folder) }],
   )
 }
 
-/** Every distinct root that the start folders lead to, in their order; where one could not be looked for, `problems` says so. */
+/** Every distinct root that the start folders lead to, in their order. Failed searches are added to `problems`. */
 export function findRoots(starts: readonly StartFolder[], problems: SearchProblem[] = []): string[] {
   const roots = new Set<string>()
   const seen = new Set<string>()
@@ -50,25 +51,25 @@ export function findRoots(starts: readonly StartFolder[], problems: SearchProble
 }
 
 /**
- * The root that a command finds by itself when an agent types it: the agent's shell has its current folder and
- * `POSTFLIGHT_ROOT`, and not the host's project variable. Any other root must be named in a command that is printed.
+ * The root that a command finds without `--root` in the agent's shell, which has its current folder and
+ * `POSTFLIGHT_ROOT`, but not the host's project variable. A printed command must name any other root.
  */
 function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
   const { POSTFLIGHT_ROOT } = environment
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
 }
 
-/** Where a hook looks, and what a command finds where the agent types it. */
+/** The roots of a hook, and the root that the agent's commands find. */
 export interface HookPlace {
   /** Every distinct root, in the resolver's order. */
   readonly roots: readonly string[]
-  /** The root that a command of the agent finds by itself. */
+  /** The root that the agent's commands find without `--root`. */
   readonly foundRoot: string | undefined
-  /** Start folders whose root could not be looked for. */
+  /** Folders at which a search failed. */
   readonly problems: readonly SearchProblem[]
 }
 
-/** The place of a hook that was started with these sources. */
+/** The place of a hook with these sources. */
 export function findHookPlace(sources: RootSources): HookPlace {
   const problems: SearchProblem[] = []
   const roots = findRoots(startFolders(sources), problems)
@@ -76,8 +77,8 @@ export function findHookPlace(sources: RootSources): HookPlace {
 }
 
 /**
- * Walks up from `start` to the nearest folder that holds a real `specs/` folder; stops at a `.git` entry or the top.
- * Links in `start` itself are resolved first, so that one project has one name.
+ * The nearest folder at or above `start` that holds a real `specs/` folder; undefined where a `.git` entry or the top
+ * comes first. Links in `start` itself are resolved first, so that each project has one path.
  */
 export function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
@@ -99,7 +100,7 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
       folder = parent
     }
   } catch (error) {
-    // What could not be seen is not known to be missing: whoever goes on up may come to another project.
+    // The folder may still hold `specs/`. A walk that went on from here could end in another project.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return undefined
   }

@@ -5,11 +5,11 @@ import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } fr
 import { errorCode, isAbsent } from './fs/errors.ts'
 
 /**
- * The one search (DESIGN section 2): `specs/` itself, every folder below it, and one deeper below folders whose name
- * does not begin with a digit. Links are not followed. `hooks/postflight-hook` looks in the same places.
+ * The one search (docs/design.md, "Task folders"): `specs/` itself, every folder below it, and one level deeper below
+ * folders whose name does not begin with a digit. Links are not followed. `hooks/postflight-hook` searches the same places.
  */
 
-/** Every folder of a root that may hold a marker, in path order, and what could not be looked into. */
+/** Every folder of a root that may hold a marker, in path order, and the folders that could not be searched. */
 export function listTaskFolders(root: string): { folders: TaskFolder[]; problems: SearchProblem[] } {
   const problems: SearchProblem[] = []
   const specs = path.join(root, SPECS_FOLDER)
@@ -34,15 +34,15 @@ function subfolders(folder: string, problems: SearchProblem[]): string[] {
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // Gone meanwhile is nothing to report.
+    // A folder that was removed in the meantime is not a problem.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return []
   }
 }
 
 /**
- * The folders among `folders` in which something of that name lies, whatever it is. Those that nobody may look into
- * are added to `problems`: their markers, if any, cannot be judged.
+ * The folders among `folders` in which something has that name. Folders that cannot be searched are added to `problems`:
+ * their markers, if any, cannot be judged.
  */
 export function foldersHolding(
   folders: readonly TaskFolder[],

@@ -222,7 +222,7 @@ describe.concurrent('an agent with limited permissions', () => {
 
     chmodSync(project.at('specs'), 0o755)
     expect(run.answer.decision).toBe('block')
-    expect(run.stderr).toContain('journal.jsonl: EACCES')
+    expect(run.stderr).toContain('journal.jsonl cannot be written (EACCES)')
   })
 
   it('is blocked by a marker that can be counted, beside one that cannot', async () => {

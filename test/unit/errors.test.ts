@@ -22,7 +22,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     fault: 'FaultOfJson',
   },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
-  ...{ scope: 'SCOPE', kind: 'KIND', longest: 120, largest: 999_999 },
+  ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 
 /** The sentence of a code, with its arguments from `EVERY_ARGUMENT`. */
@@ -110,8 +110,8 @@ describe('the sentences of errors', () => {
 
   it.each([
     ['file', '/p is a file, but must be a real folder: remove or rename it. Nothing was written there.'],
-    ['a link', '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.'],
-  ])('%s in the place of a folder must be removed', (kind, expected) => {
+    ['link', '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.'],
+  ] as const)('%s in the place of a folder must be removed', (kind, expected) => {
     expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
   })
 

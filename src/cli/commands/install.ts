@@ -206,6 +206,6 @@ function originalText(target: Target, file: string, present: string): string | u
     if (!target.holds(text, file)) return text
   }
   // A link is not removed: its target would keep our entries.
-  if (leadsTo('') && kindAt(file) !== 'a link') return undefined
+  if (leadsTo('') && kindAt(file) !== 'link') return undefined
   return target.remove(present, file)
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
 import { type JournalLine, parseJournalLine } from '../../core/journal-entry.ts'
 import { LOGS_TEXT } from '../../core/messages/commands.ts'
-import { journalCut } from '../../core/messages/files.ts'
+import { journalCut, KIND_NAMES } from '../../core/messages/files.ts'
 import { oneLine } from '../../core/text.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { journalPaths } from '../../io/journal.ts'
@@ -73,7 +73,7 @@ export async function followLogs(
 function readableJournal(root: string): ReturnType<typeof journalPaths> {
   const paths = journalPaths(root)
   const kind = kindAt(paths.folder)
-  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, kind)
+  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, KIND_NAMES[kind])
   return paths
 }
 

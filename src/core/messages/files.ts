@@ -1,3 +1,4 @@
+import type { PathKind } from '../files.ts'
 import type { FieldKind, MarkerProblem } from '../marker.ts'
 import { oneLine } from '../text.ts'
 import { QUOTE_LIMIT } from './phrases.ts'
@@ -40,11 +41,34 @@ export function unwritable(path: string, detail: string): string {
 }
 
 /** Something that has the name of a folder which postflight-guard needs. */
-export function inPlaceOfFolder(path: string, kind: string): string {
-  return `${path} is ${kind === 'file' ? 'a file' : kind}, but must be a real folder`
+export function inPlaceOfFolder(path: string, kind: PathKind): string {
+  return `${path} is ${KIND_NAMES[kind]}, but must be a real folder`
 }
 
 /** A journal that is so long that only its end was read. */
 export function journalCut(bytes: number): string {
   return `the journal is very long: only its last ${bytes / 1_048_576} MiB were read`
 }
+
+/** What lies at a path, by its kind. */
+export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
+  file: 'a file',
+  folder: 'a folder',
+  link: 'a link',
+  pipe: 'a named pipe',
+  other: 'a device or a socket',
+}
+
+/** Why a file cannot be used; each stands in parentheses or after "is". */
+export const FILE_DETAILS = {
+  missing: 'no such file',
+  tooLarge: 'too large',
+  largerThan: (bytes: number): string => `larger than ${bytes} bytes`,
+  belowFile: 'below a file',
+  behind: (kind: PathKind): string => `behind ${KIND_NAMES[kind]}`,
+  outOfReach: (code: string): string => `out of reach (${code})`,
+  brokenLink: 'a broken link',
+  linkOutside: 'a link that leads out of the project',
+  incompleteWrite: 'incomplete write',
+  kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
+} as const

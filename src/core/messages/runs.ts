@@ -101,3 +101,10 @@ export const GRAPH_TEXT = {
   steps: (count: number): string => counted(count, 'step'),
   stepsFrom: (artifact: string): string => `steps from ${artifact}`,
 } as const
+
+/** What the journal says of a run. */
+export const RUN_RECORDS = {
+  bypassed: 'stopped: bypassed',
+  prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
+    `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
+} as const

@@ -67,3 +67,27 @@ export function ownerNotNoted(path: string, detail: string): string {
 export function unlistedComplaint(path: string, detail: string): string {
   return `postflight-guard: ${inLine(path)}: unfinished postflights there were not listed (${detail})`
 }
+
+/** For stderr: the hook allowed the stop because it failed. */
+export function allowedComplaint(why: string): string {
+  return `postflight-guard: the stop was allowed: ${why}`
+}
+
+/** For stderr: the payload could not be read. */
+export function stdinComplaint(why: string): string {
+  return allowedComplaint(`stdin could not be read (${why})`)
+}
+
+/** Why a payload could not be read; each stands in parentheses. */
+export const STDIN_DETAILS = {
+  tooLong: (bytes: number): string => `longer than ${bytes} bytes`,
+  noEnd: (ms: number): string => `no end after ${ms} ms`,
+} as const
+
+/** For stderr: a journal could not be written. */
+export function journalComplaint(problem: string): string {
+  return `postflight-guard: not in the journal: ${problem}`
+}
+
+/** Why the owner of a marker was not noted, where no error is to blame. */
+export const NO_TIME_LEFT = 'there was no time left'

@@ -10,20 +10,20 @@ import { readSmallFile } from '../fs/read.ts'
 import { createFile, tryRemoveFile } from '../fs/write.ts'
 
 /**
- * The files of the claims' folder: one per claim, one per marker that was noted as expired. Whose claims count for a
- * marker, `core/loop-guard.ts` says.
+ * Reads and writes the claims' folder: one file per claim, and one per marker that was noted as expired. The claims that
+ * count for a marker: see `core/loop-guard.ts`.
  */
 
 const CLAIM_MAX_BYTES = 200
 
-/** A claim younger than this (ms) may be underway; an older one's process was killed: the hook answers sooner. */
+/** A claim younger than this (ms) may be underway. The process of an older one was killed: the hook answers sooner. */
 const UNDERWAY_MS = 5_000
 
-/** The time (s since the epoch) that a claim is given when its process has seen to everything: long ago. */
+/** The file time (s since the epoch) of a confirmed claim: long ago. */
 const CONFIRMED_TIME = 946_684_800
 
 /**
- * Every claim in a task folder, whoever made it; none where the claims' folder is missing. Other files are passed over.
+ * Every claim in a task folder, of whatever marker; none where the claims' folder is missing. Other files are ignored.
  * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
  */
 export function readClaims(folder: string): Claim[] {
@@ -39,7 +39,7 @@ export function readClaims(folder: string): Claim[] {
   return names.map(parseClaimName).filter((claim) => claim !== undefined)
 }
 
-/** A link of that name would lead our writes to elsewhere. */
+/** Refuses anything but a folder: a link would redirect our writes. */
 function requireOwnFolder(folder: string): void {
   const kind = kindAt(folder)
   if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: folder, kind })
@@ -50,19 +50,19 @@ export function highestSlot(claims: readonly Claim[]): number {
   return Math.max(0, ...claims.map((claim) => claim.slot))
 }
 
-/** The identity of the marker's file that a claim was made on; undefined where that cannot be read. Never throws. */
+/** The identity of the marker file that a claim was made on; undefined where the claim cannot be read. Never throws. */
 export function readClaimedFile(folder: string, claim: Claim): string | undefined {
   const read = readSmallFile(claimPath(folder, claim), CLAIM_MAX_BYTES)
   return read.kind === 'text' ? read.text.trim() : undefined
 }
 
-/** The path of a claim's file. */
+/** The path of a claim. */
 export function claimPath(folder: string, claim: Claim): string {
   return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
 }
 
 /**
- * Claims a slot for a marker, durably. True when the slot is ours now, false when another process has it.
+ * Claims a slot for a marker, durably; false when another process has the slot.
  * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
  */
 export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
@@ -71,7 +71,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
     createFile(claimPath(folder, claim), `${marker.file}\n`)
     return true
   } catch (error) {
-    // ENOENT: the folder was removed between the two calls, as `clear` does.
+    // Absent: the folder was removed between the two calls, as `clear` does.
     if (errorCode(error) === 'EEXIST' || isAbsent(error)) return false
     throw error
   }
@@ -82,28 +82,28 @@ function prepareClaims(folder: string): void {
   if (makeOwnFolder(claims)) hideFromGit(claims)
 }
 
-/** Says of a claim that its process has seen to everything: it is underway no more. Never throws. */
+/** Marks a claim as confirmed: its process has finished with it, so it is not underway. Never throws. */
 export function confirmClaim(folder: string, claim: Claim): void {
   try {
     fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
   } catch {
-    // Then it counts as underway for a while, which delays nothing but giving the marker up.
+    // The claim counts as underway for some seconds, which only delays abandoning the marker.
   }
 }
 
 /**
- * True while another process may be between its claim and its block. Giving the marker up now would take it from
- * under that process: its continuation would be spent without a block, and it could leave a loop guard behind.
+ * True while another process may be between its claim and its block. If the marker were abandoned now, that process's
+ * continuation would be spent without a block, and it could leave a loop guard behind.
  */
 export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
   return readClaims(folder).some((claim) => {
     const stats = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })
-    // What is no file was made by nobody's hook.
+    // Hooks create regular files only.
     return stats?.isFile() === true && Math.abs(nowMs - stats.mtimeMs) < UNDERWAY_MS
   })
 }
 
-/** Notes once that a marker expired; false when that was noted before, or cannot be. */
+/** Notes that a marker expired; false when that was noted before, or cannot be noted. Never throws. */
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   try {
     prepareClaims(folder)
@@ -126,8 +126,7 @@ export function listClaimFiles(folder: string): string[] | undefined {
 }
 
 /**
- * Removes those of `names` that are ours, what lies there under `key`, and the folder if nothing else is in it. Never
- * throws.
+ * Removes the files of ours among `names`, all files under `key`, and the folder if nothing else is in it. Never throws.
  */
 export function removeClaimFiles(folder: string, names: readonly string[], key: string | undefined): void {
   try {
@@ -139,13 +138,13 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
     }
     tidyClaims(folder)
   } catch {
-    // They count for nobody any more.
+    // These claims do not count any more.
   }
 }
 
 /**
- * Removes the claims' folder if there is nothing in it: no claim, and no file of somebody else's.
- * @throws where that cannot be told.
+ * Removes the claims' folder if it is empty but for our `.gitignore`.
+ * @throws file-system errors.
  */
 export function tidyClaims(folder: string): void {
   const claims = path.join(folder, CLAIMS_FOLDER)
@@ -154,7 +153,7 @@ export function tidyClaims(folder: string): void {
   try {
     fs.rmdirSync(claims)
   } catch {
-    // A claim was made meanwhile.
+    // Another process made a claim in the meantime.
     if (kindAt(claims) === 'folder') hideFromGit(claims)
   }
 }

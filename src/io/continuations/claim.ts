@@ -10,27 +10,27 @@ import { readCount } from './count.ts'
 import { showCount } from './loop-guard-file.ts'
 
 /**
- * Counting a continuation (DESIGN section 6). It is claimed by creating a file exclusively, one per slot, so any number
- * of processes may try at once, none waits, and a kill at any instant leaves at most a slot that is spent without a
- * block. The loop guard file is written after the claim and shows the number to `cat`.
+ * Counts a continuation (docs/design.md, "Counting continuations"). It is claimed by creating a file exclusively, one per
+ * slot. So any number of processes may try at once, none waits for another, and a kill at any instant leaves at most a
+ * slot that is spent without a block. The loop guard file is written after the claim and shows the number to `cat`.
  */
 
-/** Every retry means that another process got on; more of them than this is no contention any more. */
+/** Each retry means that another process made progress; contention alone does not cause more retries than this. */
 const MAX_ATTEMPTS = 20
 
-/** What came of trying to claim one continuation. */
+/** The result of trying to claim one continuation. */
 export type ClaimResult =
   /** The count is on disk: a block may be printed. */
   | { readonly kind: 'claimed'; readonly count: number }
   /** All continuations are spent. */
   | { readonly kind: 'spent' }
-  /** The marker was replaced or removed meanwhile, nothing is counted: judge it again. */
+  /** The marker was replaced or removed in the meantime and nothing is counted: judge it again. */
   | { readonly kind: 'changed' }
 
 /**
- * Counts one continuation, durably, if one is left. `reread` gives the marker as it lies there now, if it still holds
- * the same agent: one that was only rewritten (a step ticked, an owner learnt) is blocked all the same.
- * @throws when the count cannot be put on disk; nothing is counted then.
+ * Counts one continuation, durably, if one is left. `reread` returns the marker as it lies there now, if it still holds
+ * the same agent: a marker that was only rewritten (a step ticked, an owner noted) still blocks.
+ * @throws when the count cannot be written to disk; then nothing is counted.
  */
 export function claimContinuation(
   folder: string,
@@ -40,7 +40,7 @@ export function claimContinuation(
   try {
     return tryClaim(folder, marker, reread)
   } catch (error) {
-    // A folder of ours, or the task folder itself, was removed between two calls, as `clear` does.
+    // The claims' folder or the task folder was removed between two calls, as `clear` does.
     if (isAbsent(error)) return { kind: 'changed' }
     throw error
   }
@@ -51,9 +51,9 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
     const { spent, stale, floor } = readCount(folder, marker)
     if (isSpent(spent)) return { kind: 'spent' }
     if (stale.length > 0) {
-      // To whoever still has a marker in hand that was replaced, the new one's claims look stale.
+      // To a process that judged a marker which was then replaced, the new marker's claims look stale.
       if (!isPending(folder, marker)) return { kind: 'changed' }
-      // Left by a marker that was removed together with its loop guard: they count for nobody any more.
+      // Left by a marker that was removed together with its loop guard: they do not count any more.
       for (const claim of stale) tryRemoveFile(claimPath(folder, claim))
     }
     const claim = { key: claimKey(marker), slot: spent + 1 }
@@ -69,9 +69,9 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
 }
 
 /**
- * The claim is on disk. It stands if, after the loop guard shows it, the marker is still the one that was judged, or
- * that one rewritten: what replaces it later is judged by somebody who sees the loop guard. Else it must be given back,
- * and where the loop guard shows it already, that too.
+ * Decides whether the claim, which is on disk, stands. It stands if, after the loop guard shows it, the marker is still
+ * the one that was judged, or that marker rewritten: a marker that replaces it later is judged by a process that sees the
+ * loop guard. Otherwise the claim must be given back, and so must the loop guard where it shows the claim already.
  */
 function confirm(
   folder: string,
@@ -83,7 +83,7 @@ function confirm(
   let outcome: 'shown' | 'not-shown' = 'not-shown'
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      // Asked before too, so that as a rule nothing is shown for a marker that is gone.
+      // Checked before as well, so that usually nothing is shown for a marker that is gone.
       if (isPending(folder, marker)) {
         outcome = 'shown'
         const claims = showCount(folder, claim.slot)
@@ -103,18 +103,19 @@ function confirm(
   }
 }
 
-/** True while the marker that was judged is the one that lies there. */
+/** True while the marker in the folder is the one that was judged. */
 function isPending(folder: string, marker: MarkerIdentity): boolean {
   return fileIdentity(path.join(folder, MARKER_FILE)) === marker.file
 }
 
 /**
- * After a claim was given back: the loop guard shows what is left (the remaining claims, or what it showed without
- * any), or goes, in any case with the marker: one that stayed would count for the next promise here.
+ * Corrects the loop guard after a claim was given back: it shows what is left (the remaining claims, or its number without
+ * any), or is removed. It is always removed where the marker is gone: a loop guard that stayed would count for the next
+ * promise here.
  */
 function settleLoopGuard(folder: string, floor: number): void {
   let shown: number | undefined
-  // Looked at again after each change, because what was written or removed may be what another process had just shown.
+  // Read again after each change, because the number just written or removed may be one that another process had shown.
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const count = isGone(folder) ? 0 : Math.max(floor, highestSlot(readClaims(folder)))
     if (count === shown) break
@@ -124,7 +125,7 @@ function settleLoopGuard(folder: string, floor: number): void {
   }
 }
 
-/** True where no marker lies any more, of whatever kind. */
+/** True where nothing has the marker's name. */
 function isGone(folder: string): boolean {
   return kindAt(path.join(folder, MARKER_FILE)) === undefined
 }

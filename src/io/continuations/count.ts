@@ -14,18 +14,18 @@ import { readSmallFile } from '../fs/read.ts'
 import { highestSlot, readClaimedFile, readClaims } from './claim-files.ts'
 import { readLoopGuard } from './loop-guard-file.ts'
 
-/** How many continuations are spent, as claims and loop guard tell it; what they mean, `core/loop-guard.ts` says. */
+/** Reads how many continuations are spent from claims and loop guard; their meaning: see `core/loop-guard.ts`. */
 
-/** The continuations of a marker as they lie on disk. */
+/** The continuations of a marker, as read from disk. */
 export interface Count {
   readonly spent: number
-  /** Claims that count for nobody, as far as the one who reads them knows. */
+  /** Claims that do not count for this marker. */
   readonly stale: readonly Claim[]
-  /** The loop guard's number where no claim explains it: somebody else wrote it. Else 0. */
+  /** The loop guard's number where it is higher than every claim (another program wrote it), otherwise 0. */
   readonly floor: number
 }
 
-/** How many continuations are spent for this marker: 0 to 3. Writes nothing. */
+/** The number of continuations spent for this marker: 0 to 3. Writes nothing. */
 export function readSpent(folder: string, marker: MarkerIdentity): number {
   return readCount(folder, marker).spent
 }
@@ -40,7 +40,7 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
   let claims = readClaims(folder)
   const key = claimKey(marker)
   if (guard.kind === 'absent') {
-    // Only now does it matter which file another key's claim was made on.
+    // Without a loop guard it matters on which file the claim of another key was made.
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
   const spent = countSpent(claims, marker, guard)
@@ -52,8 +52,8 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
 }
 
 /**
- * True for a marker that was given up, and has come back beside the evidence of that, as `git checkout` brings back one
- * that is tracked: it is the same promise, and nothing of it is left.
+ * True when the abandoned marker beside it has the same id: `git checkout` restores a tracked marker in this way. It is the
+ * same promise, and its continuations are spent.
  */
 function wasGivenUp(folder: string, { id }: MarkerIdentity): boolean {
   if (!isMarkerId(id)) return false
@@ -61,7 +61,7 @@ function wasGivenUp(folder: string, { id }: MarkerIdentity): boolean {
   return read.kind === 'text' && read.whole && parseMarker(read.text).id === id
 }
 
-/** True when something is left of continuations: a loop guard or claims. */
+/** True when the folder has a loop guard or claims. */
 export function hasContinuations(folder: string): boolean {
   return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }

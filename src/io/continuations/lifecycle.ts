@@ -8,20 +8,20 @@ import { readCount } from './count.ts'
 import { readLoopGuard, showCount } from './loop-guard-file.ts'
 
 /**
- * What becomes of a marker's count when the marker is rewritten, or ends: whoever changes a marker, under its folder's
- * lock, comes here, while hooks go on claiming without one.
+ * Keeps a marker's count right when the marker is rewritten or ends. The marker store calls this under the folder's lock,
+ * while hooks go on claiming without one.
  */
 
-/** Sees to it that what is spent for `marker` counts on when it is rewritten, also where it gets another key by that. */
+/** Carries the count of `marker` over to the same marker rewritten, also where its key changes. */
 export function carryCount(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
   const kind = kindAt(path.join(folder, CLAIMS_FOLDER))
-  // Where something else lies in its place nothing can be counted, so nobody is held: ticking a step may go on.
+  // Where something else has the folder's name, nothing can be counted and no stop is blocked: ticking a step may go on.
   if (kind !== undefined && kind !== 'folder') return
   restoreLoopGuard(folder, marker)
   claimSpent(folder, marker, rewritten)
 }
 
-/** Writes the loop guard where it is missing though continuations are spent. */
+/** Writes the loop guard where continuations are spent and it is missing. */
 function restoreLoopGuard(folder: string, marker: MarkerIdentity): void {
   if (readLoopGuard(folder).kind === 'number') return
   const { spent } = readCount(folder, marker)
@@ -37,26 +37,26 @@ function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIde
 }
 
 /**
- * Ends a marker's count by `action`, which removes, renames, replaces or makes the marker. In this order a kill between
- * any two steps leaves either the marker and its count, or neither: the count is put where it does not need the loop
- * guard, and the loop guard goes first. Where it cannot be put there (a full disk), the loop guard goes last: what the
- * action leaves when it fails is counted still. Claims of a marker that comes after it stay.
+ * Ends a marker's count around `action`, which removes, renames, replaces or creates the marker. A kill between any two
+ * steps leaves either the marker and its count, or neither: first the count is pinned under the marker's own key, where it
+ * needs no loop guard, then the loop guard is removed. If the count cannot be pinned (a full disk), the loop guard is
+ * removed last, so that a marker which stays because the action fails is still counted. Claims of a later marker stay.
  */
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
   const guard = path.join(folder, LOOP_GUARD_FILE)
   const names = listClaimFiles(folder) ?? []
   const isPinned = marker === undefined || pinCount(folder, marker)
-  // What is no file is not ours to remove: then the marker stays too.
+  // Something other than a file is not ours: removing it fails, and the marker stays too.
   const goesFirst = isPinned || (kindAt(guard) ?? 'file') !== 'file'
   if (goesFirst) removeFile(guard)
   action()
-  // A hook that runs now may have written it in between; that hook then sees that its marker is gone.
+  // A hook that runs now may have written it again; that hook then sees that its marker is gone.
   if (goesFirst) tryRemoveFile(guard)
   else removeFile(guard)
   removeClaimFiles(folder, names, marker === undefined ? undefined : claimKey(marker))
 }
 
-/** Claims under the marker's own key whatever it has spent. False where that cannot be: it must not keep a marker. */
+/** Claims the marker's count under its own key. False where that fails: this must not keep a marker from being removed. */
 function pinCount(folder: string, marker: MarkerIdentity): boolean {
   try {
     claimSpent(folder, marker, marker)

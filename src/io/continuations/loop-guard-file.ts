@@ -6,27 +6,27 @@ import { readSmallFile } from '../fs/read.ts'
 import { replaceFile, temporaryBeside } from '../fs/write.ts'
 import { highestSlot, readClaims } from './claim-files.ts'
 
-/** The loop guard's file: one integer, for `cat` and for the skills that remove it. */
+/** Reads and writes the loop guard: one integer, for `cat` and for the skills that remove it. */
 
 const GUARD_MAX_BYTES = 64
 
 /**
- * What the loop guard of a task folder says.
- * @throws {PostflightError} `cannot-write` when it is no file, or may not be read.
+ * The loop guard of a task folder.
+ * @throws {PostflightError} `cannot-write` when it is not a file or cannot be read.
  */
 export function readLoopGuard(folder: string): LoopGuard {
   const guard = path.join(folder, LOOP_GUARD_FILE)
   const read = readSmallFile(guard, GUARD_MAX_BYTES)
   if (read.kind === 'absent') return { kind: 'absent' }
-  // What is no file, or may not be read, is not ours to replace: then nothing can be counted here.
+  // Something other than a file, or without read rights, is not ours to replace: then nothing can be counted here.
   if (read.kind === 'unreadable') throw new PostflightError('cannot-write', { path: guard, detail: read.detail })
   return read.whole ? parseLoopGuard(read.text) : { kind: 'garbled' }
 }
 
 /**
- * Shows `count` to `cat`, and a higher one if other processes have claimed more meanwhile. The loop guard is a view:
- * the claims are on disk already, so nothing waits for the disk here.
- * @returns the claims as they are after it was written.
+ * Writes `count` to the loop guard, or a higher number if other processes have claimed more in the meantime. The loop
+ * guard only repeats the claims, which are on disk already, so nothing waits for the disk here.
+ * @returns the claims as read after the write.
  */
 export function showCount(folder: string, count: number): Claim[] {
   const guard = path.join(folder, LOOP_GUARD_FILE)

@@ -1,33 +1,31 @@
 import fs from 'node:fs'
 
-/** Open files: with which flags they are opened, and how they are written and closed. */
+/** File descriptors: the flags to open them with, complete writes, closing. */
 
-// Not defined on Windows, where links need a privilege and pipes do not lie in folders.
+// Undefined on Windows, where links need a privilege and pipes do not lie in folders.
 const NO_FOLLOW = fs.constants.O_NOFOLLOW ?? 0
 const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 
-/** Flags to open a file for reading. It is never a link, and a named pipe is not waited for. */
+/** The flags to open a file for reading: a link is refused, and opening a named pipe does not wait. */
 export const READING = fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING
 
-/** The same to add to a file at its end; whether it is read too is the caller's to say. */
+/** The flags to append to a file, with the same protection. The caller adds `O_WRONLY` or `O_RDWR`. */
 export const APPENDING = fs.constants.O_APPEND | fs.constants.O_CREAT | NO_FOLLOW | NON_BLOCKING
 
-/** Writes all of `text`: a disk that is nearly full takes a part, and says so only at the next write. */
+/** Writes all of `text`: a disk that is nearly full takes a part of it and reports the error only at the next write. */
 export function writeWhole(descriptor: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let written = 0; written < bytes.length; ) written += fs.writeSync(descriptor, bytes, written)
 }
 
-/** Calls on a descriptor fail without saying for which file. */
+/** The error with its file's path: calls on a descriptor fail without naming the file. */
 export function named(error: unknown, path: string): unknown {
   return error instanceof Error && !('path' in error) ? Object.assign(error, { path }) : error
 }
 
-/** Closes a file of which nothing more is wanted: what was read is read, what was written was synced or need not be. */
+/** Closes a descriptor without throwing: everything was read, or was synced where that matters. */
 export function closeQuietly(descriptor: number): void {
   try {
     fs.closeSync(descriptor)
-  } catch {
-    // Nothing depends on it.
-  }
+  } catch {}
 }

@@ -1,19 +1,19 @@
 import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
 
-/** What a failed file-system call says. */
+/** Reads the errors of file-system calls. */
 
 /** The code of a file-system error (`ENOENT`), or its message. */
 export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message
 }
 
-/** An error in words where it is one of ours, else its code: for a notice, which says what to do. */
+/** The sentence of a PostflightError, or the code of any other error: the reason inside a notice. */
 export function errorText(error: unknown): string {
   return error instanceof PostflightError ? errorMessage(error.code, error.args) : errorCode(error)
 }
 
-/** True when the error says that nothing is there. */
+/** True when the error says that nothing lies at the path. */
 export function isAbsent(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ENOENT' || code === 'ENOTDIR'

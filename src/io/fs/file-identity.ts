@@ -1,20 +1,20 @@
 import fs from 'node:fs'
 import { isAbsent } from './errors.ts'
 
-/** Which file lies at a path: told apart from a later one of the same name. */
+/** Tells the file at a path from a later file of the same name. */
 
-/** What tells one file from another, and from a later one of the same name. */
+/** A text that no other file has, not even a later one of the same name. */
 export type FileIdentity = string
 
 /**
- * Inode and birth time. The birth time tells a file from a later one that was given the same inode, as ext4 does at
- * once; rewriting in place (`cat > marker`) changes neither.
+ * The identity of a file: inode and birth time. ext4 reuses a freed inode at once, so the birth time tells a file from a
+ * later one. Rewriting in place (`cat > marker`) changes neither.
  */
 export function identityOfStats(stats: fs.BigIntStats): FileIdentity {
   return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
 }
 
-/** The identity of the regular file at `path`; undefined where there is none. @throws where that cannot be told. */
+/** The identity of the regular file at `path`; undefined where there is none. @throws file-system errors. */
 export function fileIdentity(path: string): FileIdentity | undefined {
   try {
     const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -25,7 +25,7 @@ export function fileIdentity(path: string): FileIdentity | undefined {
   }
 }
 
-/** When the file at `path` was made, in ms since the epoch; undefined where it is absent or its file system does not know. */
+/** The birth time of the file at `path`, in ms since the epoch; undefined where the file or its birth time is missing. */
 export function birthMs(path: string): number | undefined {
   try {
     const stats = fs.statSync(path, { throwIfNoEntry: false })

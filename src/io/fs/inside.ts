@@ -1,24 +1,26 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { PathKind } from '../../core/files.ts'
+import { FILE_DETAILS, KIND_NAMES } from '../../core/messages/files.ts'
 import { errorCode } from './errors.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { kindAt } from './path-kind.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 
-/** Files that a definition names, in a folder that an agent, or a cloned repository, may have filled. */
+/** Files below a task folder, which an agent or a cloned repository may have filled. */
 
-/** What lies at a path inside a folder. */
+/** The result of looking at a path inside a folder; `what` describes it for people. */
 export type Inside =
   | { readonly kind: 'absent' }
   | { readonly kind: 'file'; readonly path: string; readonly size: number }
-  /** Something of that name that is no file: `what` says so. */
+  /** Something other than a file. */
   | { readonly kind: 'other'; readonly what: string }
-  /** On the way there lies something that is no folder of its own, or that nobody may look into. */
+  /** The path leads through something other than a folder, or through a folder that cannot be searched. */
   | { readonly kind: 'elsewhere'; readonly what: string }
 
 /**
- * Looks for `relative` (with `/`, no `..`) below `folder`, through real folders only.
- * @throws where that cannot be told.
+ * Looks at `relative` (with `/`, without `..`) below `folder`, through real folders only.
+ * @throws file-system errors.
  */
 export function lookInside(folder: string, relative: string): Inside {
   const parts = relative.split('/')
@@ -28,16 +30,19 @@ export function lookInside(folder: string, relative: string): Inside {
     const kind = kindAt(current)
     if (kind === undefined) return { kind: 'absent' }
     const isLast = index === parts.length - 1
-    if (!isLast && kind !== 'folder')
-      return { kind: 'elsewhere', what: kind === 'file' ? 'below a file' : `behind ${kind}` }
-    if (isLast && kind !== 'file') return { kind: 'other', what: kind === 'folder' ? 'a folder' : kind }
+    if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: obstacle(kind) }
+    if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] }
   }
   return { kind: 'file', path: current, size: fs.lstatSync(current).size }
 }
 
+function obstacle(kind: PathKind): string {
+  return kind === 'file' ? FILE_DETAILS.belowFile : FILE_DETAILS.behind(kind)
+}
+
 /**
- * The same for a path that somebody else chose: where a folder on the way has no rights, or a name is too long, it is
- * theirs to mend.
+ * The same for a path that a definition names. A folder without rights, or a name that is too long, is a result and not
+ * an error: the definition's author can correct it.
  */
 export function lookForNamed(folder: string, relative: string): Inside {
   try {
@@ -45,18 +50,18 @@ export function lookForNamed(folder: string, relative: string): Inside {
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
-    return { kind: 'elsewhere', what: `out of reach (${code})` }
+    return { kind: 'elsewhere', what: FILE_DETAILS.outOfReach(code) }
   }
 }
 
-/** Reads a file below a folder, at most `limit` bytes; `look` says what is refused. */
+/** Reads a file below a folder, at most `limit` bytes. `look` finds it. */
 export function readInside(folder: string, relative: string, limit: number, look = lookInside): FileRead {
   const found = look(folder, relative)
   if (found.kind === 'absent') return found
   return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }
 
-/** Makes a folder below `folder`, each part our own. @throws {PostflightError} `not-a-folder`. */
+/** Creates the folder `relative` below `folder` and returns its path. @throws {PostflightError} `not-a-folder`. */
 export function makeFoldersInside(folder: string, relative: string): string {
   let current = folder
   for (const part of relative.split('/')) {
@@ -66,7 +71,7 @@ export function makeFoldersInside(folder: string, relative: string): string {
   return current
 }
 
-/** Moves a file to `name` in `folder`, or to the next free one like it: nothing is ever written over. */
+/** Moves a file to `name` in `folder`, or to the next free name like it: no file is overwritten. */
 export function moveToFree(source: string, folder: string, name: string): void {
   const extension = path.extname(name)
   const stem = name.slice(0, name.length - extension.length)

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { LOCK_FILE } from '../../core/files.ts'
+import { KIND_NAMES } from '../../core/messages/files.ts'
 import { processAgeMs } from '../process/age.ts'
 import { closeQuietly, named } from './descriptors.ts'
 import { errorCode } from './errors.ts'
@@ -10,29 +11,29 @@ import { kindAt } from './path-kind.ts'
 import { tryRemoveFile } from './write.ts'
 
 /**
- * One writer at a time for a folder's marker: whoever rewrites, removes or abandons it holds this lock for the few
- * milliseconds that takes, so that no rewrite brings back what another process has just removed. Counting a
+ * One writer at a time in a folder: a process that rewrites, removes or abandons a marker holds this lock for the few
+ * milliseconds that this takes, so that no rewrite restores a file that another process has just removed. Counting a
  * continuation needs no lock (see `continuations/claim.ts`).
  *
- * The lock is an empty file, because on a full disk one can still be made, and `clear` must work there. One that its
- * holder left behind is taken over after STALE_MS, so none lasts.
+ * The lock is an empty file, because an empty file can be created on a full disk, and `clear` must work there. A lock
+ * that its process left behind is taken over after STALE_MS.
  */
 
-/** A lock older than this (ms) was left behind: what happens under it takes milliseconds. */
+/** A lock older than this (ms) was left behind: work under a lock takes milliseconds. */
 const STALE_MS = 5_000
 
-/** How long (ms) a command waits: longer than a lock can be stale, so that a left one never stops it. */
+/** The time (ms) that a command waits: longer than STALE_MS, so that a lock that was left behind never stops it. */
 export const COMMAND_PATIENCE_MS = 7_000
 
-/** How long (ms) the hook waits: it must answer within 5 s. */
+/** The time (ms) that the hook waits: it must answer within 5 s. */
 export const HOOK_PATIENCE_MS = 1_000
 
 const POLL_MS = 3
 
 /**
- * Runs `action` alone.
- * @throws {PostflightError} `locked` when the lock was not to be had within `patienceMs`; `file-unreadable` when
- * what has its name is no file.
+ * Runs `action` while holding the folder's lock, and returns its result.
+ * @throws {PostflightError} `locked` when the lock was not free within `patienceMs`; `file-unreadable` when something
+ * other than a file has the lock's name.
  */
 export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
   const lock = path.join(folder, LOCK_FILE)
@@ -44,12 +45,12 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
   }
 }
 
-/** One that was taken over meanwhile (this process slept for seconds) is not ours to remove. */
+/** Removes our lock; another process may have taken it over if this one slept for seconds. */
 function release(lock: string, held: FileIdentity): void {
   try {
     if (fileIdentity(lock) === held) tryRemoveFile(lock)
   } catch {
-    // Whose it is cannot be told: it goes stale.
+    // The lock's owner is unknown: it becomes stale.
   }
 }
 
@@ -82,15 +83,17 @@ function createLock(lock: string): FileIdentity {
   }
 }
 
-/** A folder or a link of that name is somebody else's: not ours to move, and no waiting makes it go away. */
+/** A folder or a link of that name does not belong to postflight-guard: it is left alone, and waiting would not help. */
 function refuseForeign(lock: string): void {
   const kind = kindAt(lock)
-  if (kind !== undefined && kind !== 'file') throw new PostflightError('file-unreadable', { path: lock, detail: kind })
+  if (kind === undefined || kind === 'file') return
+  throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
 }
 
 /**
- * Removes a stale lock; true when the way may be free. Several may find the same one stale, and whoever comes late must
- * not remove the fresh lock of who was first: so who may remove it is settled by a file that bears the lock's identity.
+ * Removes a stale lock; true when it is worth trying again. Several processes may find the same lock stale, and a late
+ * one must not remove the new lock of the first: so a file named after the stale lock's identity decides which process
+ * may remove it.
  */
 function takeOverStale(lock: string): boolean {
   try {
@@ -102,7 +105,7 @@ function takeOverStale(lock: string): boolean {
       createLock(right)
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error
-      // Somebody is about to remove it, unless he was killed over it.
+      // Another process is about to remove the lock, unless it was killed.
       const other = fs.lstatSync(right, { bigint: true, throwIfNoEntry: false })
       if (other !== undefined && isStale(other)) tryRemoveFile(right)
       return false
@@ -112,13 +115,13 @@ function takeOverStale(lock: string): boolean {
     return true
   } catch (error) {
     const code = errorCode(error)
-    // No waiting gives the right to write here.
+    // Waiting does not help here.
     if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
     return false
   }
 }
 
-/** A time in the future (a clock that was set back) counts as stale too, or it would last until then. */
+/** A time in the future (the clock was set back) counts as stale too; otherwise the lock would last until then. */
 function isStale(stats: fs.BigIntStats): boolean {
   return Math.abs(Date.now() - Number(stats.mtimeMs)) > STALE_MS
 }

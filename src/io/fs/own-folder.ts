@@ -4,11 +4,11 @@ import { errorCode } from './errors.ts'
 import { kindAt } from './path-kind.ts'
 import { createFile } from './write.ts'
 
-/** Folders of ours, beside what somebody else may have put there. */
+/** Creates postflight-guard's own folders. */
 
 /**
- * Makes a folder of ours where there is none; true when it was made now.
- * @throws {PostflightError} `not-a-folder` when something else has its name: a link would lead our writes elsewhere.
+ * Creates a folder of our own; false when it existed already.
+ * @throws {PostflightError} `not-a-folder` when something else has its name: a link would redirect our writes.
  */
 export function makeOwnFolder(folder: string): boolean {
   const kind = kindAt(folder)
@@ -23,11 +23,11 @@ export function makeOwnFolder(folder: string): boolean {
   }
 }
 
-/** Keeps git from seeing a folder of ours, so that a skill's `git add -A` does not commit it. A convenience only. */
+/** Makes git ignore a folder of our own, so that a skill's `git add -A` does not commit it. Never throws. */
 export function hideFromGit(folder: string): void {
   try {
     createFile(`${folder}/.gitignore`, '*\n', false)
   } catch {
-    // It is there, or cannot be: nothing depends on it.
+    // It exists already, or cannot be created. Nothing depends on it.
   }
 }

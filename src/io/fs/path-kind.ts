@@ -1,22 +1,31 @@
 import fs from 'node:fs'
+import type { PathKind } from '../../core/files.ts'
 import { errorCode, isAbsent } from './errors.ts'
 
-/** What lies at a path, links not followed. */
+/** Looks at paths without opening what lies there. */
 
-/** What is at `path`, not following links: `file`, `folder`, what else it is, or undefined for nothing. */
-export function kindAt(path: string): string | undefined {
-  let stats: fs.Stats | undefined
+/** The kind of what lies at `path`, links not followed; undefined for nothing. @throws file-system errors. */
+export function kindAt(path: string): PathKind | undefined {
   try {
-    stats = fs.lstatSync(path, { throwIfNoEntry: false })
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false })
+    return stats && kindOfStats(stats)
   } catch (error) {
     if (isAbsent(error)) return undefined
     throw error
   }
-  if (stats === undefined) return undefined
-  return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : kindName(stats)
 }
 
-/** Where a path leads, all links followed; the path itself where nothing lies there. @throws where that cannot be told. */
+/** The kind that a file's status tells. */
+export function kindOfStats(
+  stats: Pick<fs.StatsBase<unknown>, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO'>,
+): PathKind {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'folder'
+  if (stats.isSymbolicLink()) return 'link'
+  return stats.isFIFO() ? 'pipe' : 'other'
+}
+
+/** The path with all links resolved; the path itself where nothing lies there. @throws file-system errors. */
 export function realPath(path: string): string {
   try {
     return fs.realpathSync(path)
@@ -27,8 +36,8 @@ export function realPath(path: string): string {
 }
 
 /**
- * Why nothing can be made in the folder at `path`, as far as that can be told without trying; undefined where it can, or
- * where there is none.
+ * The error code for which nothing can be created in the folder at `path`, as far as can be told without trying;
+ * undefined where it can, or where there is no such folder.
  */
 export function unwritableBecause(path: string): string | undefined {
   try {
@@ -37,11 +46,4 @@ export function unwritableBecause(path: string): string | undefined {
   } catch (error) {
     return isAbsent(error) ? undefined : errorCode(error)
   }
-}
-
-/** What something that is no regular file is called, for people. */
-export function kindName(stats: { isDirectory(): boolean; isFIFO(): boolean; isSymbolicLink(): boolean }): string {
-  if (stats.isDirectory()) return 'a folder'
-  if (stats.isFIFO()) return 'a named pipe'
-  return stats.isSymbolicLink() ? 'a link' : 'no regular file'
 }

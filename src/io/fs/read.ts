@@ -1,33 +1,34 @@
 import fs from 'node:fs'
+import { KIND_NAMES } from '../../core/messages/files.ts'
 import { closeQuietly, READING } from './descriptors.ts'
 import { errorCode, isAbsent } from './errors.ts'
 import { type FileIdentity, identityOfStats } from './file-identity.ts'
-import { kindName } from './path-kind.ts'
+import { kindOfStats } from './path-kind.ts'
 
 /**
- * Reading small files in folders that somebody else may have filled: never through a link, never a pipe or a device,
- * never more than asked for.
+ * Reads small files in folders that a cloned repository may have filled: never through a link, never a pipe or a device,
+ * never more than the limit.
  */
 
-/** Why nothing could be read. */
+/** A read without a result: no file, or the reason for people. */
 export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** A file's beginning, or why there is none. */
+/** The beginning of a file, or the reason for its absence. */
 export type BytesRead =
   | {
       readonly kind: 'bytes'
       readonly bytes: Buffer
-      /** False when the file is longer than what was read. */
+      /** False when the file is longer than the limit. */
       readonly whole: boolean
       readonly identity: FileIdentity
       /** Last change of the content, in ms since the epoch. */
       readonly modifiedMs: number
-      /** Last change of the file or of what is said about it (ctime), in ms since the epoch. */
+      /** Last change of the file or of its status (ctime), in ms since the epoch. */
       readonly changedMs: number
     }
   | NotRead
 
-/** The same as text. */
+/** The beginning of a file as text, or the reason for its absence. */
 export type FileRead =
   | (Omit<Extract<BytesRead, { kind: 'bytes' }>, 'kind' | 'bytes'> & { readonly kind: 'text'; readonly text: string })
   | NotRead
@@ -40,19 +41,19 @@ export function readSmallFile(path: string, limit: number, likely = false): File
   return { ...about, kind: 'text', text: bytes.toString('utf8') }
 }
 
-/** The same as bytes. `likely`: the caller has just seen that something is there. */
+/** The same as bytes. `likely`: the caller has just seen that something lies there. */
 export function readSmallBytes(path: string, limit: number, likely = false): BytesRead {
   let descriptor: number | undefined
   try {
-    // Asked first, because an error is the slowest way to learn that a file is not there.
+    // Asked first, because an exception is the slowest way to learn that a file is missing.
     if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
     descriptor = fs.openSync(path, READING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
-    if (!stats.isFile()) return { kind: 'unreadable', detail: kindName(stats) }
-    // One byte more than asked for, to see whether there is more.
+    if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] }
+    // One byte more than the limit shows whether the file is longer.
     const buffer = Buffer.allocUnsafe(Math.min(limit, Number(stats.size)) + 1)
     let length = 0
-    // Until the size that it had when it was opened: asking again for the end would double the calls.
+    // Up to the size at opening: another read to find the end would double the number of calls.
     do {
       const count = readPart(descriptor, buffer, length)
       if (count === 0) break
@@ -69,16 +70,16 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' }
     const code = errorCode(error)
-    return { kind: 'unreadable', detail: code === 'ELOOP' ? 'a link' : code }
+    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code }
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
 
-/** A read that is interrupted more often than this (times) is no accident. */
+/** After this number of interruptions a read fails. */
 const MAX_INTERRUPTIONS = 100
 
-/** A signal may interrupt a read, and Node hands that on; of no other call. */
+/** Repeats a read that a signal interrupted: Node passes EINTR on for reads only. */
 function readPart(descriptor: number, buffer: Buffer, offset: number): number {
   for (let interruptions = 0; ; interruptions++) {
     try {

@@ -1,13 +1,14 @@
 import fs from 'node:fs'
 import writeFileAtomic from 'write-file-atomic'
 import { PostflightError } from '../../core/errors.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { temporaryBeside, tryRemoveFile } from './write.ts'
 
-/** Writing files that belong to the user. Only commands that do so load this: never the hook. */
+/** Writes files that belong to the user. The hook never loads this. */
 
 /**
- * Writes `text` to a temporary file beside `target` and reads it back; only when all of it is there does `place` move it
- * to its place. On any failure the temporary file is removed. Without a `mode` the file gets the default rights.
+ * Writes `text` to a temporary file beside `target`, reads it back, and calls `place` to move it to its place only when it
+ * is complete. On any failure the temporary file is removed. Without a `mode` the file gets the default rights.
  * @throws {PostflightError} `cannot-write` when a part of the text is missing.
  */
 export function withVerifiedFile(
@@ -19,9 +20,9 @@ export function withVerifiedFile(
   const temporary = temporaryBeside(target)
   try {
     writeFileAtomic.sync(temporary, text, mode === undefined ? {} : { mode })
-    // The library calls write once: on a disk that is nearly full that writes a part of the text, without an error.
+    // The library calls write once: on a disk that is nearly full, that writes a part of the text without an error.
     if (!fs.readFileSync(temporary).equals(Buffer.from(text))) {
-      throw new PostflightError('cannot-write', { path: target, detail: 'incomplete write' })
+      throw new PostflightError('cannot-write', { path: target, detail: FILE_DETAILS.incompleteWrite })
     }
     place(temporary)
   } catch (error) {

@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import { closeQuietly, named, writeWhole } from './descriptors.ts'
 import { errorCode, isAbsent } from './errors.ts'
 
-/** Making, replacing and removing files of ours: a reader sees the old or the new one, never half. */
+/** Creates, replaces and removes our own files: a reader sees the old file or the new one, never half of it. */
 
 /**
- * Creates `path` with `text`; the file must not be there yet. The text is on disk when this returns, unless the caller
- * says that it need not be: what is only a view of other files is not worth waiting for a disk.
+ * Creates `path` with `text`; fails where the file exists. The text is on disk when this returns, unless `durable` is
+ * false: a file that only repeats what other files hold need not wait for the disk.
  */
 export function createFile(path: string, text: string, durable = true, mode = 0o644): void {
   const descriptor = fs.openSync(path, 'wx', mode)
@@ -22,7 +22,7 @@ export function createFile(path: string, text: string, durable = true, mode = 0o
 }
 
 /**
- * Creates `path` with its whole text, exclusively: a reader sees no file or all of it, and so does whoever comes after a
+ * Creates `path` with its whole text; fails where the file exists. A reader sees no file or all of it, also after a
  * kill.
  */
 export function createWhole(path: string, text: string, mode = 0o644): void {
@@ -35,21 +35,21 @@ export function createWhole(path: string, text: string, mode = 0o644): void {
   }
 }
 
-/** Links the file `temporary`, which holds `text`, to `path`; fails with EEXIST where that name is taken. */
+/** Links the file `temporary`, which holds `text`, to `path`; fails with EEXIST where that name exists. */
 export function placeNew(temporary: string, path: string, text: string, mode: number): void {
   try {
     fs.linkSync(temporary, path)
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
-    // A file system without hard links (exFAT, some network folders): exclusive, if not in one go.
+    // A file system without hard links (exFAT, some network folders): still exclusive, but not in one step.
     createFile(path, text, true, mode)
   }
 }
 
 let temporaryCount = 0
 
-/** A name beside `path` that no other process uses. */
+/** A path beside `path` that no other process uses. */
 export function temporaryBeside(path: string): string {
   temporaryCount += 1
   return `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}-${temporaryCount}.tmp`
@@ -66,7 +66,7 @@ export function replaceFile(path: string, text: string, temporary = temporaryBes
   }
 }
 
-/** Removes a file; true when it was there. Never a folder. */
+/** Removes a file, never a folder; false when there was none. */
 export function removeFile(path: string): boolean {
   try {
     fs.unlinkSync(path)
@@ -77,11 +77,9 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Removes a file where it can: for what is litter, not a promise. */
+/** Removes a file without throwing: for leftovers, never for a marker. */
 export function tryRemoveFile(path: string): void {
   try {
     fs.unlinkSync(path)
-  } catch {
-    // Litter that stays harms nobody.
-  }
+  } catch {}
 }

@@ -1,28 +1,28 @@
 import fs from 'node:fs'
 
 /**
- * The age of this process, in ms: a clock that never goes back, for deadlines. `performance.now()` says the same and
- * loads a module for it, which costs Node 20 most of a ms at every start.
+ * The age of this process in ms: a clock that never goes back, for deadlines. `performance.now()` gives the same but
+ * loads a module for it, which costs Node 20 most of a millisecond at every start.
  */
 export function processAgeMs(): number {
   return process.uptime() * 1000
 }
 
-/** True when this process is older than `deadline` (ms); none never passes. */
+/** True when this process is older than `deadline` (ms); false without a deadline. */
 export function isPast(deadline: number | undefined): boolean {
   return deadline !== undefined && processAgeMs() > deadline
 }
 
-/** The kernel counts in hundredths of a second, and cuts off the rest: an age by its figures may be too high by so much (ms). */
+/** The kernel counts in hundredths of a second and rounds down, so an age computed from its figures may be too high by this much (ms). */
 const KERNEL_TICK_MS = 10
 
-/** A start that lies further (ms) before Node's own is none of this process: some containers count from elsewhere. */
+/** A start further than this (ms) before Node's own is not this process's: some containers count from another time. */
 const LONGEST_START_MS = 10_000
 
 /**
- * When this process was made, or the launcher that started it, by the clock on the wall (ms since the epoch): never
- * earlier than it was. Where the kernel tells it, that is the moment of the fork: on a busy machine Node comes to itself
- * many ms later, and the launcher to starting it.
+ * The time at which this process, or the launcher that started it, was created (ms since the epoch); never earlier than
+ * the true time. Where the kernel tells it, this is the time of the fork: on a busy machine Node starts to run many ms
+ * later, and so does the launcher that starts Node.
  */
 export function processStartMs(): number {
   const ownMs = processAgeMs()
@@ -32,7 +32,7 @@ export function processStartMs(): number {
   return Date.now() - Math.max(ownMs, ...likely)
 }
 
-/** The ages of those of the processes, `self` or a number, that the kernel tells of. */
+/** The ages (ms) of the processes (`self` or a number) that the kernel knows. */
 function kernelAgesMs(pids: readonly (string | undefined)[]): number[] {
   try {
     const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
@@ -45,12 +45,12 @@ function kernelAgesMs(pids: readonly (string | undefined)[]): number[] {
   }
 }
 
-/** When a process was made, in ms since the machine's start. */
+/** The time at which a process was created, in ms since the machine started. */
 function kernelStartMs(pid: string): number | undefined {
   if (!/^(?:self|[1-9]\d{0,9})$/.test(pid)) return undefined
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program comes before it, in parentheses, and may hold anything.
+    // The program's name stands before it in parentheses and may hold any character.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * KERNEL_TICK_MS
   } catch {
     return undefined

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { CommandForm } from '../../core/command-line.ts'
 import type { Environment } from '../../core/hosts/host.ts'
 
-/** How the CLI can be started here: `script` is its file, and the PATH is searched for `postflight`. */
+/** The ways to start the CLI here: `script` is its file, and the PATH is searched for `postflight`. */
 export function findCommandForm(environment: Environment, script: string): CommandForm {
   const names = process.platform === 'win32' ? ['postflight.cmd', 'postflight.exe'] : ['postflight']
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')

@@ -2,14 +2,14 @@ import fs from 'node:fs'
 import { processAgeMs } from './age.ts'
 
 /**
- * Writing to stdout and stderr at once and whole. The platform's streams would cost some 2 ms to load, leave text
- * unwritten when the process ends, and turn a reader that went away into an exit code.
+ * Writes to stdout and stderr synchronously and completely. Node's streams take about 2 ms to load, may lose text when
+ * the process ends, and turn a closed pipe into an exit code.
  */
 
 const EAGAIN_PATIENCE_MS = 1_000
 const POLL_MS = 5
 
-/** Writes all of `text`. False when nobody reads it (any more). */
+/** Writes all of `text`; false when the other end is closed. */
 export function writeAll(descriptor: 1 | 2, text: string): boolean {
   const bytes = Buffer.from(text)
   const deadline = processAgeMs() + EAGAIN_PATIENCE_MS
@@ -17,7 +17,7 @@ export function writeAll(descriptor: 1 | 2, text: string): boolean {
     try {
       written += fs.writeSync(descriptor, bytes, written)
     } catch (error) {
-      // A pipe that is full for the moment; any other error means that the reader is gone.
+      // EAGAIN: the pipe is full. Any other error means that the reader is gone.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || processAgeMs() >= deadline) return false
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
     }
@@ -25,7 +25,7 @@ export function writeAll(descriptor: 1 | 2, text: string): boolean {
   return true
 }
 
-/** Whether a person looks at it: asked of the platform only where it may be so. */
+/** True when a person reads the output. Loads `node:tty` only for a character device. */
 export function isTerminal(descriptor: 1 | 2): boolean {
   try {
     return fs.fstatSync(descriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(descriptor)

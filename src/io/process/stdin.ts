@@ -1,19 +1,20 @@
 import fs from 'node:fs'
+import { STDIN_DETAILS } from '../../core/messages/stops.ts'
 import { errorCode } from '../fs/errors.ts'
 import { processAgeMs } from './age.ts'
 
-/** Reading a payload from stdin, whatever stdin does. */
+/** Reads a payload from stdin, whatever stdin does. */
 
-/** The hook must answer within 5 s whatever its stdin does; after this (ms) it goes on with what it has. */
+/** After this time (ms) reading ends: the hook must answer within 5 s. */
 export const STDIN_PATIENCE_MS = 3_000
 
 /** A payload longer than this (bytes) is not read to its end. */
 export const STDIN_MAX_BYTES = 33_554_432
 
-/** Trying to parse early costs; a text longer than this (characters) is waited for to its end. */
+/** A text longer than this (bytes) is read to its end before it is parsed: parsing after each chunk is slow. */
 const EARLY_LIMIT = 262_144
 
-/** What came of reading stdin. */
+/** The result of reading stdin. */
 export type StdinRead =
   | { readonly kind: 'text'; readonly text: string }
   /** Nothing was ever sent: a terminal, a closed pipe, or a pipe that stays open and silent. */
@@ -21,8 +22,8 @@ export type StdinRead =
   | { readonly kind: 'failed'; readonly detail: string }
 
 /**
- * Reads stdin to its end, to a whole JSON object (some hosts keep the pipe open), or until patience or size run out.
- * Never rejects.
+ * Reads stdin to its end, to the end of a JSON object (some hosts keep the pipe open), or until the time or the size is
+ * used up. Never rejects.
  */
 export async function readStdin(
   patienceMs: number = STDIN_PATIENCE_MS,
@@ -32,7 +33,7 @@ export async function readStdin(
   return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
 }
 
-/** What has come so far, and whether it is enough. */
+/** The chunks that were read so far. */
 class Collected {
   readonly #chunks: Buffer[] = []
   readonly #maxBytes: number
@@ -42,11 +43,11 @@ class Collected {
     this.#maxBytes = maxBytes
   }
 
-  /** Takes a chunk; gives the result when no more need be read. */
+  /** Adds a chunk; returns the result when the text is complete or too long. */
   add(chunk: Buffer): StdinRead | undefined {
     this.#chunks.push(chunk)
     this.#length += chunk.length
-    if (this.#length > this.#maxBytes) return { kind: 'failed', detail: `longer than ${this.#maxBytes} bytes` }
+    if (this.#length > this.#maxBytes) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(this.#maxBytes) }
     const early = this.#length <= EARLY_LIMIT && endsWithBrace(chunk) && isWhole(this.#text())
     return early ? this.ended() : undefined
   }
@@ -55,9 +56,9 @@ class Collected {
     return this.#length === 0 ? { kind: 'nothing' } : { kind: 'text', text: this.#text() }
   }
 
-  /** A half payload is a fault; a pipe that stays open and silent is as good as none. */
+  /** The result when the time is used up: half a payload is an error, a pipe that stays open and silent is like no stdin. */
   timedOut(patienceMs: number): StdinRead {
-    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: `no end after ${patienceMs} ms` }
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }
 
   #text(): string {
@@ -66,9 +67,9 @@ class Collected {
 }
 
 /**
- * Reads a file, or a pipe on Linux, without the stream machinery, which costs some 4 ms to load. A pipe is opened anew
- * so that reading it does not wait: a plain read of a pipe that the host keeps open would last for ever. Undefined
- * where stdin is something else (Claude Code 2.1.329 gives a socket), or cannot be opened so.
+ * Reads a file, or a pipe on Linux, without Node's streams, which take about 4 ms to load. A pipe is opened again in
+ * non-blocking mode: a plain read of a pipe that the host keeps open would never return. Undefined where stdin is
+ * something else (Claude Code 2.1.329 passes a socket) or cannot be opened again.
  */
 function readDirectly(collected: Collected, patienceMs: number): StdinRead | undefined {
   const source = openDirectly()
@@ -82,7 +83,7 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
       const result = collected.add(buffer.subarray(0, count))
       if (result !== undefined) return result
     } catch (error) {
-      // Interrupted by a signal is not the end either.
+      // EINTR: a signal interrupted the read, which is not the end.
       if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
       if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
@@ -108,7 +109,7 @@ function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: 
       clearTimeout(timer)
       stdin.pause()
       stdin.removeAllListeners()
-      // A late error of a stream that nobody reads any more must not end the process.
+      // A late error on the stream must not end the process.
       stdin.on('error', () => {})
       resolve(result)
     }

@@ -5,7 +5,7 @@ import { withVerifiedFile } from '../fs/verified-write.ts'
 import { placeNew } from '../fs/write.ts'
 import { readSettingsFile } from './read.ts'
 
-/** Backups of settings files, kept beside them. */
+/** Lists and writes backups of settings files, which lie beside them. */
 
 const BACKUP = '.postflight-backup'
 
@@ -15,7 +15,7 @@ export function listBackups(file: string): string[] {
   const prefix = path.basename(file) + BACKUP
   let names: string[]
   try {
-    // A link or a pipe of such a name is not a backup of ours.
+    // A link or a pipe of such a name is not our backup.
     names = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []))
   } catch (error) {
     if (isAbsent(error)) return []
@@ -29,8 +29,8 @@ export function listBackups(file: string): string[] {
 }
 
 /**
- * Writes a verified backup of a settings file's text, unless the newest one holds that text already. Returns the backup's
- * path.
+ * Writes a verified backup of a settings file's text, unless the newest backup holds that text already. Returns the
+ * backup's path.
  */
 export function keepBackup(file: string, text: string): string {
   const backups = listBackups(file)

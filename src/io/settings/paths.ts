@@ -2,10 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { type Environment, variable } from '../../core/hosts/host.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { errorCode, isAbsent } from '../fs/errors.ts'
 import { kindAt } from '../fs/path-kind.ts'
 
-/** Which settings file belongs to which scope of which host. */
+/** Finds the settings files of each host and scope. */
 
 export const SCOPES = ['project', 'local', 'user'] as const
 
@@ -23,12 +24,12 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
-/** Names of OpenCode's configuration, in the order in which it reads them: both, where both are there (1.18.33). */
+/** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.33). */
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
 /**
- * OpenCode's configuration of a scope: the files that are there, in its order; the one that `install` makes, where there
- * is none. A file that has both names, through a link, is one.
+ * OpenCode's configuration files of a scope: those that exist, in its order, otherwise the one that `install` creates. A
+ * file that has both names, through a link, is listed once.
  */
 export function openCodeConfigPaths(
   scope: Exclude<Scope, 'local'>,
@@ -45,13 +46,13 @@ export function openCodeConfigPaths(
   return there.length === 0 ? [main] : distinctFiles(there)
 }
 
-/** The files, each once: of several links to one file the first stays. */
+/** The files without duplicates: of several links to one file, the first. */
 export function distinctFiles(files: readonly string[]): string[] {
   const real = files.map((file) => {
     try {
       return fs.realpathSync(file)
     } catch {
-      // Reading the file will say what is wrong with it.
+      // Reading the file will report the error.
       return file
     }
   })
@@ -59,8 +60,7 @@ export function distinctFiles(files: readonly string[]): string[] {
 }
 
 /**
- * A project's settings may be a link, but not one that leads out of the project: a cloned repository could point it
- * at any file of the user's.
+ * Refuses settings that are a link out of the project: a cloned repository could link them to any of the user's files.
  * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
  */
 export function requireInside(file: string, project: string): void {
@@ -74,7 +74,7 @@ export function requireInside(file: string, project: string): void {
     }
     const relative = path.relative(fs.realpathSync(project), real)
     if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
-      throw new PostflightError('file-unreadable', { path: target, detail: 'a link that leads out of the project' })
+      throw new PostflightError('file-unreadable', { path: target, detail: FILE_DETAILS.linkOutside })
     }
   }
 }

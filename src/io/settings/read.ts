@@ -1,16 +1,17 @@
 import fs from 'node:fs'
 import { PostflightError } from '../../core/errors.ts'
+import { FILE_DETAILS, KIND_NAMES } from '../../core/messages/files.ts'
 import { errorCode, isAbsent } from '../fs/errors.ts'
-import { kindAt } from '../fs/path-kind.ts'
+import { kindAt, kindOfStats } from '../fs/path-kind.ts'
 
-/** Reading settings files. */
+/** Reads settings files. */
 
-/** The largest settings file that is read, in bytes. */
+/** The size of the largest settings file that is read, in bytes. */
 const MAX_BYTES = 8_388_608
 
 /**
- * The file's text; undefined where there is none. Links are followed: people link their settings from elsewhere.
- * @throws {PostflightError} `file-unreadable`, also for what a read would wait for (a named pipe) or choke on.
+ * The file's text; undefined where there is none. Links are followed, because people link their settings from elsewhere.
+ * @throws {PostflightError} `file-unreadable`, also for anything but a file, a file that is too large, or invalid UTF-8.
  */
 export function readSettingsFile(file: string): string | undefined {
   const refuse = (detail: string, cause?: unknown): never => {
@@ -18,10 +19,10 @@ export function readSettingsFile(file: string): string | undefined {
   }
   try {
     const stats = fs.statSync(file, { throwIfNoEntry: false })
-    if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse('a link that leads nowhere')
-    if (!stats.isFile()) return refuse(stats.isDirectory() ? 'a folder' : 'no regular file')
-    if (stats.size > MAX_BYTES) return refuse(`larger than ${MAX_BYTES} bytes`)
-    // Bytes that are not UTF-8 would be lost when the file is written again.
+    if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse(FILE_DETAILS.brokenLink)
+    if (!stats.isFile()) return refuse(KIND_NAMES[kindOfStats(stats)])
+    if (stats.size > MAX_BYTES) return refuse(FILE_DETAILS.largerThan(MAX_BYTES))
+    // Invalid UTF-8 would be lost when the file is written again.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
   } catch (error) {
     if (error instanceof PostflightError) throw error

@@ -5,16 +5,16 @@ import { realPath } from '../fs/path-kind.ts'
 import { withVerifiedFile } from '../fs/verified-write.ts'
 import { keepBackup } from './backups.ts'
 
-/** Replacing and removing settings files. */
+/** Replaces and removes settings files. */
 
 /**
- * Replaces the file by a rename, once the new text is on disk and verified. Before that it keeps a backup of `previous`,
- * the text that was there, and returns the backup's path.
+ * Replaces the file by a rename, once the new text is on disk and verified. First it writes a backup of `previous`, the
+ * present text, and returns the backup's path.
  */
 export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const backup = previous === undefined ? undefined : keepBackup(file, previous)
-  // People link their settings from elsewhere, and the link stays.
+  // The target is replaced and the link stays: people link their settings from elsewhere.
   const target = realPath(file)
   const stats = fs.statSync(target, { throwIfNoEntry: false })
   withVerifiedFile(target, text, stats?.mode, (temporary) => {
@@ -28,12 +28,12 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
   try {
     fs.chownSync(temporary, uid, gid)
   } catch (error) {
-    // Only root may give files away, and not every file system knows owners.
+    // Only root may change a file's owner, and some file systems have no owners.
     if (!['EPERM', 'EINVAL', 'ENOSYS'].includes(errorCode(error))) throw error
   }
 }
 
-/** Removes a settings file that we made and that holds nothing but our entries. */
+/** Removes a settings file that `install` created and that holds only our entries. */
 export function removeSettingsFile(file: string): void {
   fs.rmSync(file)
 }

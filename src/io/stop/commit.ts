@@ -11,19 +11,19 @@ import { abandonMarker, endMarker } from '../marker-store.ts'
 import { isPast } from '../process/age.ts'
 import { countContinuations } from './observe.ts'
 
-/** What a stop does on disk, marker by marker: a block is counted before it is said, a spent marker is abandoned. */
+/** Carries out a stop's plan on disk, marker by marker (docs/design.md, "Plan and commit"). */
 
-/** A marker that changes meanwhile is observed and planned again; after this many times it is let go. */
+/** A marker that changes in the meantime is observed and planned again, at most this often; then it does not block. */
 const MAX_NEW_PLANS = 4
 
-/** What became of the markers. */
+/** The outcomes of a stop. */
 export interface Committed {
   readonly outcomes: readonly StopOutcome[]
-  /** Markers that there was no time for. */
+  /** The number of markers for which there was no time. */
   readonly unchecked: number
 }
 
-/** Carries the plan out, in its order. `deadline`: the age of this process (ms) at which it ends. Never throws. */
+/** Carries the plan out, in its order, until this process is `deadline` ms old. Never throws. */
 export function commitStop({ markers, stop }: StopPlan, deadline?: number): Committed {
   const outcomes: StopOutcome[] = []
   for (const planned of markers) {
@@ -33,7 +33,7 @@ export function commitStop({ markers, stop }: StopPlan, deadline?: number): Comm
   return { outcomes, unchecked: markers.length - outcomes.length }
 }
 
-/** One marker that cannot be judged or counted does not keep the others from being answered for. */
+/** The outcome for one marker. Never throws: a marker that fails must not stop the others. */
 function commitMarker(planned: PlannedMarker, stop: Stop): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
@@ -52,7 +52,7 @@ function commitMarker(planned: PlannedMarker, stop: Stop): StopOutcome {
   }
 }
 
-/** The outcome; undefined when the marker changed meanwhile. */
+/** The outcome; undefined when the marker changed in the meantime. */
 function tryCommit(judged: JudgedMarker, stop: Stop): StopOutcome | undefined {
   try {
     return commit(judged, stop)
@@ -86,7 +86,7 @@ function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undef
   }
 }
 
-/** Counts a continuation, durably. A marker that is only rewritten meanwhile (a step, an owner) is blocked all the same. */
+/** Counts a continuation, durably. A marker that is only rewritten in the meantime (a step, an owner) still blocks. */
 function block(stored: StoredMarker, stop: Stop): StopOutcome | undefined {
   const { folder } = stored
   let current = stored

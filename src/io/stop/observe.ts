@@ -12,16 +12,16 @@ import { readMarker } from '../marker-file.ts'
 import { isPast } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 
-/** What lies under some roots when an event comes. Reads only. */
+/** Reads the markers under some roots. Writes nothing. */
 
 /** The markers of some roots, in the roots' order and path order. */
 export interface FoundMarkers {
   readonly markers: readonly (StoredMarker | UnreadableMarker)[]
-  /** What could not be searched. */
+  /** Folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
 }
 
-/** Every file of that name under the roots; those that there is time for before the deadline (an age of this process, ms). */
+/** Reads every file of that name under the roots, until this process is `deadline` ms old. */
 export function findMarkers(
   roots: readonly string[],
   fileName: string = MARKER_FILE,
@@ -37,18 +37,18 @@ export function findMarkers(
   return { markers, problems }
 }
 
-/** The event at which it is looked. */
+/** The event for which markers are observed. */
 export interface Occasion {
   readonly payload: Payload
   /** ms since the epoch. */
   readonly nowMs: number
-  /** When the session began (ms since the epoch); asked only where an unowned marker lies. */
+  /** Finds when the session began (ms since the epoch). Called only where an unowned marker lies. */
   readonly findSessionBirth: () => number | undefined
-  /** The age of this process (ms) at which it ends; undefined: never. */
+  /** The age of this process (ms) at which observing ends; undefined for no limit. */
   readonly deadline?: number | undefined
 }
 
-/** Looks at every marker under the roots. */
+/** Observes every marker under the roots. */
 export function observeStop(roots: readonly string[], occasion: Occasion): ObservedStop {
   const { markers, problems } = findMarkers(roots)
   const hasUnowned = markers.some((read) => read.kind === 'marker' && isUnowned(read.marker))
@@ -61,7 +61,7 @@ export function observeStop(roots: readonly string[], occasion: Occasion): Obser
   return { markers: seen, problems, unchecked: markers.length - seen.length, sessionBornMs }
 }
 
-/** The marker with its continuations, which are read only where they matter. */
+/** The marker with its count, which is read only where it matters. */
 export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
   if (read.kind === 'unreadable') return read
   const ownership = ownershipOf(read, stop)
@@ -75,7 +75,7 @@ function spentFor(
 ): number | { readonly unknown: string } {
   try {
     if (ownership === 'owed') return readSpent(folder.path, identity)
-    // A bypassed marker goes with its loop guard, whatever is counted; what is not a file does not go.
+    // A bypassed marker is removed with its loop guard, whatever the count; a loop guard that is not a file fails here.
     readLoopGuard(folder.path)
     return 0
   } catch (error) {
@@ -83,7 +83,7 @@ function spentFor(
   }
 }
 
-/** Unfinished postflights under the roots, and what could not be looked at. */
+/** The unfinished postflights under the roots, and the files and folders that could not be read. */
 export function observeUnfinished(
   roots: readonly string[],
   { nowMs, deadline }: Pick<Occasion, 'nowMs' | 'deadline'>,

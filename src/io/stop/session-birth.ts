@@ -3,7 +3,7 @@ import { sessionTranscript } from '../../core/hosts/index.ts'
 import type { Payload } from '../../core/payload.ts'
 import { birthMs } from '../fs/file-identity.ts'
 
-/** When the payload's session began, in ms since the epoch; undefined where that cannot be told. */
+/** The time at which the payload's session began, in ms since the epoch; undefined where it is not known. */
 export function sessionBirthMs(payload: Payload, environment: Environment): number | undefined {
   const transcript = sessionTranscript(payload, environment)
   return transcript === undefined ? undefined : birthMs(transcript)

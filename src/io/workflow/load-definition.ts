@@ -2,6 +2,7 @@ import path from 'node:path'
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
 import { PostflightError } from '../../core/errors.ts'
 import { RULE_TEXT, SYNTAX_TEXT } from '../../core/messages/definitions.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { cut, inLine } from '../../core/text.ts'
 import { checkDefinition } from '../../core/workflow/check-definition.ts'
 import { type Definition, readDefinition } from '../../core/workflow/definition.ts'
@@ -14,14 +15,15 @@ import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { lookForNamed, readInside } from '../fs/inside.ts'
 import { readSmallFile } from '../fs/read.ts'
 
-/** A definition file, JSON or YAML: read, checked, and every finding told with its line and column. */
+/** Reads and checks definition files, JSON or YAML; every finding has a line and a column. */
 
+/** The size of the largest definition file that is read, in bytes. */
 const DEFINITION_LIMIT = 8_388_608
 
-/** A state file may have twice that: the steps that a run takes from an artifact lie in it too. */
+/** The size of the largest snapshot. A state file may be twice as large: it also holds the steps taken from an artifact. */
 const SNAPSHOT_MEBIBYTES = 16
 
-/** A fault or a warning, with its place in the file, from 1. */
+/** A fault or a warning with its place in the file; lines and columns count from 1. */
 export interface PlacedFinding {
   readonly line: number
   readonly column: number
@@ -29,11 +31,11 @@ export interface PlacedFinding {
   readonly detail: string
 }
 
-/** What became of a definition file. */
+/** The findings in a definition file, and its definition. */
 export interface LoadedDefinition {
   readonly faults: readonly PlacedFinding[]
   readonly warnings: readonly PlacedFinding[]
-  /** The definition, ready to run; undefined where it has faults. */
+  /** The definition, ready to run; undefined where there are faults. */
   readonly definition: Definition | undefined
 }
 
@@ -41,13 +43,13 @@ export interface LoadedDefinition {
 export function loadDefinition(file: string): LoadedDefinition {
   const read = readSmallFile(file, DEFINITION_LIMIT)
   if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? 'too large' : read.detail
+    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? FILE_DETAILS.tooLarge : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
   try {
     return checkText(file, read.text.replace(/^\ufeff/, ''))
   } catch (error) {
-    // The parsers call themselves for each level.
+    // The parsers are recursive: deep nesting exhausts the stack.
     if (!(error instanceof RangeError)) throw error
     const tooDeep = { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep }
     return { faults: [tooDeep], warnings: [], definition: undefined }
@@ -56,7 +58,7 @@ export function loadDefinition(file: string): LoadedDefinition {
 
 function checkText(file: string, text: string): LoadedDefinition {
   const lines = new LineCounter()
-  // YAML 1.2 holds JSON, so one parser gives places for both. What it warns of would go to stderr.
+  // YAML 1.2 includes JSON, so one parser gives places for both. Its warnings would go to stderr.
   const options = { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' } as const
   const document = parseDocument(text, options)
   const placeAt = (offset: number): { line: number; column: number } => {
@@ -100,12 +102,12 @@ function checkText(file: string, text: string): LoadedDefinition {
 export function requireDefinition(file: string, shown: string): Definition {
   const { definition, faults } = loadDefinition(file)
   if (definition !== undefined) return definition
-  const [first] = faults
+  const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
   throw new PostflightError('workflow-definition', {
     path: shown,
-    place: first === undefined ? '' : `:${first.line}:${first.column}`,
-    detail: first === undefined ? 'cannot be used' : `${first.where === '' ? '' : `${first.where}: `}${first.detail}`,
-    more: Math.max(0, faults.length - 1),
+    place: `:${line}:${column}`,
+    detail: where === '' ? detail : `${where}: ${detail}`,
+    more: others.length,
   })
 }
 
@@ -113,9 +115,9 @@ export function requireDefinition(file: string, shown: string): Definition {
 function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): Definition | undefined {
   const text = JSON.stringify(snapshotOf(file, (name) => texts.get(name)))
   if (Buffer.byteLength(text) > SNAPSHOT_MEBIBYTES * 1_048_576) return undefined
-  // As it will be read back from the state file.
+  // The same reading as from the state file.
   const definition = readDefinition(JSON.parse(text))
-  if (definition === undefined) throw new Error('a snapshot that cannot be read back')
+  if (definition === undefined) throw new Error('the snapshot of a checked definition is invalid')
   return definition
 }
 
@@ -128,12 +130,12 @@ function readPromptFiles(
   for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
-      // A path that leads outside is a fault of its own, and is not followed here.
+      // A path that leads outside is reported by the rules, and not followed here.
       if (name === undefined || !isInsidePath(name)) continue
       const at = ['phases', index, key]
       const read = readInside(folder, name, MAX_PROMPT_LENGTH, lookForNamed)
       if (read.kind !== 'text') {
-        const detail = read.kind === 'absent' ? 'it is not there' : read.detail
+        const detail = read.kind === 'absent' ? FILE_DETAILS.missing : read.detail
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })
       } else if (!read.whole) {
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
@@ -148,7 +150,7 @@ function readPromptFiles(
   return { texts, faults }
 }
 
-/** Where a path's last part that is there begins: the key of a pair, or an entry of a list. */
+/** The offset of the last part of a path that exists: the key of a pair, or an entry of a list. */
 function offsetOf(contents: unknown, at: FaultPath): number {
   let node = contents
   let offset = startOf(node)

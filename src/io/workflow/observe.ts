@@ -12,21 +12,21 @@ import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
 
-/** What the machine asks of a task folder: what is there, and what has to be moved. */
+/** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
 
-/** Longer artifacts (bytes) are not parsed. */
+/** The size of the largest artifact that is parsed, in bytes. */
 const ARTIFACT_LIMIT = 4_194_304
 
-/** A longer step result (bytes) is none. */
+/** The size of the largest step result that is parsed, in bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
-/** Where steps' results go. */
+/** The folder of archived step results. */
 const STEP_RESULTS_FOLDER = 'step-results'
 
-/** Where artifacts of earlier visits go. */
+/** The folder of artifacts from earlier visits. */
 const ARTIFACTS_FOLDER = 'artifacts'
 
-/** How a driver looks. */
+/** A driver's circumstances when it observes; see `Observation`. */
 export interface Looking {
   readonly nowMs: number
   readonly returned: boolean
@@ -34,9 +34,9 @@ export interface Looking {
 }
 
 /**
- * Looks at what the state's phase asks for. Never throws for what a task folder holds.
- * @throws {PostflightError} `file-unreadable` when the machine cannot read just now: what was done must not pass for
- * work that failed.
+ * Observes what the state's phase needs to know. Wrong contents of a task folder are part of the result, not errors.
+ * @throws {PostflightError} `file-unreadable` when the system cannot read a file now: finished work must not count as
+ * failed.
  */
 export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
   const phase = currentPhase(state)
@@ -72,10 +72,10 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
 }
 
 function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
-  // A result that was archived before a crash, and not yet taken into the state, is older than what lies outside.
+  // A result that was archived before a crash, and is not in the state yet, is older than a result outside the archive.
   const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(state)}`
   const { kind } = lookInside(folder, inArchive)
-  // Where the archive's place is somebody else's nothing was archived; archiving will say so.
+  // Where something else has the archive's name, nothing was archived; archiving will report it.
   const isArchived = kind === 'file' || kind === 'other'
   const read = readJson(folder, isArchived ? inArchive : STEP_RESULT_FILE, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
@@ -127,7 +127,7 @@ function readJson(folder: string, name: string, limit: number, look = lookInside
   }
 }
 
-/** An error of the system (EIO, EMFILE): a file that is none, or may not be read, whoever made it can mend. */
+/** True for an error of the system (EIO, EMFILE). A file of the wrong kind or without rights is the agent's to correct. */
 function isNoFaultOfFile(detail: string): boolean {
   return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
@@ -136,20 +136,20 @@ function invalid(why: string): ArtifactSeen {
   return { kind: 'invalid', why }
 }
 
-/** The first visit's results lie in the phase's own folder, later ones one deeper. */
+/** The folder of a visit's step results: the phase's own for the first visit, one level deeper for later ones. */
 function stepFolder(phase: string, visit: number): string {
   return visit <= 1 ? `${STEP_RESULTS_FOLDER}/${phase}` : `${STEP_RESULTS_FOLDER}/${phase}/visit-${visit}`
 }
 
 /**
- * Does an effect; what was moved already stays where it is.
+ * Carries out an effect. Repeating it changes nothing.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function applyEffect(folder: string, effect: Effect): void {
   const isStep = effect.kind === 'archive-step'
   const source = isStep ? STEP_RESULT_FILE : effect.artifact
   const found = lookInside(folder, source)
-  // A folder or a link in its place is moved too: it must not pass for the next one either.
+  // A folder or a link of that name is moved too: it must not count as the next result either.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const relative = isStep ? stepFolder(effect.phase, effect.visit) : `${ARTIFACTS_FOLDER}/${effect.phase}`
   const target = makeFoldersInside(folder, relative)

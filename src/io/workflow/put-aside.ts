@@ -9,8 +9,8 @@ import { removeFile } from '../fs/write.ts'
 import { WORKFLOW_FOLDER } from './state-store.ts'
 
 /**
- * Everything that an ended run left goes into a folder of its own, `workflow-runs/N`, where it cannot pass for the next
- * one's. The caller holds the run's lock. What could not be moved is put aside by the next try.
+ * Moves all files of an ended run to a new folder `workflow-runs/N`, so that they do not count for the next run. The
+ * caller holds the run's lock. After a failure the next call moves the rest.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function putAside(folder: TaskFolder, state: WorkflowState): void {
@@ -24,7 +24,7 @@ export function putAside(folder: TaskFolder, state: WorkflowState): void {
     fs.mkdirSync(path.dirname(target), { recursive: true })
     fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
   }
-  // The state last: until it is gone, the next try puts the rest aside too.
+  // The state last: as long as it is there, the next call moves the rest too.
   const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
   for (const name of [...artifacts, 'artifacts', 'step-results', STEP_RESULT_FILE]) move(name)
   move(`${WORKFLOW_FOLDER}/history.jsonl`)

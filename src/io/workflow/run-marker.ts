@@ -11,10 +11,10 @@ import { readMarker, requireReadable } from '../marker-file.ts'
 import { newMarkerId } from '../marker-id.ts'
 import { endMarker, writeNewMarker } from '../marker-store.ts'
 
-/** A run's own marker, which lies in its task folder while it is active (DESIGN section 8). */
+/** A run's own marker, which lies in its task folder while the run is active (docs/design.md, "Workflows"). */
 
 /**
- * Refuses a folder where somebody else's promise is pending: the run's own marker could not lie beside it.
+ * Refuses a folder where another postflight is pending: the run's own marker has the same name.
  * @throws {PostflightError} `workflow-marker`, `marker-unreadable`.
  */
 export function refuseOtherMarker(folder: TaskFolder): void {
@@ -27,8 +27,8 @@ function otherMarker(folder: TaskFolder): PostflightError {
 }
 
 /**
- * The marker by which launcher and hook find the run.
- * @throws {PostflightError} `workflow-marker` when another promise's lies there by now, `marker-unreadable`.
+ * Writes the marker by which launcher and hook find the run.
+ * @throws {PostflightError} `workflow-marker` when the marker of another postflight lies there, `marker-unreadable`.
  */
 export function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
   const fields = newMarkerFields({
@@ -48,19 +48,19 @@ export function putMarker(folder: TaskFolder, state: WorkflowState, nowMs: numbe
   })
 }
 
-/** Puts the marker back where it is missing; another promise's is left alone, and holds the agent until it is kept. */
+/** Writes the marker again where it is missing. The marker of another postflight is left alone, and blocks as any other. */
 export function ensureMarker(folder: TaskFolder, state: WorkflowState, nowMs: number): void {
   if (readMarker(folder) !== undefined) return
   try {
     putMarker(folder, state, nowMs)
   } catch (error) {
-    // Made a moment ago.
+    // Another process wrote it a moment ago.
     if (!(error instanceof PostflightError) || error.code !== 'workflow-marker') throw error
   }
 }
 
 /**
- * Ends the run's marker, if one lies there; another promise's stays.
+ * Removes the run's marker, if there is one; the marker of another postflight stays.
  * @throws {PostflightError} `marker-unreadable`, `locked`.
  */
 export function removeMarker(folder: TaskFolder): void {

@@ -23,15 +23,15 @@ import { putAside } from './put-aside.ts'
 import { ensureMarker, putMarker, refuseOtherMarker, removeMarker } from './run-marker.ts'
 import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './state-store.ts'
 
-/** What is done to a run, by the CLI and by the hook: each under the run's lock, each leaving a state on disk. */
+/** Starts, continues and ends runs. Each call holds the run's lock and writes the run's state. */
 
-/** Who runs it. */
+/** The sessions that a run belongs to. */
 export interface Runner {
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
 
-/** What a turn came to. */
+/** The result of a turn. */
 export interface Turn {
   readonly state: WorkflowState
   readonly command: Reconciled['command']
@@ -40,8 +40,8 @@ export interface Turn {
 }
 
 /**
- * Starts a run at its first phase; nothing is prompted yet.
- * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` puts one that has ended aside),
+ * Starts a run at its first phase, without a prompt.
+ * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` moves an ended run aside),
  * `workflow-marker` when another postflight is pending there, `workflow-state`.
  */
 export function startRun(
@@ -59,7 +59,7 @@ export function startRun(
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const state = newState(definition, { ...runner, nowMs: options.nowMs })
-    // First, because `create` may have put another one there by now: then nothing is started.
+    // The marker first, because `create` may have written another one by now: then nothing is started.
     putMarker(folder, state, options.nowMs)
     try {
       if (present !== undefined) putAside(folder, present)
@@ -72,24 +72,24 @@ export function startRun(
   })
 }
 
-/** A run that was left alone. */
+/** The result where the run was left alone. */
 export interface NoTurn {
   readonly state: WorkflowState
   readonly command: 'none'
 }
 
-/** Who asks for a turn. */
+/** The circumstances of a request for a turn. */
 export interface Asking {
-  /** When it began to ask (ms since the epoch): a process's start, or the time of an event. */
+  /** The time of the request (ms since the epoch): the start of a process, or the time of an event. */
   readonly sinceMs: number
   readonly patience: 'command' | 'hook'
 }
 
 /**
- * Looks, goes on as far as it can, and gives out the next prompt if there is one and the looking says that it may.
- * `look` sees the state first (a large one is read only once) and says how to look, or gives undefined to leave the run
- * alone. Of two who ask at once, such as a hook that is wired twice, the second is given the same
- * prompt as the first, as the same attempt.
+ * Observes, moves the run on as far as possible, and gives out the next prompt if one is due and allowed. `look` gets the
+ * state (which may be large, so it is read only once) and says how to observe, or returns undefined to leave the run
+ * alone. Of two requests at once, such as from a hook that is wired twice, the second gets the same prompt as the first,
+ * as the same attempt.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
  */
 export function takeTurn(
@@ -102,14 +102,14 @@ export function takeTurn(
     const state = requireState(folder)
     const looking = look(state)
     if (looking === undefined) return { state, command: 'none' }
-    // Under the lock, so that a prompt's time is later than the start of everybody who waited for it.
+    // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
     const nowMs = Date.now()
     if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
       return turnUnderLock(folder, state, { ...looking, nowMs })
     }
     const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs })
     if (turn.command !== 'wait') return turn
-    // It was done, whoever asks: a clock that was set back must not end the chain of prompts.
+    // The last prompt's work is done, so the next one is due: a clock that was set back must not end the chain of prompts.
     if (!turn.state.prompted) return turnUnderLock(folder, turn.state, { ...looking, nowMs })
     const repeated = repeatPrompt(turn.state)
     write(folder, repeated, turn.state)
@@ -121,7 +121,7 @@ function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
   return duePrompt(state, { task: folder.task, folder: folder.path })
 }
 
-/** Locking makes the folder, which must not come about by asking. */
+/** Refuses a task without a run. Locking would create the folder, and a question must not. */
 function requireFolder(folder: TaskFolder): void {
   if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
     throw new PostflightError('workflow-none', { task: taskWord(folder) })
@@ -143,7 +143,7 @@ function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Lookin
   return { state, command, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
-/** Asks a run to stop after the phase that runs; one that waits between two phases stops at once. */
+/** Asks a run to stop after its current phase. A run between two phases stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
   return change(folder, (state) => {
     const asked = requestStop(state, nowMs)
@@ -152,17 +152,16 @@ export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
   })
 }
 
-/** A run that was taken up again. */
+/** The result of resuming a run. */
 export interface Resumed {
   readonly state: WorkflowState
-  /** The session in which it was running until now, where that is another one. */
+  /** The session in which it was running until now, if that is another session. */
   readonly takenFrom: string | undefined
 }
 
 /**
- * Takes a run up again for another session, or for the one that it had where none is known. What the former one left is
- * looked at first, so that no finished work is asked for again; the prompt that was out then goes out again at the next
- * turn.
+ * Resumes a run for another session, or for its own where no session is known. First it takes in what the last prompt
+ * left, so that finished work is not asked for again. A prompt that was out goes out again at the next turn.
  * @throws {PostflightError} `workflow-over` when it was completed or aborted.
  */
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Resumed {
@@ -179,7 +178,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
     if (!seen.active) return { state: seen, takenFrom }
     const again = seen.prompted ? promptAgain(seen) : seen
     write(folder, again, seen)
-    // Also where one lies already: it names the session of before.
+    // Also where a marker lies already: it names the earlier session.
     putMarker(folder, again, nowMs)
     return { state: again, takenFrom }
   })
@@ -190,20 +189,20 @@ export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
   return change(folder, (state) => finish(folder, abortState(state, nowMs), state))
 }
 
-/** Ends a run at once, resumable, for what was done to its marker. */
+/** Stops a run at once, resumable, because its marker was bypassed or cleared. */
 export function haltRun(folder: TaskFolder, why: 'bypassed' | 'cleared', nowMs: number): WorkflowState {
   return change(folder, (state) => finish(folder, haltState(state, WORKFLOW_TEXT[why], nowMs), state))
 }
 
-/** Ends a run at once, resumable, if it is still this session's: its driver was interrupted, or failed. */
+/** Stops a run at once, resumable, because its driver was interrupted or failed. A run of another session goes on. */
 export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
   return change(folder, (state) =>
     state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
   )
 }
 
-function finish(folder: TaskFolder, ended: WorkflowState, former: WorkflowState): WorkflowState {
-  write(folder, ended, former)
+function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowState): WorkflowState {
+  write(folder, ended, previous)
   removeMarker(folder)
   return ended
 }
@@ -213,11 +212,11 @@ function change<Result>(folder: TaskFolder, action: (state: WorkflowState) => Re
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => action(requireState(folder)))
 }
 
-function write(folder: TaskFolder, state: WorkflowState, former: WorkflowState): void {
-  if (state !== former) writeState(folder, state, former)
+function write(folder: TaskFolder, state: WorkflowState, previous: WorkflowState): void {
+  if (state !== previous) writeState(folder, state, previous)
 }
 
-/** The state. @throws {PostflightError} `workflow-none`, `workflow-state`. */
+/** The state of a task's run. @throws {PostflightError} `workflow-none`, `workflow-state`. */
 export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)
   if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })

@@ -1,6 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import type { PathKind } from '../../core/files.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
@@ -13,9 +15,9 @@ import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { replaceFile, tryRemoveFile } from '../fs/write.ts'
 
-/** The state of a run on disk: replaced whole, by one writer at a time; its history beside it, one line a transition. */
+/** Reads and writes a run's state, which one writer at a time replaces as a whole, and its history, one line a transition. */
 
-/** Folder of a run's state, in the task folder. */
+/** The folder of a run's state, in the task folder. */
 export const WORKFLOW_FOLDER = 'workflow'
 
 const STATE_FILE = 'state.json'
@@ -30,15 +32,15 @@ export function stateDisplayPath(folder: TaskFolder): string {
 
 /**
  * The state of a task's run; undefined where there is none.
- * @throws {PostflightError} `workflow-state` when it is there and cannot be used: it is left as it is; `file-unreadable`
- * when that cannot be told.
+ * @throws {PostflightError} `workflow-state` when the state cannot be used (the file stays as it is); `file-unreadable`
+ * when the folder cannot be searched.
  */
 export function readState(folder: TaskFolder): WorkflowState | undefined {
   const kind = kindOfStateFolder(stateFolder(folder))
   if (kind === undefined) return undefined
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
-  if (kind !== 'folder') throw unusable('unreadable', `${WORKFLOW_FOLDER} is ${kind}`)
+  if (kind !== 'folder') throw unusable('unreadable', FILE_DETAILS.kindOf(WORKFLOW_FOLDER, kind))
   const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_LIMIT)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') throw unusable('unreadable', read.detail)
@@ -47,7 +49,7 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   return state
 }
 
-function kindOfStateFolder(target: string): string | undefined {
+function kindOfStateFolder(target: string): PathKind | undefined {
   try {
     return kindAt(target)
   } catch (error) {
@@ -55,9 +57,9 @@ function kindOfStateFolder(target: string): string | undefined {
   }
 }
 
-/** Puts a state on disk, and the transitions that are new since `former` into the history before it. */
-export function writeState(folder: TaskFolder, state: WorkflowState, former: WorkflowState | undefined): void {
-  const since = former?.sequence ?? 0
+/** Writes a state. Before that it appends the transitions since `previous` to the history. */
+export function writeState(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
+  const since = previous?.sequence ?? 0
   appendHistory(
     folder,
     state.history.filter((entry) => entry.n > since),
@@ -66,7 +68,7 @@ export function writeState(folder: TaskFolder, state: WorkflowState, former: Wor
   replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
 }
 
-/** What processes that were killed over a write left: under the lock nobody else is writing. */
+/** Removes the temporary files of killed processes: under the lock no other process writes. */
 function removeLitter(folder: TaskFolder): void {
   for (const name of fs.readdirSync(stateFolder(folder))) {
     if (name.startsWith(`${STATE_FILE}.`) && name.endsWith('.tmp')) tryRemoveFile(path.join(stateFolder(folder), name))
@@ -74,18 +76,18 @@ function removeLitter(folder: TaskFolder): void {
 }
 
 /**
- * Runs `action` as the only writer of this run.
- * @throws {PostflightError} `locked` when another process does not let go within `patienceMs`.
+ * Runs `action` as the only writer of this run, and returns its result.
+ * @throws {PostflightError} `locked` when another process keeps the lock for longer than `patienceMs`.
  */
 export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: () => T): T {
-  // Tracked, it would go back with everything else when an agent undoes its work, and count its attempts anew.
+  // If git tracked the state, an agent that undoes its work would restore an old state and its count of attempts.
   if (makeOwnFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
   return withLock(stateFolder(folder), patienceMs, action)
 }
 
 /**
- * Every transition, oldest first. A line that a crash wrote twice, or that no state followed, is left out: what the
- * state says holds.
+ * Every transition, oldest first. A line that a crash wrote twice, or that no state followed, is left out: the state
+ * decides.
  */
 export function readHistory(folder: TaskFolder, state: WorkflowState): HistoryEntry[] {
   const read = readSmallFile(path.join(stateFolder(folder), HISTORY_FILE), HISTORY_LIMIT)
@@ -109,7 +111,7 @@ function parseLine(line: string): HistoryEntry | undefined {
 
 function appendHistory(folder: TaskFolder, entries: readonly HistoryEntry[]): void {
   if (entries.length === 0) return
-  // It begins with a line's end: what a kill cut short then spoils no other line.
+  // The text begins with a line break, so that a line cut short by a kill damages no other line.
   const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
   const history = path.join(stateFolder(folder), HISTORY_FILE)
   const descriptor = fs.openSync(history, fs.constants.O_WRONLY | APPENDING, 0o644)
