@@ -1,7 +1,7 @@
 import { server } from './server.ts'
 
 /**
- * postflight-guard as a plugin of OpenCode. The default export is all there is: OpenCode 1.18.33 takes any other export
- * that is no function for a broken plugin where the default is one.
+ * postflight-guard as a plugin of OpenCode. The default export is the only one: beside a default plugin, OpenCode 1.18.33
+ * treats every other export that is not a function as a broken plugin.
  */
 export default { id: 'postflight-guard', server }

@@ -4,21 +4,21 @@ import type { HostClient } from './host/api.ts'
 import { OPENCODE_TEXT } from './messages.ts'
 
 /**
- * Keeps faults of the plugin away from the session: OpenCode 1.18.33 lets an error in a hook break the turn, and one in
- * the event handler the server.
+ * Keeps the plugin's errors away from the session: in OpenCode 1.18.33 an error in a hook breaks the turn, and an error in
+ * the event handler breaks the server.
  */
 
-/** Where faults and notices go. */
+/** Reports errors and notices. */
 export interface Reporter {
-  /** A fault: the log of OpenCode, and the journal. */
+  /** Reports an internal error to OpenCode's log and to the journal. */
   fault(where: string, error: unknown): void
-  /** Something the user must know of: on the screen where there is one, and in the log. */
+  /** Tells the user something, on the screen where there is one, and in the log. */
   notice(text: string): void
 }
 
 /**
- * Reports to OpenCode and to the journals of `findRoots()`; with `onStderr` to that too: `opencode run` has no screen,
- * and ends before its log is written (1.18.33). Never throws.
+ * Creates a reporter to OpenCode's log and to the journal of the first root. With `onStderr` it writes to stderr too:
+ * `opencode run` has no screen, and ends before its log is written (1.18.33). The reporter never throws.
  */
 export function createReporter(client: HostClient, findRoots: () => readonly string[], onStderr: boolean): Reporter {
   const log = (level: 'warn' | 'error', message: string): void => {
@@ -46,16 +46,14 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   }
 }
 
-/** Does something whose failure may not matter to anybody. */
+/** Runs an action whose failure does not matter. */
 function quietly(action: () => unknown): void {
   try {
     Promise.resolve(action()).catch(() => {})
-  } catch {
-    // There is nobody left to tell.
-  }
+  } catch {}
 }
 
-/** The hook, made safe: while `isActing` it does its work, a fault in it is reported, and it never throws. */
+/** The same hook made safe: it runs only while `isActing` is true, its errors are reported, and it never throws. */
 export function safeHook<A extends unknown[]>(
   where: string,
   reporter: Reporter,

@@ -22,14 +22,14 @@ import {
 } from './workflow/entry-points.ts'
 import { IdleRuns } from './workflow/idle-runs.ts'
 
-/** The plugin of one project folder: its parts, and OpenCode's hooks, each handed to whoever answers it. */
+/** The plugin of one project folder: creates its parts and connects OpenCode's hooks to them. */
 
-/** How long (ms) the end of OpenCode waits for what its last events began. */
+/** The time (ms) that the end of OpenCode waits for events that are still being answered. */
 const DISPOSE_PATIENCE_MS = 1_000
 
 const CLI = path.join(import.meta.dirname, '..', '..', 'bin', 'postflight.js')
 
-/** Makes the hooks. OpenCode calls this once for each project folder. */
+/** Creates the hooks. OpenCode calls this once for each project folder. */
 export async function server({ client, directory }: PluginInput): Promise<Hooks> {
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
@@ -55,7 +55,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     safeHook(where, reporter, () => isActing(directory, instance), hook)
 
   const answerEvent = safely('event', plugin.onEvent.bind(plugin))
-  /** Events that are being answered: OpenCode waits for none, but before it ends it waits for `dispose`. */
+  /** Events that are being answered: OpenCode does not wait for them, but before it ends it waits for `dispose`. */
   const answering = new Set<Promise<void>>()
   let ownsCommand = false
   const stopping = safely('session.stopping', (input: { sessionID: string }, output: StoppingOutput) =>
@@ -91,7 +91,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     config: safely('config', (config) => {
       ownsCommand = addWorkflowCommand(config)
     }),
-    // The tool of an instance that was superseded hands the call on.
+    // The tool of a replaced instance passes the call to the active one.
     tool: {
       [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver),
     },

@@ -3,9 +3,9 @@ import type { HostClient, SessionInfo } from './host/api.ts'
 import { need } from './host/conversation.ts'
 
 /**
- * Who is who. The host session of every agent is the conversation at the root, whatever session the agent runs in;
- * its agent is `main`, or the id of its own session. So a sub-agent's stop reads as `SubagentStop` of that agent, as on
- * every other host, and one table decides.
+ * Identifies agents. The host session of every agent is the conversation at the root, whatever session the agent runs in;
+ * the agent is `main`, or the id of its own session. So a sub-agent's stop reads as `SubagentStop` of that agent, as on
+ * every other host, and the same rules apply.
  */
 
 /** An agent of OpenCode. */
@@ -16,17 +16,17 @@ export interface Agent {
   readonly root: string
   /** `main`, or its own session: the marker's `agent_id`. */
   readonly agent: string
-  /** OpenCode's name of the agent, such as `general`; undefined where it was not heard yet. */
+  /** OpenCode's name of the agent, such as `general`; undefined until a message names it. */
   readonly type: string | undefined
 }
 
-/** More shell folders of one conversation than this are not searched. */
+/** The largest number of shell folders of one conversation that are searched. */
 const MAX_FOLDERS = 20
 
-/** More levels of sub-agents than this are no tree. */
+/** The largest depth of sub-agents: the bound of every walk to the root. */
 const MAX_DEPTH = 50
 
-/** What is known of the sessions of one project folder. */
+/** The known sessions of one project folder. */
 export class Sessions {
   readonly #client: HostClient
   readonly #parents = new Map<string, string | undefined>()
@@ -38,30 +38,30 @@ export class Sessions {
     this.#client = client
   }
 
-  /** Hears of a session. */
+  /** Notes a session's parent and its time of creation. */
   note({ id, parentID, time }: SessionInfo): void {
     this.#parents.set(id, parentID)
     if (time !== undefined) this.#births.set(id, time.created)
   }
 
-  /** When a session was created (ms since the epoch); undefined where the host did not say. */
+  /** The time at which a session was created (ms since the epoch); undefined where it is not known. */
   bornMs(session: string): number | undefined {
     return this.#births.get(session)
   }
 
-  /** Hears which agent a session runs. */
+  /** Notes which agent a session runs. */
   noteType(session: string, type: string): void {
     this.#types.set(session, type)
   }
 
-  /** Hears where a session's shell ran: its markers may lie there. */
+  /** Notes a folder in which a shell of the conversation ran: its markers may lie there. */
   noteFolder(root: string, folder: string): void {
     const folders = this.#folders.get(root) ?? new Set()
     if (folders.size < MAX_FOLDERS) folders.add(folder)
     this.#folders.set(root, folders)
   }
 
-  /** Where the shells of a conversation ran. */
+  /** The folders in which the shells of a conversation ran. */
   foldersOf(root: string): readonly string[] {
     return [...(this.#folders.get(root) ?? [])]
   }
@@ -71,7 +71,7 @@ export class Sessions {
     for (const known of [this.#parents, this.#types, this.#births, this.#folders]) known.delete(session)
   }
 
-  /** Who runs in a session. @throws {Error} when the host does not say. */
+  /** The agent of a session. @throws {Error} when OpenCode does not answer. */
   async identify(session: string): Promise<Agent> {
     let root = session
     for (let depth = 0; depth < MAX_DEPTH; depth++) {
@@ -83,20 +83,20 @@ export class Sessions {
   }
 
   async #parentOf(session: string): Promise<string | undefined> {
-    // A conversation that is continued was created before this process.
+    // A session that was created before this process has sent no event.
     if (!this.#parents.has(session)) {
       this.note(need(await this.#client.session.get({ path: { id: session } }), 'session.get'))
     }
     return this.#parents.get(session)
   }
 
-  /** How many sessions below one are busy. @throws {Error} when the host does not say. */
+  /** The number of busy sessions below one. @throws {Error} when OpenCode does not answer. */
   async countBusyBelow(session: string): Promise<number> {
     const status = need(await this.#client.session.status(), 'session.status')
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
-  /** True when `ancestor` is above `session`, as far as is known. */
+  /** True when `ancestor` is known to be above `session`. */
   isBelow(session: string, ancestor: string): boolean {
     let current: string | undefined = session
     for (let depth = 0; depth < MAX_DEPTH && current !== undefined; depth++) {

@@ -1,8 +1,8 @@
 import type { Agent } from './sessions.ts'
 
-/** What the agent's commands are told, so that `postflight create` knows its owner (OpenCode itself tells nothing). */
+/** Tells the agent's commands who runs them, so that `postflight create` knows the owner: OpenCode itself does not. */
 
-/** Puts session and agent into a shell's environment. */
+/** Sets session and agent in a shell's environment. */
 export function tellShell(env: Record<string, string>, agent: Agent): void {
   env.POSTFLIGHT_HOST_SESSION = agent.root
   env.POSTFLIGHT_AGENT = agent.agent

@@ -7,9 +7,9 @@ import type { HostEvent, StoppingOutput, ToolOutput } from './host/api.ts'
 import type { Turns } from './host/turns.ts'
 import type { Agent, Sessions } from './sessions.ts'
 
-/** Who answers a stop of OpenCode's, and when: the one place that knows the four ways in which an agent is held. */
+/** Routes OpenCode's events and hooks to the guards: the one place that knows the four ways in which an agent is held. */
 
-/** The parts, one for each way. */
+/** The parts that the router calls. */
 export interface StopRouterParts {
   readonly sessions: Sessions
   readonly turns: Turns
@@ -17,15 +17,16 @@ export interface StopRouterParts {
   readonly idle: IdleGuard
   readonly inLoop: InLoopGuard
   readonly subAgents: SubAgentGuard
-  /** True where the process ends with the main conversation's first idle. */
+  /** True where the process ends when the main conversation is first idle. */
   readonly oneShot: boolean
 }
 
+/** Routes events and hooks. */
 export class StopRouter {
   readonly #parts: StopRouterParts
   /** Sub-agents whose caller does not wait for them. */
   readonly #background = new Set<string>()
-  /** Set when this OpenCode asks before a session stops: then nothing else has to. */
+  /** True once this OpenCode has asked before a session stops: then the other ways are not needed. */
   #asksBeforeStop = false
 
   constructor(parts: StopRouterParts) {
@@ -38,6 +39,7 @@ export class StopRouter {
     return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
   }
 
+  /** Handles an event. */
   async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
     const { sessionID, info, part, error } = properties
     const { sessions, inLoop, subAgents } = this.#parts
@@ -67,13 +69,13 @@ export class StopRouter {
     turns.noteIdle(session)
     const agent = await sessions.identify(session)
     const wasHeldInLoop = this.#isHeldInLoop(agent)
-    // A one-shot process is about to end: first what needs no waiting.
+    // A one-shot process is about to end, so the synchronous work comes first.
     if (wasHeldInLoop) guard.stopped(agent)
     await inLoop.idle(session)
     if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
   }
 
-  /** A tool has ended well. The output of a `task` waits until its sub-agent may stop. */
+  /** Handles the end of a tool call. The output of a `task` waits until its sub-agent may stop. */
   async onToolEnded(tool: string, output: ToolOutput): Promise<void> {
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
@@ -81,19 +83,19 @@ export class StopRouter {
     if (!this.#background.has(session)) await this.#parts.subAgents.taskEnded(session, output)
   }
 
-  /** The model has finished a text, which may be the last of its turn. */
+  /** Handles the end of a text, which may be the last of the model's turn. */
   async onTextCompleted(session: string, messageId: string): Promise<void> {
     const agent = await this.#parts.sessions.identify(session)
     if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)
   }
 
-  /** An OpenCode that asks before a session stops, as is proposed upstream. */
+  /** Handles the hook of an OpenCode that asks before a session stops, as is proposed upstream. */
   async onStopping(session: string, output: StoppingOutput): Promise<void> {
     const { sessions, guard, oneShot } = this.#parts
     this.#asksBeforeStop = true
     const agent = await sessions.identify(session)
     const isMain = agent.agent === MAIN_AGENT
-    // The result of any other sub-agent is held where its caller waits for it.
+    // Any other sub-agent is held at the end of its `task`, where its caller waits.
     if (!isMain && !this.#background.has(session)) return
     const { reason } = guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })

@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { CommandForm, CommandReader } from '../../core/command-line.ts'
 import type { Environment } from '../../core/hosts/host.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
+import { journalComplaint } from '../../core/messages/stops.ts'
 import type { Payload } from '../../core/payload.ts'
 import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../../core/stop/answer-for.ts'
 import { predictOutcomes, recordsOf, type StopOutcome } from '../../core/stop/outcome.ts'
@@ -17,9 +18,9 @@ import type { Reporter } from '../safe-hook.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRuns } from '../workflow/idle-runs.ts'
 
-/** The one decision table (DESIGN section 5), asked for an agent of OpenCode that is about to stop. */
+/** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
 
-/** What a guard needs to know of its place. */
+/** The surroundings of a guard. */
 export interface GuardPlace {
   /** The project folder of this OpenCode. */
   readonly folder: string
@@ -27,15 +28,16 @@ export interface GuardPlace {
   readonly findForm: () => CommandForm
 }
 
-/** Rules that end a marker without holding anybody. */
+/** Rules that end a marker without a block. */
 const ENDINGS: readonly Rule[] = ['bypassed', 'expired', 'capped']
 
+/** Answers stops. */
 export class Guard {
   readonly #place: GuardPlace
   readonly #sessions: Sessions
   readonly #reporter: Reporter
   readonly #runs: IdleRuns
-  /** The markers of which the user was told that they held nobody. */
+  /** The markers for which the user was told that the stop was not blocked. */
   readonly #told = new Set<string>()
 
   constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
@@ -47,11 +49,11 @@ export class Guard {
 
   /**
    * Every root in which markers of a conversation may lie: the project's, and those of the folders in which its shells
-   * ran. Not the process's own folder: a server's is no project's.
+   * ran. The process's own folder is left out: a server's folder does not belong to the project.
    */
   rootsFor(root: string | undefined): readonly string[] {
     const folders = root === undefined ? [] : this.#sessions.foldersOf(root)
-    return findRoots([...this.#starts(), ...folders.map((folder) => ({ from: 'a shell', path: path.resolve(folder) }))])
+    return findRoots([...this.#starts(), ...folders.map((folder) => ({ from: 'shell', path: path.resolve(folder) }))])
   }
 
   #starts() {
@@ -60,8 +62,8 @@ export class Guard {
   }
 
   /**
-   * Why the agent would be held if it stopped now, in words; undefined when it would not. Writes nothing: a count in it
-   * is the one that would be spent next.
+   * The reason of the block that the agent would get if it stopped now; undefined where it would not be blocked. Writes
+   * nothing: the count in the reason is the next one.
    */
   preview(agent: Agent): string | undefined {
     const payload = payloadFor(agent, 0)
@@ -72,8 +74,8 @@ export class Guard {
   }
 
   /**
-   * The agent stops: every marker is judged and counted on disk. Gives the reason why it is held, and what its user
-   * should know.
+   * Handles a stop: every marker is judged, and a block is counted on disk. Returns the block's reason, if it is blocked,
+   * and the notices for the user.
    */
   stop(agent: Agent, runningSubagents: number): { readonly reason: string | undefined; readonly notices: string[] } {
     const payload = payloadFor(agent, runningSubagents)
@@ -89,8 +91,8 @@ export class Guard {
   }
 
   /**
-   * The agent has stopped and cannot be held any more: what ends without holding it is brought to its end, and of what
-   * would have held it (the turn failed, or OpenCode did not ask) the user is told.
+   * Handles an agent that has stopped and can no longer be blocked: markers that end without a block are ended, and the
+   * user is told of markers that would have blocked (the turn failed, or OpenCode called no hook).
    */
   stopped(agent: Agent): void {
     const payload = payloadFor(agent, 0)
@@ -102,10 +104,10 @@ export class Guard {
     for (const one of plan.markers) {
       if (one.kind !== 'judged' || one.rule !== 'block') continue
       const { folder, identity } = one.stored
-      // An error tells of idle twice (1.18.33).
+      // After an error OpenCode sends the idle event twice (1.18.33).
       if (this.#told.has(identity.file)) continue
       this.#told.add(identity.file)
-      this.#reporter.notice(OPENCODE_TEXT.notHeld(taskWord(folder)))
+      this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(folder)))
     }
   }
 
@@ -119,7 +121,8 @@ export class Guard {
   #commit(plan: StopPlan): readonly StopOutcome[] {
     const { outcomes } = commitStop(plan)
     const { payload, nowMs } = plan.stop
-    for (const problem of appendRecorded(recordsOf(outcomes, payload), nowMs)) this.#reporter.notice(problem)
+    for (const problem of appendRecorded(recordsOf(outcomes, payload), nowMs))
+      this.#reporter.notice(journalComplaint(problem))
     return outcomes
   }
 
@@ -137,7 +140,7 @@ function promptOf(prompt: string | undefined): RunReport {
   return { prompt, notices: [] }
 }
 
-/** The stop as every host tells it. */
+/** The payload that a stop hook would get for this stop. */
 function payloadFor(agent: Agent, runningSubagents: number): Payload {
   return {
     event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',

@@ -4,8 +4,8 @@ import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
- * A main conversation that stops, where the process lives on (`opencode serve`, the terminal interface): it is prompted
- * again when it is idle.
+ * Holds main conversations where the process goes on (`opencode serve`, the terminal interface): an idle conversation is
+ * prompted again.
  */
 
 /** Answers idle events. */
@@ -13,7 +13,7 @@ export class IdleGuard {
   readonly #client: HostClient
   readonly #sessions: Sessions
   readonly #guard: Guard
-  /** The last message that was answered for, by session: an error tells of idle twice (1.18.33). */
+  /** The last message that was handled, by session: after an error OpenCode sends the idle event twice (1.18.33). */
   readonly #seen = new Map<string, string>()
 
   constructor(client: HostClient, sessions: Sessions, guard: Guard) {
@@ -22,7 +22,7 @@ export class IdleGuard {
     this.#guard = guard
   }
 
-  /** The conversation is idle. Errors, interruptions and refused tools are the user's to answer, not ours. */
+  /** Handles an idle conversation. Errors, interruptions and refused tools are left to the user. */
   async answer(agent: Agent): Promise<void> {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(this.#client, session)

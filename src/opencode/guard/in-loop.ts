@@ -14,18 +14,18 @@ import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
- * A session that is held inside its own loop, for where a prompt on idle would come too late (`opencode run`, a
- * background sub-agent whose caller is told at once). When the model has finished a text, OpenCode 1.18.33 waits for
- * this plugin; a message that is put there then is newer than the model's, so the loop goes on instead of ending.
+ * Holds sessions inside their own loops, where a prompt on idle would come too late (`opencode run`, a background
+ * sub-agent whose caller is told at once). When the model has finished a text, OpenCode 1.18.33 waits for this plugin. A
+ * message that is added then is newer than the model's, so the loop goes on instead of ending.
  *
- * Whether the model ends its turn is not known at that moment: a tool call may follow the text. So the message is
- * provisional. A tool call withdraws it; nothing is counted until the loop has come round to it, and only what was
- * counted on disk reaches the model.
+ * At that moment it is not known whether the model ends its turn: a tool call may follow the text. So the message is
+ * provisional. A tool call withdraws it. Nothing is counted until the loop reaches the message, and the model sees it only
+ * after it was counted on disk.
  */
 
 /** A session's current step. */
 interface Step {
-  /** Tool calls of this step so far. */
+  /** The number of tool calls of this step so far. */
   tools: number
   provisional: MessagePlace | undefined
 }
@@ -35,7 +35,7 @@ export class InLoopGuard {
   readonly #client: HostClient
   readonly #guard: Guard
   readonly #steps = new Map<string, Step>()
-  /** Emptied messages, which can be removed when their session is idle. */
+  /** Emptied messages, which are removed when their session is idle. */
   readonly #leftovers = new Map<string, MessagePlace[]>()
 
   constructor(client: HostClient, guard: Guard) {
@@ -43,7 +43,7 @@ export class InLoopGuard {
     this.#guard = guard
   }
 
-  /** The model has finished a text. */
+  /** Handles the end of a text: adds a provisional message where a stop would be blocked. */
   async textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
     const step = this.#stepOf(session)
@@ -60,11 +60,11 @@ export class InLoopGuard {
       ...(format !== undefined && { format }),
       parts: [ownText(reason)],
     })
-    // The model's stream runs on while OpenCode waits for us.
+    // The model's stream goes on while OpenCode waits for the plugin.
     if (step.tools > 0) await this.#withdraw(session, step)
   }
 
-  /** A tool is about to run. */
+  /** Handles the start of a tool call: withdraws the provisional message. */
   async toolStarts(session: string): Promise<void> {
     const step = this.#stepOf(session)
     step.tools += 1
@@ -72,19 +72,19 @@ export class InLoopGuard {
   }
 
   /**
-   * The messages of the next request are there: a step begins. If the loop has come round to a message of ours, the
-   * continuation is counted now, and the message says what was counted.
+   * Handles the beginning of a step, with the messages of the next request. If the loop has reached the provisional
+   * message, the continuation is counted now, and the message shows that count.
    */
   async stepBegins(agent: Agent, messages: readonly Message[]): Promise<void> {
     const { session } = agent
     const step = this.#stepOf(session)
     const { provisional } = step
     const asked = messages.findLast(({ info }) => info.role === 'user')
-    // A compaction's request: the step that it makes room for is yet to come.
+    // A compaction's request: the step that it makes room for comes later.
     if (asked === undefined || asked.parts.some(({ type }) => type === 'compaction')) return
     this.#steps.set(session, { tools: 0, provisional: undefined })
     if (provisional === undefined) return
-    // Something else came after it (a compaction goes on by a message of its own): the next stop is asked about anew.
+    // Another message came after it (a compaction continues with its own message): the next stop is judged again.
     if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
     const text = this.#guard.stop(agent, 0).reason ?? OPENCODE_TEXT.settled
     const part = asked.parts.find((one) => one.type === 'text')
@@ -93,12 +93,12 @@ export class InLoopGuard {
     await rewriteMessage(this.#client, provisional, text)
   }
 
-  /** The turn ended by an error or an interruption: a message that nobody has come round to must not start the next. */
+  /** Handles an error or an interruption: a message that the loop has not reached must not start the next turn. */
   async failed(session: string): Promise<void> {
     await this.#withdraw(session, this.#stepOf(session))
   }
 
-  /** The session is idle. */
+  /** Handles an idle session: withdraws and removes messages. */
   async idle(session: string): Promise<void> {
     await this.failed(session)
     this.#steps.delete(session)
@@ -120,7 +120,7 @@ export class InLoopGuard {
     try {
       await emptyMessage(this.#client, provisional)
     } catch (error) {
-      // It stays, so the loop will come round to it: then it is counted like any other.
+      // The message stays, so the loop will reach it, and it is counted as any other.
       step.provisional = provisional
       throw error
     }

@@ -5,15 +5,15 @@ import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
- * Sub-agents of the `task` tool: their result is held back until they have done what they promised. OpenCode 1.18.33
- * waits for the plugin between a tool's end and the moment at which the caller sees the result; prompting the
- * sub-agent on its own idle event would not hold the caller.
+ * Holds sub-agents of the `task` tool: their result is held back until their postflights are done. OpenCode 1.18.33 waits
+ * for the plugin between the end of a tool and the moment at which the caller sees the result. A prompt on the sub-agent's
+ * own idle event would not make the caller wait.
  */
 
-/** Where the output of a task holds the report (1.18.33). */
+/** The report in the output of a `task` (1.18.33). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
-/** What the caller is handed in the end. */
+/** The report and the notices that the caller gets. */
 export interface Report {
   readonly text: string
   readonly notices: readonly string[]
@@ -25,7 +25,7 @@ export class SubAgentGuard {
   readonly #sessions: Sessions
   readonly #guard: Guard
   readonly #turns: Turns
-  /** Sessions that are held now. */
+  /** Sessions that are being held. */
   readonly #held = new Set<string>()
   readonly #interrupted = new Set<string>()
 
@@ -36,7 +36,7 @@ export class SubAgentGuard {
     this.#turns = turns
   }
 
-  /** A `task` has ended well: its output waits until its sub-agent may stop. */
+  /** Handles the end of a `task`: its output waits until its sub-agent may stop. */
   async taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await this.#sessions.identify(session)
     const found = TASK_RESULT.exec(output.output)
@@ -49,8 +49,8 @@ export class SubAgentGuard {
   }
 
   /**
-   * Prompts an agent that has stopped for as long as a promise of its own is pending; at most three times for each.
-   * `text` is its report so far: later texts join it, because a sub-agent that is held often ends with a mere "Done."
+   * Prompts an agent that has stopped as long as one of its markers blocks; at most three times for each. `text` is its
+   * report so far. Later texts are added to it, because a sub-agent that was held often ends with a mere "Done."
    */
   async hold(agent: Agent, text: string): Promise<Report> {
     const { session } = agent
@@ -65,7 +65,7 @@ export class SubAgentGuard {
         const { manner } = await readLastTurn(this.#client, session)
         if (manner === undefined) break
         const answer = await this.#turns.prompt(session, stop.reason, manner, () => this.#interrupted.has(session))
-        // An error or an interruption is never answered.
+        // An error or an interruption is left to the user.
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
@@ -76,7 +76,7 @@ export class SubAgentGuard {
     return { text: report, notices }
   }
 
-  /** The user has interrupted a session: whoever is held below it is interrupted too. */
+  /** Handles an interruption by the user: sub-agents below the session that are being held are interrupted too. */
   async interrupted(session: string): Promise<void> {
     for (const held of this.#held) {
       if (!this.#sessions.isBelow(held, session)) continue
@@ -86,7 +86,7 @@ export class SubAgentGuard {
   }
 }
 
-/** Two reports as one: nothing twice, nothing lost. */
+/** Joins two reports: a text that the other one contains is not repeated. */
 export function joinReports(earlier: string, later: string): string {
   const [one, other] = [earlier.trim(), later.trim()]
   if (one === '' || other.includes(one)) return later

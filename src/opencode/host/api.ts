@@ -1,24 +1,24 @@
 /**
- * OpenCode's plugin API as far as this plugin uses it, measured with 1.18.33. Types of our own: the plugin must load
- * where `@opencode-ai/plugin` is not installed.
+ * The part of OpenCode's plugin API that this plugin uses, measured with 1.18.33. The types are our own, because the
+ * plugin must load where `@opencode-ai/plugin` is not installed.
  */
 
-/** A value, or why there is none; the client never throws for an answer of the server. */
+/** A value or an error: the client never throws for an answer of the server. */
 export type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
 
-/** Which model: both names are OpenCode's. */
+/** A model by OpenCode's names. */
 export interface ModelName {
   readonly providerID: string
   readonly modelID: string
 }
 
-/** What a message's turn ended with, when it did not end well. */
+/** The error with which a message's turn ended. */
 export interface HostError {
   readonly name?: string
   readonly data?: { readonly message?: string }
 }
 
-/** A message of the user's, or one of ours. It says how the turn that answers it is run. */
+/** A message of the user, or one of ours. It determines how the turn that answers it is run. */
 export interface UserMessage {
   readonly id: string
   readonly role: 'user'
@@ -29,7 +29,7 @@ export interface UserMessage {
   readonly format?: unknown
 }
 
-/** A message of the model's. */
+/** A message of the model. */
 export interface AssistantMessage {
   readonly id: string
   readonly role: 'assistant'
@@ -37,15 +37,15 @@ export interface AssistantMessage {
   /** The user message that it answers. */
   readonly parentID: string
   readonly error?: HostError
-  /** Why the model stopped: `stop`, `tool-calls`, `length`, … */
+  /** The reason for which the model stopped: `stop`, `tool-calls`, `length`, … */
   readonly finish?: string
   /** ms since the epoch. */
   readonly time: { readonly completed?: number }
-  /** True for what a compaction writes. */
+  /** True for the summary that a compaction writes. */
   readonly summary?: boolean
 }
 
-/** Text, a tool call, or something else. */
+/** A part of a message: a text, a tool call, or something else. */
 export interface Part {
   readonly id?: string
   readonly type: string
@@ -54,13 +54,13 @@ export interface Part {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A message with what it holds. */
+/** A message with its parts. */
 export interface Message {
   readonly info: UserMessage | AssistantMessage
   readonly parts: Part[]
 }
 
-/** A conversation. One with a parent was started by another one. */
+/** A session. One with a parent was started by that session. */
 export interface SessionInfo {
   readonly id: string
   readonly parentID?: string
@@ -69,21 +69,21 @@ export interface SessionInfo {
   readonly time?: { readonly created: number }
 }
 
-/** One rule of a session. */
+/** A permission rule of a session. */
 export interface PermissionRule {
   readonly permission: string
   readonly pattern: string
   readonly action: 'allow' | 'deny' | 'ask'
 }
 
-/** What is asked of a session. */
+/** The body of a prompt. */
 export interface PromptBody {
   readonly agent?: string
   readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
   readonly format?: unknown
-  /** The message is put there, and nobody answers it. */
+  /** True to add the message without a turn that answers it. */
   readonly noReply?: boolean
   readonly parts: readonly Part[]
 }
@@ -134,21 +134,21 @@ export interface HostClient {
       readonly body: { readonly title: string; readonly message: string; readonly variant: 'warning' | 'info' }
     }): Reply<boolean>
   }
-  /** For the calls that the client's own methods leave out. */
+  /** Calls for which the client has no methods of its own. */
   readonly _client: {
     delete(request: { readonly url: string }): Reply<unknown>
     patch(request: { readonly url: string; readonly body: unknown }): Reply<unknown>
   }
 }
 
-/** What OpenCode calls the plugin with, once for each project folder. */
+/** The input of the plugin, which OpenCode calls once for each project folder. */
 export interface PluginInput {
   readonly client: HostClient
   /** The folder that OpenCode runs in. */
   readonly directory: string
 }
 
-/** An event; handlers are not waited for. */
+/** An event. OpenCode does not wait for its handlers. */
 export interface HostEvent {
   readonly type: string
   readonly properties?: {
@@ -163,14 +163,14 @@ export interface HostEvent {
   }
 }
 
-/** What a tool call came to. */
+/** The result of a tool call. */
 export interface ToolOutput {
   title?: string
   output: string
   metadata?: Readonly<Record<string, unknown>>
 }
 
-/** What a tool of the plugin's is told of its call. */
+/** The context of a call of one of the plugin's tools. */
 export interface ToolContext {
   readonly sessionID: string
   readonly messageID: string
@@ -179,19 +179,19 @@ export interface ToolContext {
   readonly abort: AbortSignal
 }
 
-/** A tool of the plugin's. With plain JSON Schemas as arguments all of them are required (OpenCode 1.18.33). */
+/** A tool of the plugin. Arguments given as plain JSON Schemas are all required (OpenCode 1.18.33). */
 export interface PluginTool {
   readonly description: string
   readonly args: Readonly<Record<string, object>>
   execute(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<string>
 }
 
-/** OpenCode's configuration, as far as the plugin adds to it. */
+/** The part of OpenCode's configuration to which the plugin adds. */
 export interface HostConfig {
   command?: Record<string, { template: string; description?: string }>
 }
 
-/** The hooks. All but `event` are waited for, and an error in one would break the turn: see `safe-hook.ts`. */
+/** The hooks. OpenCode waits for all but `event`, and an error in one breaks the turn: see `safe-hook.ts`. */
 export interface Hooks {
   dispose?(): Promise<void>
   event?(input: { readonly event: HostEvent }): Promise<void>
@@ -218,8 +218,8 @@ export interface Hooks {
 }
 
 /**
- * What a stop hook fills in. 1.18.33 calls none; of the two that are proposed upstream one has `stop`, the other
- * `continue`, both `message`.
+ * The output of a stop hook. 1.18.33 has no such hook; of the two that are proposed upstream, one reads `stop`, the other
+ * `continue`, and both read `message`.
  */
 export interface StoppingOutput {
   stop?: boolean

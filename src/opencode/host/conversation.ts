@@ -10,43 +10,43 @@ import type {
   UserMessage,
 } from './api.ts'
 
-/** What the plugin says and reads in a session. */
+/** Reads and writes the messages of a session. */
 
-/** How many messages are read to find the last turn: a turn's steps are a message each. */
+/** The number of messages that are read to find the last turn: each step of a turn is a message. */
 const LAST_MESSAGES = 20
 
-/** How a session's next prompt must be run so that nothing about it changes. */
+/** The settings of a session's turns, which a prompt of ours must keep. */
 export interface Manner {
   readonly agent: string
-  /** Absent where nobody has said yet: then OpenCode's own choice. */
+  /** Absent where no message names one yet: then OpenCode chooses. */
   readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
 }
 
-/** How the last turn of a session stands. */
+/** The last turn of a session. */
 export interface LastTurn {
   /** From the last user message. */
   readonly manner: Manner | undefined
-  /** The model's last message; undefined where it has said nothing. */
+  /** The model's last message; undefined where there is none. */
   readonly answer: { readonly id: string; readonly text: string } | undefined
   /**
-   * `open`: it is not on disk yet that it ended. `failed`: an error, an interruption, a tool that was refused, a prompt
-   * that nobody answered. `well`: the model stopped by itself, which is all that a guard may answer.
+   * `open`: the end is not on disk yet. `failed`: an error, an interruption, a refused tool, a prompt without an answer.
+   * `well`: the model itself stopped, the only end that a guard may answer.
    */
   readonly ended: 'open' | 'failed' | 'well'
   readonly error: string | undefined
 }
 
-/** The words by which our own prompts are known. */
+/** The metadata key that marks our own prompts. */
 const TAG = 'postflight-guard'
 
-/** A text that the plugin puts into a session: the host does not take it for the user's, and nor do we. */
+/** A text that the plugin adds to a session, marked as not written by the user. */
 export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
 }
 
-/** How the turn of a user message is run. */
+/** The settings of the turn that answers a user message. */
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model
   return {
@@ -57,12 +57,12 @@ export function mannerOf({ agent, model, system }: UserMessage): Manner {
   }
 }
 
-/** The last text of a message: what a caller is handed. */
+/** The last text of a message, which a sub-agent's caller gets. */
 export function lastText(message: Message): string {
   return message.parts.findLast((part) => part.type === 'text')?.text ?? ''
 }
 
-/** Reads the end of a session. @throws {Error} when the host does not answer. */
+/** Reads the last turn of a session. @throws {Error} when OpenCode does not answer. */
 export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
   const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
   const messages = need(read, 'session.messages')
@@ -73,26 +73,29 @@ export async function readLastTurn(client: HostClient, session: string): Promise
     manner: user === undefined ? undefined : mannerOf(user),
     answer: said === undefined ? undefined : { id: said.info.id, text: lastText(said) },
     ended: endOf(answer, user),
-    error: answer?.error === undefined ? undefined : (answer.error.data?.message ?? answer.error.name ?? 'unknown'),
+    error:
+      answer?.error === undefined
+        ? undefined
+        : (answer.error.data?.message ?? answer.error.name ?? OPENCODE_TEXT.unknownError),
   }
 }
 
 function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): LastTurn['ended'] {
   if (answer === undefined || answer.error !== undefined || answer.parentID !== user?.id) return 'failed'
-  // An error is told before it is written down, and the session is idle by then.
+  // After an error, the event and the idle session come before the error is on disk.
   if (answer.time.completed === undefined) return 'open'
   return answer.finish === undefined || answer.finish === 'tool-calls' ? 'failed' : 'well'
 }
 
-/** Sends a prompt and does not wait. @throws {Error} when the host refuses it. */
+/** Sends a prompt without waiting for the answer. @throws {Error} when OpenCode refuses it. */
 export async function sendPrompt(client: HostClient, session: string, body: PromptBody): Promise<void> {
   const { error } = await client.session.promptAsync({ path: { id: session }, body })
   if (error !== undefined) throw refused('session.promptAsync', error)
 }
 
 /**
- * Puts a message at the end of a running session, as one that its loop has yet to answer. Gives its place.
- * @throws {Error} when the host refuses it.
+ * Adds a message at the end of a running session, which its loop will answer. Returns the message's place.
+ * @throws {Error} when OpenCode refuses it.
  */
 export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessagePlace> {
   const { info, parts } = need(
@@ -102,14 +105,14 @@ export async function appendMessage(client: HostClient, session: string, body: P
   return { session, message: info.id, parts: parts.flatMap((part) => part.id ?? []) }
 }
 
-/** Where a message of ours lies. */
+/** The place of a message of ours. */
 export interface MessagePlace {
   readonly session: string
   readonly message: string
   readonly parts: readonly string[]
 }
 
-/** Empties a message; the message itself cannot be removed while the session is busy (1.18.33). */
+/** Empties a message, which cannot be removed while the session is busy (1.18.33). */
 export async function emptyMessage(client: HostClient, place: MessagePlace): Promise<void> {
   for (const part of place.parts) {
     const { error } = await client._client.delete({ url: `${urlOf(place)}/part/${part}` })
@@ -117,7 +120,7 @@ export async function emptyMessage(client: HostClient, place: MessagePlace): Pro
   }
 }
 
-/** Changes the text of a message that holds one part. */
+/** Changes the text of a message that has one part. */
 export async function rewriteMessage(client: HostClient, place: MessagePlace, text: string): Promise<void> {
   const [id] = place.parts
   const body = { id, sessionID: place.session, messageID: place.message, ...ownText(text) }
@@ -134,7 +137,7 @@ function urlOf({ session, message }: MessagePlace): string {
   return `/session/${session}/message/${message}`
 }
 
-/** Starts a session below another one. Gives its id. @throws {Error} when the host refuses it. */
+/** Creates a session below another one and returns its id. @throws {Error} when OpenCode refuses it. */
 export async function createChild(
   client: HostClient,
   child: {
@@ -149,7 +152,7 @@ export async function createChild(
     .id
 }
 
-/** The value of a reply. @throws {Error} when there is none. */
+/** The value of a reply. @throws {Error} when it has none. */
 export function need<T>(reply: { readonly data?: T; readonly error?: unknown }, call: string): T {
   if (reply.data === undefined || reply.data === null) throw refused(call, reply.error)
   return reply.data
@@ -157,5 +160,5 @@ export function need<T>(reply: { readonly data?: T; readonly error?: unknown }, 
 
 function refused(call: string, error: unknown): Error {
   const { name, data, message } = (error ?? {}) as { name?: string; data?: { message?: string }; message?: string }
-  return new Error(OPENCODE_TEXT.refused(call, data?.message ?? message ?? name ?? 'no answer'))
+  return new Error(OPENCODE_TEXT.refused(call, data?.message ?? message ?? name ?? OPENCODE_TEXT.noReply))
 }

@@ -1,4 +1,4 @@
-/** Whether this OpenCode ends as soon as its session is idle. */
+/** Recognizes an OpenCode process that ends as soon as its session is idle. */
 
 const ONE_SHOT = ['run', 'github']
 
@@ -9,7 +9,7 @@ const WITH_VALUE = [
 ]
 
 /**
- * True for `opencode run`: its process ends with the main session's first idle, so a prompt that is sent then is lost
+ * True for `opencode run`: its process ends when the main session is first idle, so a prompt that is sent then is lost
  * (1.18.33). `argv` is the process's.
  */
 export function isOneShot(argv: readonly string[]): boolean {

@@ -3,27 +3,27 @@ import type { HostClient } from './api.ts'
 import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
 
 /**
- * Prompts a session of ours and waits for its answer. Not by one long request: OpenCode's server and client both give
- * up on those after five minutes (1.18.33). The session's events say when to look; looking again now and then covers
- * an event that was missed.
+ * Prompts a session of ours and waits for its answer. One long request would not do: OpenCode's server and client both end
+ * a request after five minutes (1.18.33). The session's events say when to look; looking again now and then covers an
+ * event that was missed.
  */
 
-/** How often (ms) a session is looked at while no event says anything. */
+/** The time (ms) between two looks at a session while no event comes. */
 const LOOK_AGAIN_MS = 2_000
 
-/** The same (ms) after an event said that the session is idle: what it ended with is written a moment later. */
+/** The same time (ms) after an idle event: OpenCode writes the end of the turn a moment later. */
 const LOOK_SOON_MS = 50
 
-/** How long (ms) a session may be idle without an answer before there will be none. */
+/** The time (ms) after which an idle session without an answer counts as failed. */
 const IDLE_LIMIT_MS = 10_000
 
-/** What became of a prompt. */
+/** The result of a prompt. */
 export type TurnAnswer =
   | { readonly kind: 'answered'; readonly text: string }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
 
-/** The sessions that are waited for. */
+/** Prompts sessions and waits for their answers. */
 export class Turns {
   readonly #client: HostClient
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -32,14 +32,14 @@ export class Turns {
     this.#client = client
   }
 
-  /** Hears that a session became idle. */
+  /** Notes that a session became idle. */
   noteIdle(session: string): void {
     for (const wake of this.#waiting.get(session) ?? []) wake()
   }
 
   /**
-   * Sends a text and waits for the answer. When `givesUp` says so (it is asked at every look), the session is
-   * interrupted. Never throws but for a refused request.
+   * Sends a text and waits for the answer. When `givesUp` (called at every look) is true, the session is interrupted.
+   * @throws {Error} when OpenCode refuses a request.
    */
   async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
@@ -55,14 +55,14 @@ export class Turns {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
         }
-        // A session that has just told that it is idle is listed as busy for a moment longer (1.18.33).
+        // After its idle event a session is listed as busy for a moment longer (1.18.33).
         const isBusy = await this.#isBusy(session)
         if (isBusy && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
         const isNew = answer !== undefined && answer.id !== before
         if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
         if (isBusy) {
-          // Else it was the end of something earlier.
+          // The idle event belonged to an earlier turn.
           idle = false
           continue
         }
@@ -80,7 +80,7 @@ export class Turns {
     return status !== undefined && status.type !== 'idle'
   }
 
-  /** Wakes whoever waits at each idle event of the session (true), or after so many ms (false). */
+  /** Waits for the next idle event of the session (true), or for some ms (false). */
   #ring(session: string): { next(patienceMs: number): Promise<boolean>; stop(): void } {
     let rung = false
     let wake = (): void => {}

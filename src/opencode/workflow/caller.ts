@@ -3,15 +3,15 @@ import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
 import { type Manner, need, readLastTurn } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
-/** Who works on a phase: what the definition asks for where OpenCode knows it, else what the conversation uses. */
+/** Chooses agent and model of a phase: the definition's where OpenCode has them, otherwise the conversation's. */
 
-/** A manner, and what had to be replaced to get it. */
+/** The settings of a phase's turns, and a sentence for each agent or model that was replaced. */
 export interface ChosenManner {
   readonly manner: Manner
   readonly substitutes: readonly string[]
 }
 
-/** How a conversation's turns are run. One that has no message yet is run as OpenCode is configured. */
+/** The settings of a conversation's turns; OpenCode's configuration where the conversation has no message yet. */
 export async function callerManner(client: HostClient, session: string): Promise<Manner> {
   const { manner } = await readLastTurn(client, session)
   if (manner !== undefined) return manner
@@ -22,8 +22,8 @@ export async function callerManner(client: HostClient, session: string): Promise
 }
 
 /**
- * The manner of a phase. A run that was begun on another host may name an agent or a model that OpenCode does not know:
- * then the conversation's own is used, and that is said.
+ * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
+ * have; then the conversation's own is used, and `substitutes` says so.
  */
 export async function phaseManner(client: HostClient, due: DuePrompt, caller: Manner): Promise<ChosenManner> {
   const substitutes: string[] = []

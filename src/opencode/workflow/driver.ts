@@ -20,35 +20,35 @@ import { callerManner, phaseManner } from './caller.ts'
 import { haltBypassed, lostRun, nextTurn, takeUp, turnEntry } from './turn.ts'
 
 /**
- * The driver of workflows on OpenCode (DESIGN section 8): each phase in a child session of its own, prompted for as
- * long as the machine asks, all of it inside one call that OpenCode waits for: a tool's or a command's.
+ * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
+ * as the machine asks. All of this happens inside one call of a tool or a command, for which OpenCode waits.
  */
 
-/** What a phase's session may not do: nobody is there to answer a question, and a run within a run has no end. */
+/** The permissions of a phase's session: no person is there to answer a question, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
   { permission: 'question', pattern: '*', action: 'deny' },
   { permission: 'workflow_run', pattern: '*', action: 'deny' },
 ]
 
-/** What is to be run. */
+/** A request to run a workflow. */
 export interface RunRequest {
   /** A task's number, or its folder's name. */
   readonly task: string
-  /** Path of a definition, to start a new run with; an empty string to go on with the one that is there. */
+  /** The path of a definition to start a new run with; an empty string to continue the existing run. */
   readonly definition: string
 }
 
-/** The places a driver needs. */
+/** The parts that a driver uses. */
 export interface DriverPorts {
   readonly client: HostClient
   readonly sessions: Sessions
   readonly turns: Turns
   readonly subAgents: SubAgentGuard
   readonly reporter: Reporter
-  /** The project's folder, from which a definition's path counts. */
+  /** The project's folder; a definition's path is relative to it. */
   readonly folder: string
   readonly findRoot: () => string | undefined
-  /** The task folders whose run is driven now: this driver's to fill. */
+  /** The task folders whose run is being driven; the driver fills this set. */
   readonly driven: Set<string>
 }
 
@@ -71,8 +71,8 @@ export class WorkflowDriver {
   }
 
   /**
-   * Runs a workflow until it ends or `signal` is raised. Gives what came of it, in words; what cannot be done is
-   * such words too, because an error would be shown to the agent as a fault of the tool.
+   * Runs a workflow until it ends or `signal` is raised. Returns the result in words. An error is returned in words too:
+   * thrown, it would be shown to the agent as an internal error of the tool.
    */
   async run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     try {
@@ -118,7 +118,7 @@ export class WorkflowDriver {
   }
 
   async #start(folder: TaskFolder, definition: string, root: string): Promise<void> {
-    // Only who starts a run reads a definition, and the parsers are large.
+    // Loaded only to start a run, because the parsers are large.
     const { requireDefinition } = await import('../../io/workflow/load-definition.ts')
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
     const runner = { hostSession: root, parentSession: root }
@@ -142,7 +142,7 @@ export class WorkflowDriver {
       if (entry !== undefined) appendRecorded([{ root: folder.root, entry }], Date.now())
       if (turn.command === 'finish') return this.#summary(folder, turn.state, given, notes)
       returned = true
-      // A prompt is out already, whose answer nobody waits for: it counts as come back.
+      // A prompt is out already, and its session is not waited for: the next turn counts it as returned.
       if (turn.due === undefined) continue
       child = await this.#childFor(turn.due, turn.state, child, { caller: caller.session, manner, notes })
       given += 1
@@ -153,7 +153,7 @@ export class WorkflowDriver {
     }
   }
 
-  /** The session of the phase that the prompt belongs to: a new one when the phase was entered. */
+  /** The session of the prompt's phase; a new one when the phase was just entered. */
   async #childFor(
     due: DuePrompt,
     state: WorkflowState,
@@ -175,7 +175,7 @@ export class WorkflowDriver {
     return { session, phase: due.phase, visit, manner: chosen.manner }
   }
 
-  /** Prompts a phase's session and sees to its own postflights. Gives why the run must end here, if it must. */
+  /** Prompts a phase's session and holds it for its own markers. Returns the reason why the run must end here, if it must. */
   async #prompt(
     folder: TaskFolder,
     root: string,

@@ -3,15 +3,15 @@ import { ownText } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { WorkflowDriver } from './driver.ts'
 
-/** The two ways into a workflow on OpenCode: a tool for agents, and a command for people. */
+/** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */
 
-/** The tool's name. */
+/** The name of the tool. */
 export const WORKFLOW_TOOL = 'workflow_run'
 
-/** The command's name, without the slash. */
+/** The name of the command, without the slash. */
 export const WORKFLOW_COMMAND = 'postflight-workflow'
 
-/** The tool. `findDriver` gives the driver of the instance that acts. */
+/** The tool. `findDriver` returns the driver of the active instance. */
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
   return {
     description: WORKFLOW_TOOL_TEXT.description,
@@ -24,12 +24,12 @@ export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
   }
 }
 
-/** A model may send anything. */
+/** An argument as text: a model may send anything. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
 }
 
-/** Adds the command to OpenCode's configuration, if its name is free. True when the command of that name is ours. */
+/** Adds the command to OpenCode's configuration if its name is free; true when the command of that name is ours. */
 export function addWorkflowCommand(config: HostConfig): boolean {
   const template = WORKFLOW_TOOL_TEXT.commandTemplate
   config.command ??= {}
@@ -37,7 +37,7 @@ export function addWorkflowCommand(config: HostConfig): boolean {
   return config.command[WORKFLOW_COMMAND].template === template
 }
 
-/** Runs the workflow before the command's own turn, which then only tells what came of it. */
+/** Runs the workflow before the command's own turn, which then only reports the result. */
 export async function runWorkflowCommand(
   driver: WorkflowDriver,
   session: string,

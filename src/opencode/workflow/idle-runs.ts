@@ -7,30 +7,31 @@ import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 
 /**
- * Runs that a conversation started by the CLI and that nobody drives: on Claude Code ending the turn is enough for the
- * prompts to come, here a tool has to be called. The agent is told so when it stops, once for each state of the run: a
- * second time without any progress would be the beginning of a loop.
+ * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
+ * turn ends, here the agent must call a tool. It is told so when it stops, once for each state of the run: a second time
+ * without progress would be the beginning of a loop.
  */
 
-/** A run that waits for a driver. */
+/** A run without a driver. */
 export interface IdleRun {
-  /** What the agent is told. */
+  /** The reason of the block. */
   readonly reason: string
-  /** Notes that it was told. */
+  /** Notes that the agent was told. */
   readonly told: () => void
 }
 
+/** Runs without a driver. */
 export class IdleRuns {
   readonly #driven: ReadonlySet<string>
-  /** The last transition at which it was told, by task folder. */
+  /** The last transition at which the agent was told, by task folder. */
   readonly #told = new Map<string, number>()
 
-  /** `driven`: the task folders whose run is driven now. */
+  /** `driven`: the task folders whose run is being driven. */
   constructor(driven: ReadonlySet<string>) {
     this.#driven = driven
   }
 
-  /** The first run of the conversation that waits for a driver, in path order. */
+  /** The first run of the conversation without a driver, in path order. */
   idle(agent: Agent, markers: readonly (StoredMarker | UnreadableMarker)[]): IdleRun | undefined {
     if (agent.agent !== MAIN_AGENT) return undefined
     for (const found of markers) {
@@ -49,7 +50,7 @@ export class IdleRuns {
   }
 }
 
-/** A state that cannot be used is no reason to lose a stop over: the tool, `status` and `doctor` say what is wrong with it. */
+/** The state, or undefined where it cannot be used: the tool, `status` and `doctor` report that, a stop need not fail. */
 function tryReadState(folder: TaskFolder): WorkflowState | undefined {
   try {
     return readState(folder)

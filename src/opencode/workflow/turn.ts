@@ -1,14 +1,14 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
-import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { RUN_RECORDS, WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { interruptRun, requireState, resumeRun, type Turn, takeTurn } from '../../io/workflow/run.ts'
 import { readState } from '../../io/workflow/state-store.ts'
 
-/** A run's turns as this driver takes them: always for one session, and never over another driver's head. */
+/** Takes the turns of a run for one session, and leaves runs of other sessions alone. */
 
 /**
- * Looks at what the last prompt left, and gives out the next one. Undefined when the run is another session's now.
+ * Takes in what the last prompt left, and gives out the next one; undefined when the run now belongs to another session.
  * @throws {PostflightError} as `takeTurn`.
  */
 export function nextTurn(folder: TaskFolder, session: string, returned: boolean): Turn | undefined {
@@ -20,8 +20,8 @@ export function nextTurn(folder: TaskFolder, session: string, returned: boolean)
 }
 
 /**
- * Makes a run this session's. One that it has just started is left as it is; any other is taken up again, so that a
- * prompt that was out goes out once more.
+ * Takes a run over for this session. A run that the session has just started stays as it is; any other is resumed, so that
+ * a prompt that was out goes out once more.
  * @throws {PostflightError} `workflow-none`, `workflow-over`, `workflow-state`.
  */
 export function takeUp(folder: TaskFolder, session: string): void {
@@ -30,14 +30,14 @@ export function takeUp(folder: TaskFolder, session: string): void {
   resumeRun(folder, { hostSession: session, parentSession: session }, Date.now())
 }
 
-/** Why nobody should wait for this run's prompt any more; undefined while it goes on. */
+/** The reason to wait no longer for this run's prompt; undefined while the run goes on. */
 export function lostRun(folder: TaskFolder, session: string): 'not-ours' | 'bypassed' | undefined {
   const state = readState(folder)
   if (state === undefined || !state.active || state.hostSession !== session) return 'not-ours'
   return isBypassed(folder) ? 'bypassed' : undefined
 }
 
-/** True when somebody let the run go by its marker. */
+/** True when the run's marker was bypassed. */
 export function isBypassed(folder: TaskFolder): boolean {
   const marker = readMarker(folder)
   return marker?.kind === 'marker' && marker.marker.workflow && marker.marker.bypassed
@@ -48,16 +48,13 @@ export function haltBypassed(folder: TaskFolder, session: string): void {
   interruptRun(folder, session, WORKFLOW_TEXT.bypassed, Date.now())
 }
 
-/** What the journal is told of a turn; undefined where there is nothing to tell. */
+/** The journal's entry for a turn; undefined for a turn without a prompt or an end. */
 export function turnEntry(
   folder: TaskFolder,
   session: string,
   { command, due, state }: Turn,
 ): JournalEntry | undefined {
   const entry = { event: 'workflow', task: folder.task, hostSession: session } as const
-  if (due !== undefined) {
-    const step = due.step === undefined ? '' : ` step ${due.step}`
-    return { ...entry, detail: `prompt: ${due.phase}${step} attempt ${due.attempt}` }
-  }
+  if (due !== undefined) return { ...entry, detail: RUN_RECORDS.prompt(due.phase, due.step, due.attempt, false) }
   return command === 'finish' ? { ...entry, detail: state.outcome } : undefined
 }

@@ -53,7 +53,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
     expect(ran.texts).toEqual(['I am done.'])
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
-    const said = 'stood aside: a fault in its experimental.text.complete (sabotage of message)'
+    const said = 'internal error (experimental.text.complete: sabotage of message)'
     expect(ran.stderr).toContain(said)
     expect(guarded.journal().at(-1)).toMatchObject({ event: 'error', detail: expect.stringContaining(said) })
   })

@@ -106,7 +106,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
 
     const { ran } = await guarded.run({ main: [bash(CREATE), {}] })
 
-    expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be held')
+    expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be blocked')
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()
   })
@@ -118,7 +118,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     const ran = await client.done
 
     expect(ran.exitCode).toBe(1)
-    expect(ran.stderr.match(/task 259_x stopped without its postflight and could not be held/g)).toHaveLength(1)
+    expect(ran.stderr.match(/task 259_x stopped without its postflight and could not be blocked/g)).toHaveLength(1)
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()

@@ -75,7 +75,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n9 prompts were given out/,
+      /^The workflow of task 007_flow is completed: 1 step or artifact was given up [^\n]+\.\n9 prompts were sent/,
     )
     expect(ran.texts).toEqual(['All is done.'])
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
@@ -274,8 +274,8 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(unknown?.request.model).toBe('scripted-1')
     expect(unknown?.systemText).not.toContain('You are general.')
     const result = model.turns('main').at(-1)?.lastToolResult
-    expect(result).toContain('OpenCode knows no agent "general-purpose"')
-    expect(result).toContain('OpenCode knows no model "opus"')
+    expect(result).toContain('OpenCode has no agent "general-purpose"')
+    expect(result).toContain('OpenCode has no model "opus"')
     expect(result).not.toContain('"general"')
   })
 
@@ -291,7 +291,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.toolResults).toEqual([
       expect.stringContaining('is completed'),
-      'The workflow of task 007_flow is being run already: wait for it.',
+      'The workflow of task 007_flow is already running: wait for it.',
     ])
   })
 
