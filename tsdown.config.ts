@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 
 /**
- * Three entry groups. The hook runs at every stop of every agent, so it is one self-contained file
- * without a dependency; the CLI is bundled too, split by command, so that each loads only its own parts; so is the
- * plugin, because a host's plugin folder holds nothing beside it.
+ * The entry groups. The hook runs at every stop of every agent, so it is one self-contained file without a dependency. The
+ * CLI is bundled too and split by command, so that each command loads only its own parts. The plugin is bundled because a
+ * host's plugin folder has no `node_modules`.
  */
 const shared: UserConfig = {
-  // The sources are ES modules; what is started is CommonJS, because the loader of ES modules costs Node 20 another
-  // 4 ms at every start (bench/README.md).
+  // The sources are ES modules, the output is CommonJS: the loader of ES modules costs Node 20 another 4 ms at every
+  // start (bench/README.md).
   format: 'cjs',
   platform: 'node',
   target: 'node20.19',
@@ -16,14 +16,14 @@ const shared: UserConfig = {
   outExtensions: () => ({ js: '.js' }),
   dts: false,
   clean: false,
-  // A bundle that carries its dependencies starts in a third of the time (no module look-ups).
+  // A bundle with its dependencies starts in a third of the time, because no modules are searched for.
   deps: { alwaysBundle: [/.*/], onlyBundle: false },
   shims: true,
-  // Its main file is UMD, whose own requires no bundler sees.
+  // The main file is UMD, and bundlers do not see the `require` calls in it.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 }
 
-/** The files keep the name `.js`, so the folder says what they are. */
+/** Adds a `package.json` to the folder, which says that its `.js` files are CommonJS. */
 const saysCommonJs: Rolldown.Plugin = {
   name: 'says-commonjs',
   generateBundle() {
@@ -32,8 +32,8 @@ const saysCommonJs: Rolldown.Plugin = {
 }
 
 /**
- * Node's own modules as they are. A bundle would else copy all their properties at every start, which makes Node 24
- * load what it keeps for those who ask (3 ms), and hides later changes of them, such as a test's.
+ * Uses Node's own modules as they are. Otherwise a bundle copies all their properties at every start, which makes Node 24
+ * load modules that it loads on demand (3 ms), and hides later changes to them, such as a test's.
  */
 const plainBuiltins: Rolldown.Plugin = {
   name: 'plain-builtins',
@@ -48,7 +48,7 @@ const plainBuiltins: Rolldown.Plugin = {
     id.startsWith('\0builtin:') ? `export default process.getBuiltinModule('${id.slice('\0builtin:'.length)}')` : null,
 }
 
-/** commander asks for it at once and uses it only for commands that are programs of their own, which we have none of. */
+/** Loads `node:child_process` on demand: commander needs it only for commands that are separate programs. */
 const lazyChildProcess: Rolldown.Plugin = {
   name: 'lazy-child-process',
   resolveId: (source, importer) =>
@@ -62,8 +62,8 @@ const lazyChildProcess: Rolldown.Plugin = {
 const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`, import.meta.url))
 
 /**
- * The modules that become one chunk each, with all that they import: every file costs a third of a millisecond to find
- * and open. What an earlier one imports lies in that one's chunk.
+ * The modules that become one chunk each, together with their imports: every file takes a third of a millisecond to find
+ * and open. A module that several entries import is in the first one's chunk.
  */
 const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('index.ts'), 'cli'],
@@ -71,7 +71,7 @@ const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('commands/workflow/run-commands.ts'), 'runs'],
 ]
 
-/** Every module that `entry` loads at once, itself included: what it imports, and what that imports. */
+/** Every module that `entry` loads at its start, itself included: its imports, and theirs. */
 function loadedBy(entry: string, graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>): Set<string> {
   const loaded = new Set([entry])
   for (const id of loaded) for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) loaded.add(imported)
@@ -85,9 +85,9 @@ const byEntry: Rolldown.CodeSplittingGroup = {
 export default defineConfig([
   // Minified, which saves 1 ms of parsing.
   { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [plainBuiltins, saysCommonJs], minify: true },
-  // Loaded by the hook only where a workflow runs.
+  // The hook loads it only where a workflow runs.
   { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins], minify: true },
-  // OpenCode loads its plugins as ES modules, whatever the folder says.
+  // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,
     entry: { 'postflight-guard': 'src/opencode/index.ts' },
@@ -98,7 +98,7 @@ export default defineConfig([
   },
   {
     ...shared,
-    // The second one is loaded by commands about markers, only where a workflow's marker lies.
+    // Commands about markers load the second one only where a workflow's marker lies.
     entry: { cli: 'src/cli/index.ts', 'marker-run': 'src/cli/workflow/marker-run.ts' },
     outDir: 'dist/cli',
     plugins: [plainBuiltins, lazyChildProcess],

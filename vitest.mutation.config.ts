@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** What mutants of src/core are tried against: only the tests that run in the process, as fast as they can be run. */
+/** The tests that mutants of src/core run against: only those that start no processes. */
 export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
     exclude: ['test/property/launcher.test.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/short-properties.ts'],
-    // Each mutant is tried in a fresh thread anyway; between its tests nothing has to be loaded again.
+    // Stryker runs each mutant in a new thread anyway, so its test files can share their modules.
     isolate: false,
   },
 })

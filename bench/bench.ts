@@ -18,9 +18,9 @@ import {
 } from './projects.ts'
 
 /**
- * `npm run bench`: what the hook and the CLI cost, as whole processes, beside the alternatives, in one run. With
- * `--compare` the exit code is 1 when a limit of `limits.ts` is missed; `--json FILE` keeps the figures, `--json -`
- * prints them in place of the table; `--rounds N` (default 25); `--quick` leaves out what takes long.
+ * `npm run bench`: times the hook and the CLI as whole processes, beside the alternatives, in one run. `--compare` ends
+ * with exit code 1 when a limit (bench/limits.ts) is exceeded; `--json FILE` saves the figures; `--json -` prints them
+ * instead of the table; `--rounds N` sets the number of rounds (default 25); `--quick` leaves out what takes long.
  */
 
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
@@ -29,10 +29,10 @@ const hook = path.join(packageFolder, 'dist', 'hook.js')
 const cli = path.join(packageFolder, 'bin', 'postflight.js')
 const usualHook = path.join(packageFolder, 'bench', 'usual-hook.sh')
 
-/** Other Nodes to measure with; the machine's own is measured too. */
+/** The versions of Node to measure beside the machine's own. */
 const OTHER_NODES = ['22.23.3', '24.21.0']
 
-/** What came of one group of subjects that were timed in turn. */
+/** The timings of a group of subjects that ran in turn. */
 export interface Group {
   readonly name: string
   readonly node: string
@@ -46,7 +46,7 @@ interface Options {
   readonly json: string | undefined
 }
 
-/** Whether the usual hook can run here. */
+/** True when the usual hook can run here. */
 const hasTools = ['bash', 'jq', 'find'].every((tool) => spawnSync(tool, ['--version']).status === 0)
 
 const options = readOptions(process.argv.slice(2))
@@ -88,7 +88,7 @@ async function main(): Promise<void> {
   if (options.compare && limits.some((limit) => !limit.held)) process.exitCode = 1
 }
 
-/** No marker anywhere: what happens at nearly every stop. */
+/** Timings without a marker, as at nearly every stop. */
 function idleGroups(): Group[] {
   const sizes = options.quick ? [1, 500] : [1, 50, 500, 5000]
   const scans: Subject[] = []
@@ -106,7 +106,7 @@ function idleGroups(): Group[] {
   return scans.length < 2 ? groups : [...groups, time('growth', '-', scans)]
 }
 
-/** A marker is there: the cases for which Node starts. */
+/** Timings with a marker, for which Node starts. */
 function markerGroups(version: string, nodePath: string): Group[] {
   const environment = { PATH: nodePath }
   const empty: Subject = { name: 'empty Node', command: ['node', emptyModule], cwd: emptyFolder, environment }
@@ -199,7 +199,7 @@ function commandGroups(version: string, nodePath: string): Group[] {
   ]
 }
 
-/** One transition of a workflow, by the CLI and by the hook: a step is done, the next prompt goes out. */
+/** Timings of one transition of a workflow, by the CLI and by the hook: a step is done, the next prompt goes out. */
 function workflowGroups(version: string, nodePath: string): Group[] {
   const environment = { PATH: nodePath }
   const subjects = [10, 1000].flatMap((phases): Subject[] => {
@@ -227,7 +227,7 @@ function workflowGroups(version: string, nodePath: string): Group[] {
   return [time('a transition of a workflow', version, subjects)]
 }
 
-/** Peak memory of a block beside an empty Node: each process says its own at its end. */
+/** Peak memory of a block and of an empty Node; each process prints its own at its end. */
 function measureMemory(version: string, binary: string): { name: string; node: string; kilobytes: number }[] {
   const project = makeProject(1)
   const peak = (name: string, file: string): { name: string; node: string; kilobytes: number } => {
@@ -279,13 +279,13 @@ async function findNodes(): Promise<{ version: string; binary: string }[]> {
       })
       nodes.push({ version, binary })
     } catch (error) {
-      progress(`Node ${version} is not to be had here: ${(error as Error).message}`)
+      progress(`Node ${version} is not available here: ${(error as Error).message}`)
     }
   }
   return nodes
 }
 
-/** A PATH on which `node` is the one that is measured. */
+/** A PATH on which `node` is the binary under test. */
 function nodeFolder(version: string, binary: string): string {
   const folder = path.join(emptyFolder, `node-${version}`)
   fs.mkdirSync(folder)

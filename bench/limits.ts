@@ -1,11 +1,11 @@
 import type { Group } from './bench.ts'
 import { medianOfPairs, type Timing } from './measure.ts'
 
-/** The limits of docs/design.md, "Speed": medians of ratios and differences of whole processes that ran in turn. */
+/** The limits (docs/design.md, "Speed"): medians of the ratios and differences of whole processes that ran in turn. */
 
 export interface Limit {
   readonly name: string
-  /** What was measured, for people. */
+  /** The measured value, for people. */
   readonly value: string
   readonly limit: string
   readonly held: boolean
@@ -17,7 +17,7 @@ interface Memory {
   readonly kilobytes: number
 }
 
-/** Every limit that the groups can answer. */
+/** The limits for which the groups have measurements. */
 export function limitsOf(groups: readonly Group[], memory: readonly Memory[]): Limit[] {
   return [...idleLimits(groups), ...groups.flatMap(nodeLimits), ...memoryLimits(memory)]
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Times whole processes from outside, in turn, so that a machine whose speed drifts treats all of them alike. */
+/** Times whole processes from outside, in turn, so that changes in the machine's speed affect all of them alike. */
 
 /** A command to time. */
 export interface Subject {
@@ -9,9 +9,9 @@ export interface Subject {
   readonly cwd: string
   readonly input?: string
   readonly environment?: Readonly<Record<string, string>>
-  /** Run before each timed run, not timed. */
+  /** Runs before each timed run, and is not timed. */
   readonly prepare?: () => void
-  /** What stdout must hold: a process that did something else is not worth timing. */
+  /** A text that stdout must contain: a process that did something else is not worth timing. */
   readonly expects?: string
 }
 
@@ -22,11 +22,11 @@ export interface Timing {
   /** First and third quartile. */
   readonly spreadMs: readonly [number, number]
   readonly minMs: number
-  /** Every round's time, in their order: the subjects of one round ran one after the other, so they make pairs. */
+  /** The time of each round, in order. The subjects of one round ran one after the other, so their times form pairs. */
   readonly roundsMs: readonly number[]
 }
 
-/** The median, over the rounds, of what `compare` makes of both subjects' times in that round. */
+/** The median over all rounds of `compare`, applied to both subjects' times in a round. */
 export function medianOfPairs(one: Timing, other: Timing, compare: (one: number, other: number) => number): number {
   return medianOf(one.roundsMs.map((ms, round) => compare(ms, other.roundsMs[round] ?? Number.NaN)))
 }
@@ -48,7 +48,7 @@ export function timeInTurn(subjects: readonly Subject[], rounds: number): Timing
   return subjects.map((subject, index) => summarise(subject.name, times[index] ?? []))
 }
 
-/** One run, in ms. */
+/** The wall time of one run, in ms. */
 export function timeOnce(subject: Subject): number {
   subject.prepare?.()
   const [program, ...words] = subject.command

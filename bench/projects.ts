@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** Throw-away projects of a given size. */
+/** Creates throw-away projects of a given size. */
 
 export const SESSION = 'bench-session'
 export const AGENT = 'bench-agent'
@@ -29,7 +29,7 @@ export function taskFolder(project: string, number: number): string {
   return path.join(project, 'specs', `${String(number).padStart(3, '0')}_task`)
 }
 
-/** Writes a marker, as `create` does, and takes away what an earlier run counted. */
+/** Writes a marker, as `create` does, and removes the count of an earlier run. */
 export function putMarker(project: string, number: number, session: string = SESSION): void {
   const folder = taskFolder(project, number)
   for (const name of ['.postflight-loop-guard', '.postflight-claims', '.postflight-abandoned']) {
@@ -80,7 +80,7 @@ export function mainStopPayload(project: string): string {
   return JSON.stringify({ ...common, hook_event_name: 'Stop' })
 }
 
-/** Removes everything that was made. */
+/** Removes all projects. */
 export function removeProjects(): void {
   for (const project of made) fs.rmSync(project, { recursive: true, force: true })
 }

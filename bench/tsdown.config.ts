@@ -1,6 +1,6 @@
 import { defineConfig } from 'tsdown'
 
-/** The benchmark is TypeScript too, and shares the fetching of pinned packages with the host tests. */
+/** Builds the benchmark, which shares the download of pinned packages with the host tests. */
 export default defineConfig({
   cwd: '..',
   entry: { bench: 'bench/bench.ts' },

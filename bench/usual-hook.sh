@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The usual way to write such a hook, for the benchmark to stand beside: find, grep and jq, one after the other. It
-# knows nothing of owners, of concurrent stops, or of a count that must be on disk.
+# The usual way to write such a hook, for comparison in the benchmark: find, grep and jq, one after the other. It knows
+# no owners, allows for no concurrent stops, and does not make sure that its count is on disk.
 guard_limit=3
 while IFS= read -r marker; do
   folder=$(dirname "$marker")

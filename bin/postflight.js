@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Only boots. `postflight hook` is the hook's own bundle, so that it starts as fast as the hook does.
+// Starts the CLI, or for `postflight hook` the hook's own bundle, which starts faster.
 const words = process.argv.slice(2)
 const command = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '--root')
 const wantsHelp = words.includes('--help') || words.includes('-h')

@@ -1,5 +1,5 @@
-// A transcript of postflight-guard at work: real hook processes with the payloads of Claude Code 2.1.329, in a throw-away
-// project. `npm run demo` builds first.
+// Prints a transcript of postflight-guard at work: real hook processes and payloads as Claude Code 2.1.329 sends them, in
+// a throw-away project. `npm run demo` builds first.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -13,14 +13,14 @@ const onWindows = process.platform === 'win32'
 
 const project = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-demo-'))
 process.on('exit', () => fs.rmSync(project, { recursive: true, force: true }))
-// A .git entry makes the folder a project.
+// A `.git` entry makes the folder a project.
 fs.mkdirSync(path.join(project, '.git'))
 
 const SESSION = '5f0c1f2e-demo-session'
 const WORKER = 'a73d3d628e49ce359'
 const OTHER = 'b0ffeec0ffee00001'
 
-// Claude Code tells its Bash tool the session, but not the agent.
+// The environment of Claude Code's Bash tool: it names the session, but not the agent.
 const environment = { PATH: process.env.PATH, HOME: project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
 
 /** Runs a `postflight` command as an agent's Bash tool does, and shows it. */
@@ -75,7 +75,7 @@ function expect(condition, what) {
 }
 
 function fail(what) {
-  console.error(`The demo went wrong: ${what}`)
+  console.error(`The demo failed: ${what}`)
   process.exit(1)
 }
 
@@ -92,10 +92,10 @@ function chapter(title, ...text) {
   for (const line of text) say(line)
 }
 
-console.log(colours.bold('postflight-guard: an agent does not stop before its postflight is done.'))
+console.log(colours.bold('postflight-guard: an agent that owes a postflight does not stop before it is done.'))
 say(`(a throw-away project: ${project})`)
 
-chapter('1. A skill starts task 259. Before it hands the work to a sub-agent it leaves a marker.')
+chapter('1. A skill starts task 259. Before it hands the work to a sub-agent, it creates a marker.')
 const created = postflight(
   ...['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research'],
   ...['--reason', 'Postflight pending: status update, artifact linking, git commit'],
@@ -117,14 +117,14 @@ expect(hook(subagentStop(OTHER), 'a sub-agent of another task').decision === und
 chapter('3. The main conversation believes that it is done. It is not.')
 const first = hook(stop(), 'main')
 expect(first.decision === 'block', 'a block')
-say('This is what the agent is told:')
+say('The agent is told:')
 show(first.reason, '    │ ')
 for (const name of ['second', 'third']) {
   say(`It tries again, for the ${name} time:`)
   expect(hook(stop({ stop_hook_active: true }), 'main').decision === 'block', 'a block')
 }
 say(
-  `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. The next stop would go through.`,
+  `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. The next stop would be allowed.`,
 )
 
 chapter('4. The agent does its postflight, ticks the checklist, and clears the marker.')
@@ -135,7 +135,7 @@ postflight('clear', '259')
 expect(hook(stop(), 'main').decision === undefined, 'main to be free')
 
 chapter(
-  '5. An agent never does the postflight of task 260. It is not trapped: after three blocks its stop goes through.',
+  '5. The agent never does the postflight of task 260. It is not trapped: after three blocks its stop is allowed.',
 )
 postflight('create', '260', 'never_finished', '--operation', 'implement', '--agent', 'main')
 for (let attempt = 1; attempt <= 3; attempt++) expect(hook(stop(), 'main').decision === 'block', 'a block')
@@ -143,25 +143,26 @@ const notice = hook(stop(), 'main')
 expect(notice.decision === undefined, 'the cap')
 say('The user sees:')
 show(notice.systemMessage ?? '', '    │ ')
-say('The evidence stays, for a later session to adopt or clear:')
+say('The abandoned marker stays, for a later session to adopt or clear:')
 postflight('inspect')
 
-chapter('6. Emergency: let the next stop go through.')
+chapter('6. In an emergency, the next stop can be allowed at once.')
 postflight('create', '261', 'stuck', '--operation', 'plan', '--agent', 'main')
 expect(hook(stop(), 'main').decision === 'block', 'a block')
 postflight('bypass', '261')
 expect(hook(stop(), 'main').decision === undefined, 'the bypass')
 
-chapter('7. The journal has it all.')
+chapter('7. The journal lists all of this.')
 postflight('logs')
-
-chapter('8. Part two: a workflow. Four phases, each gated by the file that it leaves; the third is a list of steps.')
+chapter(
+  '8. Part two: a workflow. It has four phases, each gated by a file that it leaves; the third is a list of steps.',
+)
 const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
 postflight('workflow', 'validate', flow)
 postflight('workflow', 'start', '262', 'workflow', '--definition', flow)
-say('From here on you type nothing. At every stop the hook checks the task folder, and gives out the next prompt.')
+say('From here on no person types anything. At every stop the hook checks the files and gives out the next prompt.')
 const inTask = (name) => path.join(project, 'specs', '262_workflow', name)
-/** The work of the model, by prompt. Its second step fails once. */
+/** The work of a scripted model for each prompt. Its second step fails once. */
 const work = [
   ['analyse', 'analysis.json', '{"missing": ["tests"]}'],
   ['plan', 'plan.json', '{"steps": ["write the tests", "make them pass"]}'],

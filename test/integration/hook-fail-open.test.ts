@@ -463,7 +463,7 @@ describe.concurrent('the hook’s surroundings', () => {
 
     expect(run.status).toBe(0)
     expect(Object.keys(run.answer)).toEqual(['systemMessage'])
-    expect(run.answer.systemMessage).toContain('no process could be started for it')
+    expect(run.answer.systemMessage).toContain('no process could be started')
     expect(project.snapshot()).toEqual(before)
   })
 
