@@ -1,13 +1,13 @@
-/** Words for writing scripts of the model on any host: what an agent says, and how it takes being held. */
+/** Helpers for scripts of the model on any host: what an agent says, and how it answers a block. */
 
 import type { Reply, Script, Turn } from './model.ts'
 
-/** The agent says something. Without a tool call in the same turn it stops. */
+/** A turn in which the agent says something. Without a tool call in the same turn it stops. */
 export function say(text: string): Reply {
   return { text }
 }
 
-/** The commands that a reason tells the agent to run: one for each step that remains, then the one that clears. */
+/** The commands that a reason tells the agent to run: one for each remaining step, then `clear`. */
 export function commandsIn(reason: string): string[] {
   const tick = /^Tick each one when it is done: (.+) <number>$/m.exec(reason)?.[1]
   const steps = [...reason.matchAll(/^ {2}(\d+)\. /gm)].map((found) => `${tick} ${found[1]}`)
@@ -17,8 +17,8 @@ export function commandsIn(reason: string): string[] {
 }
 
 /**
- * An agent that says its lines and, each time it is held, does what `answer` says. `reasonsIn` finds in a turn why it
- * has been held so far, as the host tells it.
+ * The script of an agent that says its lines and answers each block with `answer`. `reasonsIn` finds in a turn the reasons
+ * of its blocks so far, as the host shows them.
  */
 export function whenHeld(
   reasonsIn: (turn: Turn) => readonly string[],
@@ -39,7 +39,7 @@ export function whenHeld(
   }
 }
 
-/** The same script, but its turn number `index` is answered only when `event` has happened. */
+/** The same script, whose turn number `index` waits for `event`. */
 export function waiting(index: number, event: (turn: Turn) => Promise<unknown>, script: Script): Script {
   return async (turn) => {
     if (turn.index === index) await event(turn)

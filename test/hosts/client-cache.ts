@@ -1,6 +1,6 @@
 /**
- * Keeps the real clients that the host tests drive. Each is fetched once from the npm registry, at a pinned version,
- * into the git-ignored `.cache/hosts/`, and never run before it has answered `--version`.
+ * Keeps the real clients for the host tests. Each is fetched once from the npm registry, at a pinned version, into the
+ * git-ignored `.cache/hosts/`, and is used only after it has answered `--version`.
  */
 
 import { spawn } from 'node:child_process'
@@ -11,11 +11,11 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
 
-/** The versions whose behaviour the host tests pin down. OpenCode's is that of its SDK, which drives it. */
+/** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */
 const CLAUDE_CODE_VERSION = '2.1.329'
 export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
-/** The clients of the host tests, by the folder their tests lie in: what README's table says of them. */
+/** The clients in README's table, by the folder of their tests. */
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
   opencode: { title: 'OpenCode', version: OPENCODE_VERSION },
@@ -28,7 +28,7 @@ export interface Client {
   version: string
   /** The executable's path inside the package. */
   binary: string
-  /** Unpacked size, for the progress line only: some registries do not tell. */
+  /** Unpacked size, for the progress line only; some registries do not report it. */
   megabytes?: number
 }
 
@@ -54,7 +54,7 @@ export function hostsSkipped(): boolean {
   return value !== undefined && value !== '' && value !== '0'
 }
 
-/** This machine as npm package names spell it: `linux-x64`, `linux-x64-musl`, `darwin-arm64`, … */
+/** This machine's platform as in npm package names: `linux-x64`, `linux-x64-musl`, `darwin-arm64`, … */
 export function platformSuffix(): string {
   return `${process.platform}-${process.arch}${usesMusl() ? '-musl' : ''}`
 }
@@ -84,7 +84,7 @@ export async function ensureClaudeCode(): Promise<string> {
  */
 export async function ensureOpenCode(): Promise<string> {
   return ensureClient({
-    // npm spells the platform as Node does, but for Windows.
+    // The package's name spells the platform as Node does, except for Windows.
     name: `opencode-${platformSuffix().replace('win32', 'windows')}`,
     version: OPENCODE_VERSION,
     binary: process.platform === 'win32' ? 'bin/opencode.exe' : 'bin/opencode',
@@ -94,8 +94,8 @@ export async function ensureOpenCode(): Promise<string> {
 const ready = new Map<string, Promise<string>>()
 
 /**
- * Path of a client's binary, fetched on first use. Any number of processes may ask at once: each fetches into a folder
- * of its own, and the first to rename it into place wins.
+ * Path of a client's binary, fetched on first use. Any number of processes may call this at once: each fetches into a
+ * folder of its own, and the first to rename it into place wins.
  *
  * @throws Error when the package does not exist, the registry cannot be reached, or the binary does not run.
  */
@@ -105,13 +105,13 @@ export function ensureClient(client: Client): Promise<string> {
   if (known !== undefined) return known
   const asked = provide(client)
   ready.set(key, asked)
-  // A failed attempt must not be remembered: the network may be back for the next test file.
+  // A failure is not remembered: the network may be back for the next test file.
   asked.catch(() => ready.delete(key))
   return asked
 }
 
 async function provide(client: Client): Promise<string> {
-  // The package's name holds the platform, so one checkout can serve a host and a container.
+  // The package's name includes the platform, so one checkout can serve a host and a container.
   const home = join(CACHE, `${basename(client.name)}-${client.version}`)
   const cached = binaryIn(home, client)
   if (existsSync(cached)) {
@@ -142,7 +142,7 @@ async function moveIntoPlace(temporary: string, home: string, cached: string): P
   try {
     await rename(temporary, home)
   } catch {
-    // Another process was first, and its copy has been checked just as ours has; or a half-deleted folder is in the way.
+    // Another process was first, and checked its copy as we did ours; or a half-deleted folder is in the way.
     if (existsSync(cached)) return
     await rm(home, { recursive: true, force: true })
     await rename(temporary, home)
@@ -153,11 +153,11 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   const spec = `${client.name}@${client.version}`
   const size = client.megabytes === undefined ? '' : ` (${client.megabytes} MB)`
   process.stderr.write(`fetching ${spec}${size}, once\n`)
-  // Without a package.json of its own npm would look for one further up, and find this project's.
+  // Without a package.json here, npm would find this project's further up.
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
   const npm = npmCommand()
   const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
-  // npm would wait for more than a minute before it says that there is no network.
+  // By default npm takes more than a minute to report that there is no network.
   flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
   const done = await run(npm.file, [...npm.args, 'install', '--prefix', folder, ...flags, spec], {
     cwd: folder,
@@ -169,9 +169,9 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   }
 }
 
-/** What is wrong with the binary, or undefined when it runs and tells the pinned version. */
+/** The problem with the binary; undefined when it runs and prints the pinned version. */
 async function versionProblem(binary: string, client: Client): Promise<string | undefined> {
-  // A home of its own: some clients leave files there even when they only tell their version.
+  // A home of its own: some clients write files there even for `--version`.
   const home = await mkdtemp(join(tmpdir(), 'postflight-client-'))
   const env = process.platform === 'win32' ? process.env : { PATH: process.env.PATH, HOME: home }
   const options = { cwd: home, env, timeoutMs: VERSION_TIMEOUT_MS, shell: false }
@@ -181,7 +181,7 @@ async function versionProblem(binary: string, client: Client): Promise<string | 
   return done.stdout.includes(client.version) ? undefined : `--version says ${done.stdout.trim()}`
 }
 
-/** npm's own script, run with this Node, wherever it can be found: that needs no shell, on Windows either. */
+/** npm's own script, to run with this Node: that needs no shell, not even on Windows. */
 function npmCommand(): { file: string; args: string[]; shell: boolean } {
   const node = dirname(process.execPath)
   const fromPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
@@ -229,7 +229,7 @@ function run(
   })
 }
 
-/** npm says what went wrong in its first lines; after them come advice and the name of a log file. */
+/** npm's error without its advice: the first lines name the problem, after them come advice and a log file's name. */
 function summary(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trim())
   return (
@@ -242,7 +242,7 @@ function summary(text: string): string {
 
 function usesMusl(): boolean {
   if (process.platform !== 'linux') return false
-  // The report's type is `object`; on glibc its header names the C library's version, on musl it does not.
+  // The report's type is `object`. On glibc its header names the C library's version, on musl it does not.
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   return report.header?.glibcVersionRuntime === undefined
 }

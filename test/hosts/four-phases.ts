@@ -1,4 +1,4 @@
-/** `examples/four-phases.yaml` on a real client: where each prompt is, and the work that it asks for. */
+/** Helpers for `examples/four-phases.yaml` on a real client: the place of each prompt, and the work that it asks for. */
 
 import { readFileSync } from 'node:fs'
 
@@ -7,7 +7,7 @@ export const IN_TASK = `specs/${TASK}`
 
 export const FOUR_PHASES = readFileSync(new URL('../../examples/four-phases.yaml', import.meta.url), 'utf8')
 
-/** Where a prompt is: `plan 1`, `execute step 2 1`; undefined for what is no prompt of a workflow. */
+/** The place of a prompt in the run: `plan 1`, `execute step 2 1`; undefined for other texts. */
 export function placeOf(text: string): string | undefined {
   const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(text)
   if (found === null) return undefined
@@ -15,12 +15,12 @@ export function placeOf(text: string): string | undefined {
   return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
 }
 
-/** The command that puts a file into the task folder. */
+/** The command that writes a file into the task folder. */
 export function leave(name: string, text: string): string {
   return `printf '%s' '${text}' > ${IN_TASK}/${name}`
 }
 
-/** The command that does what each prompt asks for, by its place, in the order of the run. */
+/** The command that does the work of each prompt, by the prompt's place, in the order of the run. */
 export const WORK: Readonly<Record<string, string>> = {
   'analyse 1': leave('analysis.json', '{}'),
   'plan 1': leave('plan.json', '{"steps": ["first", "second", "third"]}'),

@@ -1,8 +1,7 @@
 /**
- * A scripted model: an HTTP server on loopback that stands in for the Anthropic Messages API. It answers each
- * conversation ("actor") from a script and records what the client sent, so that a test can assert what really reached
- * the model. A conversation is recognised by a word in its first user message (`ACTOR:worker-a`); one without such a
- * word is `main`.
+ * A scripted model: an HTTP server on loopback that replaces the Anthropic Messages API. It answers each conversation
+ * ("actor") from a script and records the client's requests, so that a test can check what reached the model. A
+ * conversation is recognized by a word in its first user message (`ACTOR:worker-a`); one without such a word is `main`.
  */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -18,13 +17,13 @@ export interface ToolCall {
 export interface Reply {
   text?: string
   tools?: readonly ToolCall[]
-  /** How long (ms) the model thinks between its text and its tool calls, in a streamed answer. */
+  /** The pause (ms) between text and tool calls in a streamed answer. */
   pauseMs?: number
-  /** An HTTP error in place of an answer. */
+  /** An HTTP error instead of an answer. */
   failure?: { status: number; headers?: Readonly<Record<string, string>> }
 }
 
-/** A part of a message, as far as the tests look into it. */
+/** A part of a message, with the fields that the tests read. */
 export interface ContentBlock {
   type: string
   text?: string
@@ -51,18 +50,18 @@ export interface RequestBody {
   max_tokens?: number
 }
 
-/** One request of an actor, taken apart. */
+/** A request of an actor in its parts. */
 export interface Turn {
-  /** Counts this actor's requests from 0. */
+  /** The number of this request among the actor's, from 0. */
   index: number
   request: RequestBody
   headers: IncomingHttpHeaders
-  /** The sub-agent's id, which Claude Code tells in a header; undefined in the main conversation. */
+  /** The sub-agent's id, which Claude Code sends in a header; undefined in the main conversation. */
   agentId: string | undefined
   /** Every user text so far, in order, without `<system-reminder>` blocks. */
   userTexts: string[]
   lastUserText: string
-  /** What stood in `<system-reminder>` blocks (and in system messages between turns), in order. */
+  /** The texts of `<system-reminder>` blocks (and of system messages between turns), in order. */
   reminders: string[]
   /** The texts of all tool results so far, in order. */
   toolResults: string[]
@@ -72,14 +71,14 @@ export interface Turn {
   systemText: string
 }
 
-/** Answers by turn: a list, or a function, which may wait until something has happened elsewhere. */
+/** Answers by turn: a list, or a function, which may wait for an event elsewhere. */
 export type Script = readonly Reply[] | ((turn: Turn) => Reply | undefined | Promise<Reply | undefined>)
 
 /** A recorded request. */
 export interface RecordedRequest {
   actor: string
   turn: Turn
-  /** Missing while the script has not answered. */
+  /** Absent until the script has answered. */
   reply: Reply | undefined
 }
 
@@ -89,11 +88,11 @@ export interface Model {
   url: string
   /** Every request of an actor, in order of arrival. */
   requests: readonly RecordedRequest[]
-  /** Requests without tools: titles, topic detection, token counts. Answered harmlessly. */
+  /** Requests without tools: titles, topic detection, token counts. They get a harmless answer. */
   helpers: readonly RequestBody[]
-  /** Names of the actors whose script had no answer left, once for each such turn. */
+  /** The names of actors whose script had no answer left, once for each such turn. */
   ranOut: readonly string[]
-  /** What a script threw; the client was given an HTTP error instead of an answer. */
+  /** Errors that scripts threw; the client got an HTTP error instead of an answer. */
   errors: readonly Error[]
   /** The turns of one actor so far. */
   turns(actor: string): Turn[]
@@ -165,7 +164,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       errors.push(error instanceof Error ? error : new Error(String(error)))
-      // 400 is the answer that clients do not try again.
+      // Clients do not repeat a request after 400.
       const message = `the test's script failed: ${String(error)}`
       sendJson(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } })
     })
@@ -211,7 +210,7 @@ function takeApart(body: RequestBody): Parts {
       else splitReminders(block.text ?? '', userTexts, reminders)
     }
   }
-  // Not only the last message: the client may put system messages behind a tool result.
+  // Not only the last message: the client may send system messages after a tool result.
   const newest = body.messages.slice(body.messages.findLastIndex((message) => message.role === 'assistant') + 1)
   const answered = newest.some((message) => blocks(message.content).some((block) => block.type === 'tool_result'))
   return {
@@ -266,7 +265,7 @@ function sendFailure(response: ServerResponse, { status, headers }: NonNullable<
 
 let ids = 0
 
-/** Ids only have to differ within one test run. */
+/** A new id; ids need to differ within one test run only. */
 function nextId(prefix: string): string {
   ids += 1
   return `${prefix}_${process.pid}_${ids}`

@@ -1,4 +1,4 @@
-/** README's table of the clients that the host tests ran on, and how many of their cases passed. */
+/** Updates README's table of the clients that the host tests ran on and the number of cases that passed. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -18,7 +18,7 @@ const HERE = dirname(fileURLToPath(import.meta.url))
 const README = join(HERE, '..', '..', 'README.md')
 const BETWEEN_MARKS = /(<!-- tested-with:start -->\n)([\s\S]*?)(<!-- tested-with:end -->)/
 
-/** Writes what the project's tests have come to. Without the marks in README, or without a client, nothing. */
+/** Writes the results of the project's tests. Without the marks in README, or without a client, it writes nothing. */
 export function writeTestedWith(project: TestProject): void {
   const rows = rowsOf(project, new Date().toISOString().slice(0, 10))
   if (rows.length === 0) return
@@ -29,7 +29,7 @@ export function writeTestedWith(project: TestProject): void {
   if (written !== readme) writeFileSync(README, written)
 }
 
-/** One row for each client of which tests ran: each has a folder of its own beside this file. */
+/** The rows of the clients whose tests ran; each client has a folder beside this file. */
 function rowsOf(project: TestProject, date: string): Row[] {
   const modules = project.vitest.state.getTestModules().filter((module) => module.project === project)
   return Object.entries(TESTED_CLIENTS).flatMap(([folder, { title, version }]) => {
@@ -44,7 +44,7 @@ function rowsOf(project: TestProject, date: string): Row[] {
   })
 }
 
-/** The table with the new rows in it; those of clients that did not run now stay. */
+/** The table with the new rows; rows of clients that did not run stay. */
 function tableWith(table: string, rows: readonly Row[]): string {
   const kept = table
     .split('\n')

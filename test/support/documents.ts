@@ -1,11 +1,11 @@
-/** What commands print with `--json`, held against the schemas of `src/cli/documents/`. */
+/** Checks the documents that commands print with `--json` against the schemas of `src/cli/documents/`. */
 
 import { expect } from 'vitest'
 import { ERROR_DOCUMENT } from '../../src/cli/documents/error.ts'
 import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import type { CommandName } from '../../src/cli/invocation.ts'
 
-/** The one document of a command line; fails where it is not what the command's schema, or that of errors, says. */
+/** The one document of a command line; fails where it fits neither the command's schema nor that of errors. */
 export function readDocument(words: readonly string[], text: string): object {
   const document = JSON.parse(text) as object
   const schema = 'error' in document ? ERROR_DOCUMENT : DOCUMENTS[commandIn(words)]
@@ -14,7 +14,7 @@ export function readDocument(words: readonly string[], text: string): object {
   return document
 }
 
-/** The command that a command line names. */
+/** The name of the command in a command line. */
 export function commandIn(words: readonly string[]): CommandName {
   const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1] !== '--root')
   return names.slice(0, names[0] === 'workflow' ? 2 : 1).join(' ') as CommandName

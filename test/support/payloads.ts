@@ -1,8 +1,8 @@
-/** Payloads as Claude Code 2.1.329 writes them to a hook's stdin; `more` lays other fields over them. */
+/** Payloads as Claude Code 2.1.329 writes them to a hook's stdin; `more` adds or replaces fields. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The conversation that tests speak for, unless they say otherwise. */
+/** The session of all payloads, unless a test names another one. */
 export const SESSION = '5f3c8a52-1111-4c4c-9d9d-0123456789ab'
 export const OTHER_SESSION = '99999999-2222-4c4c-9d9d-0123456789ab'
 
@@ -12,7 +12,7 @@ const COMMON = {
   permission_mode: 'default',
 } as const
 
-/** A sub-agent is about to stop. */
+/** The payload when a sub-agent is about to stop. */
 export function subagentStop(more: Fields = {}): Fields {
   return {
     ...COMMON,
@@ -30,7 +30,7 @@ export function subagentStop(more: Fields = {}): Fields {
   }
 }
 
-/** The main conversation is about to stop. */
+/** The payload when the main conversation is about to stop. */
 export function stop(more: Fields = {}): Fields {
   return {
     ...COMMON,
@@ -45,7 +45,7 @@ export function stop(more: Fields = {}): Fields {
   }
 }
 
-/** A shell command was run; without `agent_id` by the main conversation. */
+/** The payload after a shell command; without `agent_id` the main conversation ran it. */
 export function shellRan(command: string, stdout: string, more: Fields = {}): Fields {
   return {
     ...COMMON,
@@ -58,7 +58,7 @@ export function shellRan(command: string, stdout: string, more: Fields = {}): Fi
   }
 }
 
-/** A session starts. */
+/** The payload when a session starts. */
 export function sessionStart(source: string, more: Fields = {}): Fields {
   return { ...COMMON, hook_event_name: 'SessionStart', source, ...more }
 }

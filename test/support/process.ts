@@ -1,37 +1,37 @@
-/** Starts the built files as processes, in an environment that holds nothing of the machine the tests run on. */
+/** Starts the built files as processes, in an environment that is independent of the machine. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The package under test. */
+/** The folder of the package under test. */
 export const PACKAGE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 export const LAUNCHER = join(PACKAGE, 'hooks', 'postflight-hook')
 export const HOOK_BUNDLE = join(PACKAGE, 'dist', 'hook.js')
 export const CLI = join(PACKAGE, 'bin', 'postflight.js')
 
-/** A process that runs longer than this (ms) is killed, and its test fails: nothing here may hang. */
+/** The time (ms) after which a process is killed and its test fails: nothing here may hang. */
 const LIMIT_MS = 30_000
 
-/** User and group that own nothing, for tests about rights that are run by root. */
+/** The user and group without files of their own, for tests about rights that root runs. */
 export const NOBODY = 65_534
 
-/** How to start a process. */
+/** Options for starting a process. */
 export interface ProcessOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Written to stdin, then stdin is closed. `open`: nothing is ever written and it stays open. */
+  /** The text for stdin, which is closed after it. `open`: nothing is written, and stdin stays open. */
   readonly input?: string | Uint8Array | 'open' | undefined
-  /** For input that is written while stdin stays open. */
+  /** True to leave stdin open after the input. */
   readonly keepOpen?: boolean | undefined
-  /** Writes without end, until the process is gone. */
+  /** A text that is written to stdin again and again until the process ends. */
   readonly endless?: string | undefined
-  /** The readers of these go away at once. */
+  /** The streams that are closed at once. */
   readonly unread?: readonly ('stdout' | 'stderr')[] | undefined
   readonly uid?: number | undefined
 }
 
-/** How a process ended. */
+/** The result of a process. */
 export interface ProcessResult {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
@@ -40,12 +40,12 @@ export interface ProcessResult {
   readonly durationMs: number
 }
 
-/** Whether this machine has what a test needs beside sh: the script succeeds. */
+/** True when the script succeeds, so that the machine has the programs that a test needs. */
 export function canRun(script: string): boolean {
   return spawnSync('sh', ['-c', script], { stdio: 'ignore' }).status === 0
 }
 
-/** Starts the CLI, which runs on until the test ends, or by itself. */
+/** Starts the CLI, which runs until it ends or the test does. */
 export function startCli(
   { dir, env }: { readonly dir: string; readonly env: Readonly<Record<string, string>> },
   words: readonly string[],
@@ -86,14 +86,14 @@ export function runProcess(program: string, words: readonly string[], options: P
     stderr += text
   })
   for (const name of options.unread ?? []) child[name].destroy()
-  // The launcher answers without reading: then what is written here has no reader any more.
+  // The launcher may answer without reading its input, which then has no reader.
   child.stdin.on('error', () => {})
   feed(child.stdin, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', () => {
-      // Nobody reads any more, and a stdin that was left open would keep this from closing.
+      // An open stdin would keep the process from closing after its exit.
       child.stdin.destroy()
     })
     child.once('close', (status, signal) => {

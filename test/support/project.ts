@@ -1,4 +1,4 @@
-/** Throw-away projects, and the built hook and CLI run in them. */
+/** Creates throw-away projects, and runs the built hook and CLI in them. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -24,21 +24,21 @@ import { readDocument } from './documents.ts'
 import type { Fields } from './payloads.ts'
 import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
 
-/** How to run the hook or the CLI in a project. */
+/** Options for running the hook or the CLI in a project. */
 export interface RunOptions extends Partial<Omit<ProcessOptions, 'env'>> {
-  /** Laid over the clean environment. */
+  /** Variables that are added to the clean environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
-/** How to run the hook. */
+/** Options for running the hook. */
 export interface HookOptions extends RunOptions {
   /** The hook's own arguments, such as SessionStart. */
   readonly words?: readonly string[]
-  /** What is started in place of `hooks/postflight-hook`. */
+  /** The command that is started instead of `hooks/postflight-hook`. */
   readonly program?: readonly [string, ...string[]]
 }
 
-/** What the hook came to. */
+/** The result of a hook. */
 export interface HookRun extends ProcessResult {
   readonly answer: {
     readonly decision?: string
@@ -48,9 +48,9 @@ export interface HookRun extends ProcessResult {
   }
 }
 
-/** What the CLI came to. */
+/** The result of a command. */
 export interface CliRun extends ProcessResult {
-  /** stdout as the one JSON document that `--json` promises, of the command's own shape. */
+  /** The one JSON document on stdout, checked against the command's schema. */
   readonly json: () => JsonDocument
 }
 
@@ -58,7 +58,7 @@ export interface CliRun extends ProcessResult {
 export type JsonDocument = any
 
 export interface Project {
-  /** Holds everything of this project. */
+  /** The folder that contains the project, its home and its PATH. */
   readonly base: string
   /** The project's folder. */
   readonly dir: string
@@ -70,29 +70,29 @@ export interface Project {
   write(name: string, text: string | Uint8Array, mode?: number): string
   read(name: string): string
   has(name: string): boolean
-  /** Writes a marker: fields as JSON, or any text. Gives its path in the project. */
+  /** Writes a marker: fields as JSON, or any text. Returns its path in the project. */
   marker(task: string, content: Fields | string): string
-  /** Makes the transcript of a session that begins now. Gives its path. */
+  /** Creates the transcript of a session that begins now. Returns its path. */
   transcript(): string
-  /** Every file and folder below `name` but `.git`, with content: two equal snapshots mean that nothing was touched. */
+  /** The content of every file and folder below `name` except `.git`: equal snapshots mean that nothing changed. */
   snapshot(name?: string): Record<string, string>
   /** The journal's entries. */
   journal(): Record<string, unknown>[]
-  /** Runs the hook, and sees to what must always hold: exit code 0 and one line of JSON. */
+  /** Runs the hook, and checks that it ends with exit code 0 and one line of JSON. */
   hook(payload: Fields | string | undefined, options?: HookOptions): Promise<HookRun>
   cli(words: readonly string[], options?: RunOptions): Promise<CliRun>
   /** Runs a shell script in the project. */
   shell(script: string, options?: RunOptions & { readonly shell?: string }): Promise<ProcessResult>
 }
 
-/** Tests run side by side, so that no single one's end can be waited for: what they made goes when the file is done. */
+/** Folders to remove after the last test of the file: tests run side by side, so none can remove them earlier. */
 const made: string[] = []
 afterAll(() => {
   for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }, 60_000)
 
 /**
- * Makes a project that is removed when the file's tests are done. It is a repository, which bounds every search. `specs: false`
+ * Creates a project that is removed after the file's tests. It is a repository, which bounds every search. `specs: false`
  * leaves out the folder that makes it a root.
  */
 export function createProject(
@@ -181,7 +181,7 @@ function snapshotOf(folder: string): Record<string, string> {
   return found
 }
 
-/** Every name below a folder but `.git`, not going through links. */
+/** Every name below a folder except `.git`; links are not followed. */
 function namesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name === '.git') return []
@@ -195,28 +195,28 @@ export function claudeHookEnv(project: Project, session: string): Record<string,
   return { CLAUDE_PROJECT_DIR: project.dir, CLAUDE_CODE_SESSION_ID: session, CLAUDECODE: '1' }
 }
 
-/** Makes a file so many hours old. */
+/** Sets a file's times to some hours ago. */
 export function makeOld(file: string, hours: number): void {
   const time = Date.now() / 1000 - hours * 3600
   utimesSync(file, time, time)
 }
 
-/** A time so many hours ago, as `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
+/** The time some hours ago, as `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
 export function hoursAgo(hours: number): string {
   return `${new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 19)}Z`
 }
 
-/** Hook and CLI for somebody whom rights bind. */
+/** Hook and CLI for a user who is not root. */
 export interface Unprivileged {
   readonly uid?: number
-  /** The launcher, where that user may read it. */
+  /** The launcher in a folder that this user may read. */
   readonly launcher: string
   readonly cli: string
 }
 
 /**
- * Rights do not bind root. When the tests are run by root, the project becomes nobody's and its processes run as
- * nobody, from a copy of the package that nobody may read; else everything stays as it is.
+ * Makes rights count, which root ignores. When root runs the tests, the project is given to the user `nobody`, and its
+ * processes run as that user, from a copy of the package that it may read. Otherwise nothing changes.
  */
 export function withoutPrivileges(project: Project): Unprivileged {
   if (process.getuid?.() !== 0) return { launcher: LAUNCHER, cli: CLI }
@@ -238,7 +238,7 @@ export function copyPackage(folder: string): string {
   return folder
 }
 
-/** Holds locks, as processes that do not let go would, until the test ends. */
+/** Holds locks until the test ends, as a process that never releases them would. */
 export function holdLocks(
   project: Project,
   names: readonly string[],

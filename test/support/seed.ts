@@ -1,5 +1,5 @@
 import fc from 'fast-check'
 
-/** `FC_SEED=1` makes property tests repeat themselves: coverage is then a figure, not a draw. */
+/** `FC_SEED=1` makes property tests repeat themselves, so that coverage does not vary. */
 const seed = process.env.FC_SEED
 if (seed !== undefined && seed !== '') fc.configureGlobal({ seed: Number(seed) })

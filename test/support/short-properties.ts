@@ -1,4 +1,4 @@
 import fc from 'fast-check'
 
-/** For mutants: a property has 150 ms for its runs, and ends with its first counterexample, which is not shrunk. */
+/** Limits for mutants: a property has 150 ms, and ends with its first counterexample, which is not shrunk. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), interruptAfterTimeLimit: 150, endOnFailure: true })

@@ -1,4 +1,4 @@
-/** A world in memory for the machine: a disk that can fail at any write, and an agent whose work is a function of the attempt. */
+/** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
 import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
@@ -8,43 +8,43 @@ import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 
-/** What an agent makes of a prompt. */
+/** The result of an agent's work on a prompt. */
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'
 
-/** Decides by what is asked for; the same question gets the same answer, as often as it is asked. */
+/** An agent: the same question always gets the same answer. */
 export type Agent = (question: string) => Work
 
-/** A disk call that did not happen any more. */
+/** The error of a simulated crash. */
 export class Crash extends Error {}
 
 export interface World {
   state: WorkflowState
   /** Every prompt, in order: `phase#visit step attempt`. */
   readonly prompts: string[]
-  /** Phases in the order in which they passed with what gate state: `phase artifact-kind`. */
+  /** The artifacts in the task folder, by name. */
   readonly artifacts: Map<string, Work>
   readonly archive: Map<string, Work>
-  /** Disk calls so far. */
+  /** The number of disk calls so far. */
   calls: number
 }
 
 const NOW = 1_700_000_000_000
-const SOMEBODY = { nowMs: NOW, parentSession: undefined, hostSession: undefined }
+const UNKNOWN_SESSION = { nowMs: NOW, parentSession: undefined, hostSession: undefined }
 
-/** A run of a definition, started. `steps` is what an artifact lists for phases that take their steps from it. */
+/** A started run of a definition. `before`: artifacts that are already there. */
 export function startWorld(definition: Definition, before: Readonly<Record<string, Work>> = {}): World {
-  const state = newState(definition, SOMEBODY)
+  const state = newState(definition, UNKNOWN_SESSION)
   return { state: reread(state), prompts: [], artifacts: new Map(Object.entries(before)), archive: new Map(), calls: 0 }
 }
 
-/** What goes to disk comes back from there. */
+/** The state after it was written to disk and read back. */
 function reread(state: WorkflowState): WorkflowState {
   const read = parseState(formatState(state))
   if (!isState(read)) throw new Error(`the state cannot be read back: ${JSON.stringify(read)}`)
   return read
 }
 
-/** Runs until an end; `crashAt` names disk calls (counted from 0) at which the process dies, before or after them. */
+/** Runs to the end. `crashAt`: disk calls (counted from 0) before or after which the process crashes. */
 export function runWorld(
   world: World,
   agent: Agent,
@@ -111,7 +111,7 @@ export function runWorld(
     return true
   }
   for (let count = 0; world.state.active; count++) {
-    if (count > maxTurns) throw new Error('it does not end')
+    if (count > maxTurns) throw new Error('the run does not end')
     try {
       turn(true)
       returned = true
@@ -124,7 +124,7 @@ export function runWorld(
   return world
 }
 
-/** Another session takes it up: first what is there is looked at, then what was out goes out again. */
+/** Another session resumes the run: first it observes what is there, then the last prompt goes out again. */
 function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (state: WorkflowState) => void): void {
   for (let tries = 0; tries < 50; tries++) {
     try {
@@ -143,10 +143,10 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
       if (!(error instanceof Crash)) throw error
     }
   }
-  throw new Error('no resume went through')
+  throw new Error('every attempt to resume failed')
 }
 
-/** What the agent is asked, as far as its work depends on it. */
+/** The part of a prompt on which the agent's work depends. */
 export function questionOf(state: WorkflowState): string {
   const phase = `${state.phase}#${visitsOf(state, state.phase)}`
   return isInStep(state)

@@ -1,37 +1,37 @@
-/** Words for writing scripts of the model: what an agent says and does, and how it takes being held by the guard. */
+/** Helpers for scripts of the model: what an agent says and does, and how it answers a block. */
 
 import { commandsIn, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, ToolCall, Turn } from '../model.ts'
 
 export { commandsIn, say, waiting }
 
-/** The agent runs a command in its shell. */
+/** A turn in which the agent runs a command in its shell. */
 export function bash(command: string): Reply {
   return { tools: [{ name: 'Bash', input: { command } }] }
 }
 
-/** The agent uses a skill of the project. */
+/** A turn in which the agent uses a skill of the project. */
 export function useSkill(skill: string): Reply {
   return { tools: [{ name: 'Skill', input: { skill, args: 'now' } }] }
 }
 
-/** The agent hands work to sub-agents, one for each name, all at once, and waits for their reports. */
+/** A turn in which the agent hands work to sub-agents, one for each name, all at once, and waits for their reports. */
 export function delegate(...actors: string[]): Reply {
   return { tools: actors.map((actor) => agentCall(actor, { run_in_background: false })) }
 }
 
-/** The agent hands work to a sub-agent and goes on without waiting. */
+/** A turn in which the agent hands work to a sub-agent and does not wait. */
 export function delegateInBackground(actor: string): Reply {
   return { tools: [agentCall(actor, { run_in_background: true })] }
 }
 
-/** A call of the tool that starts a sub-agent; its prompt holds the word by which the model knows the actor. */
+/** A call of the tool that starts a sub-agent; its prompt contains the word by which the model recognizes the actor. */
 export function agentCall(actor: string, further: Record<string, unknown>): ToolCall {
   const input = { description: `work of ${actor}`, subagent_type: 'general-purpose', prompt: `ACTOR:${actor} go` }
   return { name: 'Agent', input: { ...input, ...further } }
 }
 
-/** What a sub-agent's caller was given as its report, in the result of the tool that started it. */
+/** The report of a sub-agent that its caller got, in the result of the tool that started it. */
 export function reportIn(toolResult: string | undefined): string | undefined {
   const framed = /The report follows:\n([\s\S]*?)\nagentId: /.exec(toolResult ?? '')?.[1]
   return framed?.replace(/^ {2}/gm, '')
@@ -39,7 +39,7 @@ export function reportIn(toolResult: string | undefined): string | undefined {
 
 const FEEDBACK = 'Stop hook feedback:\n'
 
-/** The reasons that this agent has been held for so far, as they reached the model. */
+/** The reasons of this agent's blocks so far, as they reached the model. */
 export function reasonsIn(turn: Turn | undefined): string[] {
   return (turn?.userTexts ?? [])
     .filter((text) => text.startsWith(FEEDBACK))
@@ -47,14 +47,14 @@ export function reasonsIn(turn: Turn | undefined): string[] {
 }
 
 /**
- * An agent that says its lines. When it is held it does what the reason tells it, word for word, and repeats its last
+ * The script of an agent that says its lines. When it is blocked, it follows the reason word for word and repeats its last
  * words.
  */
 export function dutiful(...lines: readonly Reply[]): Script {
   return whenHeld(reasonsIn, lines, (reason, lastWords) => [bash(commandsIn(reason).join(' && ')), lastWords])
 }
 
-/** An agent that says its lines and, however often it is held, only repeats its last words. */
+/** The script of an agent that says its lines and only repeats its last words, however often it is blocked. */
 export function stubborn(...lines: readonly Reply[]): Script {
   return whenHeld(reasonsIn, lines, (_reason, lastWords) => [lastWords])
 }

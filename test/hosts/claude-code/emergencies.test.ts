@@ -1,4 +1,4 @@
-/** The ways out, and what happens when the guard itself is broken: the client always goes on. */
+/** Emergencies: `POSTFLIGHT_DISABLE`, `bypass` and a broken install. The client always goes on. */
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,8 +10,8 @@ import { type GuardedProject, guardedProject, pathWith, type SceneOptions } from
 const CREATE = 'postflight create 7 demo'
 const TASK = '007_demo'
 
-describe.skipIf(hostsSkipped())('the ways out', () => {
-  it('POSTFLIGHT_DISABLE=1 lets the stop go through and touches nothing', async () => {
+describe.skipIf(hostsSkipped())('in an emergency', () => {
+  it('POSTFLIGHT_DISABLE=1 allows the stop and changes nothing', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run(
@@ -25,7 +25,7 @@ describe.skipIf(hostsSkipped())('the ways out', () => {
     expect(guarded.story()).toEqual(['create'])
   })
 
-  it('bypass in the middle of a loop lets the next stop go through and removes the marker', async () => {
+  it('bypass allows the next stop, also after a block, and removes the marker', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -39,18 +39,18 @@ describe.skipIf(hostsSkipped())('the ways out', () => {
   })
 })
 
-/** Without the CLI, which may be broken too. */
+/** The command that writes a marker without the CLI, which may be broken too. */
 const CREATE_BY_HAND = `mkdir -p specs/${TASK} && cat > specs/${TASK}/.postflight-pending << EOF
 { "reason": "by hand", "cc_session_id": "$CLAUDE_CODE_SESSION_ID", "agent_id": "main" }
 EOF`
 
-/** The tools that client, launcher and script need, Node not among them. */
+/** The tools that client, launcher and script need, without Node. */
 const TOOLS = ['sh', 'bash', 'cat', 'mkdir', 'readlink', 'git', 'ps', 'uname', 'env', 'ls']
 
 describe.skipIf(hostsSkipped())('with a broken install the client goes on, and the marker stays', () => {
   const inPackage = (guarded: GuardedProject, ...names: string[]): string => join(guarded.packageFolder, ...names)
 
-  it('(not broken, it would have held)', async () => {
+  it('(an unbroken install blocks)', async () => {
     const guarded = guardedProject({ packageIn: 'project' })
 
     const { model } = await guarded.run({ main: dutiful(bash(CREATE_BY_HAND), say('Done.')) })
@@ -101,11 +101,11 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
-    // The hook was asked, and failed for the reason that the case is about.
+    // The hook was called, and failed for the reason of this case.
     const stops = ran.hooks.filter(({ event }) => event === 'Stop')
     expect(stops.map(({ stderr }) => stderr)).toEqual([expect.stringContaining(says)])
     expect(stops[0]?.exitCode).not.toBe(2)
-    // A hook that hangs is waited for until its time is over.
+    // The client waits for a hook that hangs until its time limit.
     expect(ran.durationMs).toBeLessThan(10_000)
   })
 })

@@ -1,4 +1,4 @@
-/** Where the agent stands, and where the project lies: the guard finds the markers all the same. */
+/** The agent's current folder and the project's place: the guard finds the markers in all cases. */
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const CREATE = 'postflight create 7 demo'
 const TASK = '007_demo'
 
 describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
-  it('is held after a cd into a sub-folder, and the command it is given works there', async () => {
+  it('is blocked after a cd into a sub-folder, and the command in the reason works there', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -25,7 +25,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
     expect(guarded.files(TASK, 'src/deep')).toEqual([])
   })
 
-  it('is held after a cd into a repository of its own, and the command it is given names the root', async () => {
+  it('is blocked after a cd into another repository, and the command in the reason names the root', async () => {
     const guarded = guardedProject({ git: true })
 
     const { ran, model } = await guarded.run({
@@ -41,7 +41,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it("is held for the marker in its own worktree; main's, in the main checkout, is not touched", async () => {
+  it("is blocked by the marker in its own worktree; main's, in the main checkout, does not change", async () => {
     const guarded = guardedProject({ git: true })
     const worktree = (agentId: string | undefined): string => join('.claude', 'worktrees', `agent-${agentId}`)
     const seen: Record<string, unknown> = {}
@@ -59,7 +59,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
         { tools: [agentCall('worker', { isolation: 'worktree', run_in_background: false })] },
         say('Main is done.'),
       ),
-      // Its third turn is the one that it was held for.
+      // Its third turn came after the block.
       worker: waiting(2, look, worker),
     })
 
@@ -79,7 +79,7 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
   })
 })
 
-describe.skipIf(hostsSkipped())('settings made by install', () => {
+describe.skipIf(hostsSkipped())('settings that install wrote', () => {
   it.each([
     { packageIn: 'machine', install: [], file: '.claude/settings.json' },
     { packageIn: 'project', install: [], file: '.claude/settings.json' },

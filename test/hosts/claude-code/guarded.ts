@@ -1,4 +1,4 @@
-/** A throwaway project with the guard in it: installed by its own `install`, used by the real client, then looked at. */
+/** A throwaway project with the guard: installed by `postflight install`, used by the real client, then inspected. */
 
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -17,16 +17,16 @@ const binary = hostsSkipped() ? '' : await ensureClaudeCode()
 
 /** Options of `guardedProject`. */
 export interface GuardedOptions extends ProjectOptions {
-  /** Where the package lies: somewhere on the machine, or in the project's own node_modules. */
+  /** The package's place: somewhere on the machine, or in the project's own node_modules. */
   packageIn?: 'machine' | 'project'
-  /** Arguments of `postflight install`; false leaves the hook out. */
+  /** Arguments of `postflight install`; false to install nothing. */
   install?: readonly string[] | false
 }
 
 /** The model's scripts by actor. */
 export type Actors = Record<string, Script>
 
-/** What of a run may be chosen. */
+/** Options of a run. */
 export type SceneOptions = Partial<Omit<RunOptions, 'binary' | 'project' | 'home' | 'model'>>
 
 /** A run of the client that has ended. */
@@ -47,35 +47,35 @@ export interface JournalLine {
   host_session?: string
 }
 
-/** A project with the guard in it. */
+/** A project with the guard. */
 export interface GuardedProject {
   project: Project
   /** The copy of this package that is in use. */
   packageFolder: string
-  /** Runs the client until it ends; fails when a script threw, or had no answer left. */
+  /** Runs the client until it ends. Fails when a script threw or had no answer left. */
   run(actors: Actors, options?: SceneOptions): Promise<Scene>
-  /** Starts the client and gives it back running. */
+  /** Starts the client and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
-  /** The CLI as a user runs it, in a terminal of their own. */
+  /** Runs the CLI as a user does in a separate terminal. */
   postflight(...args: string[]): SpawnSyncReturns<string>
   /** Adds a hook of the test's own to the project's settings. */
   addHook(event: string, command: string): void
-  /** Text of a file in the project, or undefined. */
+  /** The text of a file in the project, or undefined. */
   read(name: string): string | undefined
   /** The marker of a task as JSON, or undefined. */
   marker(task: string, root?: string): Record<string, unknown> | undefined
-  /** Names of the files in a task's folder, sorted. */
+  /** The names of the files in a task's folder, sorted. */
   files(task: string, root?: string): string[]
   journal(root?: string): JournalLine[]
   /** The journal in short: `create`, `claim`, `block 1`, … */
   story(root?: string): string[]
 }
 
-/** Makes a project and installs the guard in it. It goes when the test ends. */
+/** Creates a project and installs the guard in it. It is removed when the test ends. */
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   const project = createProject(options)
   onTestFinished(() => project.remove())
-  // A copy: a build that runs meanwhile must not pull the rug from under a test, nor a test that breaks it from others.
+  // A copy: neither a build in the meantime nor a test that breaks its package may affect other tests.
   const packageFolder =
     options.packageIn === 'project'
       ? join(project.dir, 'node_modules', 'postflight-guard')
@@ -106,7 +106,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
         output: 'stream-json',
         ...further,
       })
-      // Before the model closes and the project goes, whatever became of the test.
+      // Before the model closes and the project is removed, whatever the result of the test.
       onTestFinished(async () => {
         client.kill()
         await client.done
@@ -155,20 +155,20 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-/** What of this package npm would publish. */
+/** The files of this package that npm would publish. */
 function publishedFiles(): string[] {
   const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
   return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
 }
 
-/** The client ended by itself and well, and the scripts covered every turn. */
+/** Checks that the client ended without errors, and that the scripts covered every turn. */
 export function expectCleanEnd(model: Model, ran: RunResult): void {
   expect(model.errors).toEqual([])
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
   expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false, result: { is_error: false } })
 }
 
-/** A PATH that holds the tools named and nothing else. */
+/** A PATH with the named tools and nothing else. */
 export function pathWith(project: Project, tools: readonly string[]): string {
   const folder = join(project.base, 'tools')
   mkdirSync(folder)

@@ -1,11 +1,11 @@
-/** The main conversation's own promise: a skill makes it, a sub-agent works, main may stop when it is kept. */
+/** The main conversation's own marker: a skill creates it, a sub-agent works, main may stop when its postflight is done. */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-/** As README has it for a skill's first stage. */
+/** The first stage of a skill as in README. */
 const CREATE = `task_number=259 project_name=prove_completeness
 postflight create "$task_number" "$project_name" \\
   --skill research --operation research \\
@@ -14,7 +14,7 @@ postflight create "$task_number" "$project_name" \\
 const TASK = '259_prove_completeness'
 const REPORT = 'Found three lemmas.\n- one\n- two'
 
-/** What main does by itself: skill, promise, sub-agent, and a last word that comes too early. */
+/** Main's turns before the first block: skill, marker, sub-agent, and a stop that comes too early. */
 const LINES = [useSkill('research'), bash(CREATE), delegate('worker'), say('The research is finished.')]
 
 function projectWithSkill(options: { install?: false } = {}): GuardedProject {
@@ -24,7 +24,7 @@ function projectWithSkill(options: { install?: false } = {}): GuardedProject {
 }
 
 describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
-  it('is held once, after its sub-agent went through, and stops when its steps are ticked and the marker is cleared', async () => {
+  it('is blocked once, after its sub-agent was allowed to stop, and stops when its steps are ticked and the marker is cleared', async () => {
     const guarded = projectWithSkill()
 
     const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
@@ -50,7 +50,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('leaves a journal that tells create, claim, block, step, clear in order', async () => {
+  it('leaves a journal with create, claim, block, step and clear in order', async () => {
     const guarded = projectWithSkill()
 
     const { ran } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
@@ -67,7 +67,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(new Set(journal.map(({ task, marker_id }) => `${task} ${marker_id}`)).size).toBe(1)
   })
 
-  it('stops early where the guard is not installed: the promise is forgotten', async () => {
+  it('stops early where the guard is not installed, and its postflight is never done', async () => {
     const guarded = projectWithSkill({ install: false })
 
     const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
@@ -81,7 +81,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(guarded.story()).toEqual(['create'])
   })
 
-  it('that never clears is held three times, then let go, and the user is told', async () => {
+  it('that never clears is blocked three times, then allowed to stop, and the user is told', async () => {
     const guarded = projectWithSkill()
 
     const { ran, model } = await guarded.run({ main: stubborn(...LINES), worker: [say(REPORT)] })

@@ -1,4 +1,4 @@
-/** Skills that write the marker with plain bash and know nothing of the CLI: only `SubagentStop` need be wired. */
+/** Skills that write the marker with plain bash, without the CLI: they need only `SubagentStop`. */
 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const TASK = '259_prove_completeness'
 const REASON = 'Postflight pending: status update, artifact linking, git commit'
 const REPORT = 'The report of the worker.'
 
-/** As such skills have it in their first stage; `delimiter` decides whether the shell fills in the variables. */
+/** The first stage of such a skill. `delimiter` decides whether the shell fills in the variables. */
 function heredoc(delimiter: string): string {
   return `task_number=259; project_name=prove_completeness; session_id="sess_1736700000_abc123"
 # Ensure task directory exists
@@ -30,7 +30,7 @@ cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << ${delimiter
 EOF`
 }
 
-/** As such skills have it in their last stage. */
+/** The last stage of such a skill. */
 const REMOVE = `rm -f "specs/${TASK}/.postflight-pending"
 rm -f "specs/${TASK}/.postflight-loop-guard"
 rm -f "specs/${TASK}/.return-meta.json"`
@@ -42,7 +42,7 @@ function withSubagentStopOnly(): GuardedProject {
 }
 
 describe.skipIf(hostsSkipped())('a marker written by plain bash, with only SubagentStop wired', () => {
-  it('holds the sub-agent that stops, until somebody removes it', async () => {
+  it('blocks the sub-agent that stops until the marker is removed', async () => {
     const guarded = withSubagentStopOnly()
 
     const { ran, model } = await guarded.run({
@@ -59,7 +59,7 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
     expect(guarded.files(TASK).filter((name) => name !== '.postflight-claims')).toEqual([])
   })
 
-  it('holds three times at most, and then is kept as abandoned', async () => {
+  it('blocks three times at most, and is then kept as abandoned', async () => {
     const guarded = withSubagentStopOnly()
 
     const { ran, model } = await guarded.run({
@@ -74,7 +74,7 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
     expect(guarded.story()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
   })
 
-  it('holds although a quoted heredoc made it no JSON, and the reason says so', async () => {
+  it('blocks although it is not JSON because of a quoted heredoc, and the reason says so', async () => {
     const guarded = withSubagentStopOnly()
 
     const { model } = await guarded.run({
@@ -91,7 +91,7 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
 })
 
 describe.skipIf(hostsSkipped())('a marker written by plain bash, with everything wired', () => {
-  it("holds the sub-agent, never main's own stop", async () => {
+  it("blocks the sub-agent, never main's own stop", async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({

@@ -1,46 +1,46 @@
-/** Throwaway projects for the real client: a folder of their own under the system's temp folder, with a HOME beside. */
+/** Creates throwaway projects for the real client: a folder below the system's temp folder, with a HOME beside it. */
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
-/** Front matter of a skill or an agent: what YAML can write on one line. */
+/** The front matter of a skill or an agent: values that YAML writes on one line. */
 export type FrontMatter = Record<string, string | number | boolean | readonly string[]>
 
 /** A throwaway project. */
 export interface Project {
-  /** Holds everything below, and is what `remove` removes. */
+  /** The folder around everything below, which `remove` removes. */
   base: string
   /** The project's folder, its real path. */
   dir: string
   home: string
   /** A folder of links, first on `path`. */
   bin: string
-  /** A PATH with this Node, the system's tools and nothing else. */
+  /** A PATH with this Node and the system's tools only. */
   path: string
-  /** Writes a file of the project; `name` is relative to it. Gives the path. */
+  /** Writes a file of the project; `name` is relative to it. Returns the file's path. */
   write(name: string, text: string, mode?: number): string
   writeSkill(name: string, frontMatter: FrontMatter, body: string): string
   writeAgent(name: string, frontMatter: FrontMatter, body: string): string
-  /** `.claude/settings.json`, from an object, or word for word from a string. */
+  /** Writes `.claude/settings.json` from an object, or word for word from a string. */
   writeSettings(settings: object | string): string
-  /** Puts a command on the client's PATH. */
+  /** Adds a command to the client's PATH. */
   link(command: string, target: string): void
   remove(): void
 }
 
 /** Options of `createProject`. */
 export interface ProjectOptions {
-  /** Make it a git repository with one commit. */
+  /** True to create a git repository with one commit. */
   git?: boolean
-  /** The project folder's own name. */
+  /** The name of the project's folder. */
   folder?: string
 }
 
-/** Makes an empty project with a home of its own. */
+/** Creates an empty project with a home of its own. */
 export function createProject(options: ProjectOptions = {}): Project {
-  // The real path: the client tells hooks the real one, and some systems' temp folder is a link.
+  // The real path, because the client tells hooks the real one, and some systems' temp folder is a link.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-host-')))
   const dir = join(base, options.folder ?? 'project')
   const home = join(base, 'home')
@@ -63,7 +63,7 @@ export function createProject(options: ProjectOptions = {}): Project {
     }
     write('README.md', '# Throwaway project\n')
     git('init', '--quiet', '--initial-branch=main')
-    // In the repository, not only for this commit: the scripted agents commit too.
+    // Set in the repository, because the scripted agents commit too.
     git('config', 'user.name', 'Test')
     git('config', 'user.email', 'test@example.invalid')
     git('add', '.')

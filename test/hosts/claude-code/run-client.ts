@@ -1,16 +1,16 @@
-/** Starts the real Claude Code, headless, in an environment that holds nothing of the machine the tests run on. */
+/** Starts the real Claude Code, headless, in an environment that is independent of the machine. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How to start the client. */
+/** Options for starting the client. */
 export interface RunOptions {
-  /** From `ensureClaudeCode()`. */
+  /** The client's executable, from `ensureClaudeCode()`. */
   binary: string
   /** The project's folder: the client's working directory. */
   project: string
-  /** A home of its own: settings, transcripts and memory of the client go there. */
+  /** The client's home, for its settings, transcripts and memory. */
   home: string
   /** The client's PATH. */
   path: string
@@ -19,13 +19,13 @@ export interface RunOptions {
   prompt: string
   /** `json` gives one result; `stream-json` each event, hooks' notices among them. */
   output?: 'json' | 'stream-json'
-  /** The tools the agent may use without being asked. */
+  /** The tools that the agent may use without a question. */
   allowedTools?: string
   /** Further arguments, for example `['--resume', sessionId]`. */
   args?: readonly string[]
   /** Further environment variables. */
   env?: Readonly<Record<string, string>>
-  /** Working directory, where it is not the project's folder. */
+  /** The working directory, if it is not the project's folder. */
   cwd?: string
   timeoutMs?: number
 }
@@ -33,7 +33,7 @@ export interface RunOptions {
 /** An event of `--output-format stream-json`; the last one, of type `result`, is also what `json` prints. */
 export type ClientEvent = Record<string, unknown> & { type: string; subtype?: string }
 
-/** How one hook process ended. */
+/** The end of a hook process. */
 export interface HookEnd {
   event: string
   exitCode: number | undefined
@@ -41,23 +41,23 @@ export interface HookEnd {
   stderr: string
 }
 
-/** How a run of the client ended. */
+/** The result of a run of the client. */
 export interface RunResult {
   exitCode: number | null
   signal: NodeJS.Signals | null
   timedOut: boolean
   stdout: string
   stderr: string
-  /** Each line of stdout that is a JSON object (or each entry, where a line is a list). */
+  /** Each line of stdout that is a JSON object, or each entry of a line that is a list. */
   events: ClientEvent[]
   /** The event of type `result`. */
   result: ClientEvent | undefined
   /**
-   * What the user is shown beside the conversation, for example `Stop says: <systemMessage>`. Only with `stream-json`,
-   * and never for a SubagentStop hook: for that one see `transcriptNotices`.
+   * The notices that the user sees beside the conversation, for example `Stop says: <systemMessage>`. Only with
+   * `stream-json`, and never for a SubagentStop hook: for that see `transcriptNotices`.
    */
   notices: string[]
-  /** How each hook ended, in order. Only with `stream-json` and the argument `--include-hook-events`. */
+  /** The end of each hook, in order. Only with `stream-json` and the argument `--include-hook-events`. */
   hooks: HookEnd[]
   sessionId: string | undefined
   durationMs: number
@@ -66,9 +66,9 @@ export interface RunResult {
 /** A client that is still running. */
 export interface RunningClient {
   pid: number
-  /** Ends the client and everything it started. */
+  /** Kills the client and everything it started. */
   kill(signal?: NodeJS.Signals): void
-  /** What it has printed so far. */
+  /** The output so far. */
   output(): { stdout: string; stderr: string }
   done: Promise<RunResult>
 }
@@ -76,12 +76,12 @@ export interface RunningClient {
 const DEFAULT_TIMEOUT_MS = 60_000
 const DEFAULT_TOOLS = 'Bash Agent Skill Read Write'
 
-/** Runs the client until it ends. At the timeout it is killed with everything it started, and `timedOut` is set. */
+/** Runs the client until it ends. At the time limit it is killed with everything it started, and `timedOut` is set. */
 export function runClaude(options: RunOptions): Promise<RunResult> {
   return startClaude(options).done
 }
 
-/** Starts the client and gives it back running, for tests that kill it or look at the project meanwhile. */
+/** Starts the client and returns it running, for tests that kill it or inspect the project while it runs. */
 export function startClaude(options: RunOptions): RunningClient {
   const started = performance.now()
   mkdirSync(temporaryFolder(options), { recursive: true })
@@ -102,7 +102,7 @@ export function startClaude(options: RunOptions): RunningClient {
       cwd: options.cwd ?? options.project,
       env: clientEnvironment(options),
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A process group of its own, so that killing it cannot reach the test runner.
+      // A process group of its own, so that killing it does not affect the test runner.
       detached: process.platform !== 'win32',
     },
   )
@@ -159,12 +159,12 @@ function clientEnvironment(options: RunOptions): Record<string, string> {
   }
 }
 
-/** The client leaves a folder per project in its temp folder; in the home it goes when the home goes. */
+/** The client's temp folder, in which it leaves a folder for each project. Inside the home it is removed with the home. */
 function temporaryFolder(options: RunOptions): string {
   return join(options.home, 'tmp')
 }
 
-/** Kills a client with everything it started: it gives each shell a process group of its own, so one group is not enough. */
+/** Kills a client with everything it started. It gives each shell a process group of its own, so one group is not enough. */
 export function killTree(root: number | undefined, signal: NodeJS.Signals): void {
   if (root === undefined) return
   for (const pid of [root, ...descendants(root)]) {
@@ -188,13 +188,13 @@ function descendants(root: number): number[] {
   return found
 }
 
-/** True while the process runs. One that has ended but that nobody has asked after yet (a zombie) does not. */
+/** True while the process runs. A process that has ended but was not waited for yet (a zombie) does not run. */
 export function isAlive(pid: number): boolean {
   const state = (spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '').trim()
   return state !== '' && !state.startsWith('Z')
 }
 
-/** Every `systemMessage` of a hook that the client wrote into a transcript under this home, sub-agents' included. */
+/** Every `systemMessage` of a hook in the transcripts below this home, those of sub-agents included. */
 export function transcriptNotices(home: string): { hookEvent: string; content: string }[] {
   const folder = join(home, '.claude', 'projects')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))

@@ -1,4 +1,4 @@
-/** Whose promise it is: one session's marker is its own, through `--resume`, until somebody adopts it. */
+/** Ownership: a session's marker stays its own, also after `--resume`, until another session adopts it. */
 
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const CREATE = 'postflight create 7 demo --reason "Promised by the first session
 const TASK = '007_demo'
 
 describe.skipIf(hostsSkipped())('a marker of one session', () => {
-  it('never holds another session that runs meanwhile in the same project, nor its sub-agents', async () => {
+  it('never blocks another session that runs at the same time in the same project, nor its sub-agents', async () => {
     const guarded = guardedProject()
     let secondEnded = (): void => {}
     const second = new Promise<void>((resolve) => {
@@ -39,7 +39,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('still holds that session when it is resumed', async () => {
+  it('still blocks that session when it is resumed', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
 
@@ -54,7 +54,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('does not hold a fork of that session, which is told of it', async () => {
+  it('does not block a fork of that session, which is told of it', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
 
@@ -70,7 +70,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
   })
 
-  it('is announced to the next session when the first was killed, and holds that one once it has adopted it', async () => {
+  it('is announced to the next session when the first was killed, and blocks the next one after it has adopted it', async () => {
     const guarded = guardedProject()
     const killed = await killedSession(guarded)
 
@@ -80,7 +80,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     const announced = main[0]?.reminders.find((text) => text.includes('unfinished postflights')) ?? ''
     expect(announced).toContain(`- ${TASK}, work: pending, of another session, which may still be running, `)
     expect(announced).toContain('postflight adopt <task>')
-    // Text of a file that may have come with a repository is not put before a model unasked.
+    // The text of a file that may have come with a repository is not shown to a model without a request.
     expect(announced).not.toContain('Promised by the first session')
     expect(reasonsIn(main.at(-1))).toEqual([expect.stringMatching(/^Promised by the first session\n/)])
     expect(ran.result).toMatchObject({ result: 'Done for the first.' })
@@ -89,7 +89,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('that was abandoned is announced too, and made anew by adopting it', async () => {
+  it('that was abandoned is announced too, and becomes pending again when it is adopted', async () => {
     const guarded = guardedProject()
     await guarded.run({ main: stubborn(bash(CREATE), say('Done, I say.')) })
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
@@ -104,7 +104,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
   })
 })
 
-/** A session that makes a promise and is killed before it can keep it; gives its id. */
+/** A session that creates a marker and is killed before its postflight; returns the session's id. */
 async function killedSession(guarded: GuardedProject): Promise<string> {
   const session = randomUUID()
   const { client, model } = await guarded.start(

@@ -1,4 +1,4 @@
-/** Shows that the harness works: the real client, the scripted model and a hook of the test's own. */
+/** Checks the harness: the real client, the scripted model and a hook of the test's own. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { isAlive, runClaude, startClaude, transcriptNotices } from './run-client
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
 
-/** Logs what it is given, and blocks as often as the file `blocks` says. */
+/** A hook that logs its input, and blocks as often as the file `blocks` says. */
 const LOGGING_HOOK = `#!/bin/sh
 { cat; echo; } >> "$CLAUDE_PROJECT_DIR/hook.log"
 left=$(cat "$CLAUDE_PROJECT_DIR/blocks")
@@ -89,7 +89,7 @@ describe.skipIf(hostsSkipped())('the harness drives the real Claude Code', () =>
     expect(model.turns('main')[1]?.lastToolResult).toBe('from-the-shell')
   })
 
-  it('tells actors apart', async () => {
+  it('distinguishes actors', async () => {
     project = projectWithHook(0)
     const input = {
       description: 'work',

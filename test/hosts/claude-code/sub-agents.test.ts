@@ -1,4 +1,4 @@
-/** Promises of sub-agents: each is held for its own, its caller still gets the whole report, and nobody else is held. */
+/** Markers of sub-agents: each blocks its owner only, whose caller still gets the whole report. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,8 +23,8 @@ const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
 const TASK = '007_demo'
 const REPORT = 'The whole report:\n- first finding\n- second finding'
 
-describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
-  it('is held until it clears, and main receives its full report', async () => {
+describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
+  it('is blocked until it clears the marker, and main receives its full report', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -45,7 +45,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(guarded.journal().find(({ event }) => event === 'block')?.agent).toBe(worker[0]?.agentId)
   })
 
-  it('and never clears is held three times, then let go with a notice, and main still receives its report', async () => {
+  it('that never clears is blocked three times, then allowed to stop with a notice, and main still receives its report', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -66,7 +66,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
   })
 
-  it('in the background is held too, and main is woken with its full report', async () => {
+  it('in the background is blocked too, and main is woken with its full report', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -84,11 +84,11 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })
 
-  it('is held for that one only, while another one is held for its own at the same time', async () => {
+  it('is blocked by that one only, while another is blocked by its own at the same time', async () => {
     const guarded = guardedProject()
     const meet = meetingPoint(2)
     const worker = (number: number, name: string) =>
-      // Both promises are made before either stops.
+      // Both markers are created before either sub-agent stops.
       waiting(
         1,
         meet,
@@ -120,7 +120,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
 })
 
 describe.skipIf(hostsSkipped())('a skill with context: fork', () => {
-  it('is held for its promise, and the sub-agent that it starts is not', async () => {
+  it('is blocked by its marker, and the sub-agent that it starts is not', async () => {
     const guarded = guardedProject()
     guarded.project.writeSkill('forky', { description: 'Researches apart.', context: 'fork' }, 'ACTOR:forky Go.')
 
@@ -143,10 +143,10 @@ describe.skipIf(hostsSkipped())('a skill with context: fork', () => {
   })
 })
 
-describe.skipIf(hostsSkipped())('main that made a promise', () => {
-  it('is not held, nor anything counted, while a sub-agent runs in the background, and is held after it', async () => {
+describe.skipIf(hostsSkipped())('main with a marker', () => {
+  it('is not blocked, and nothing is counted, while a sub-agent runs in the background; afterwards it is blocked', async () => {
     const guarded = guardedProject()
-    // A hook of the test's own, beside ours, shows when main's stop has been asked about.
+    // A hook of the test's own, beside ours, shows when main wanted to stop.
     const seen = join(guarded.project.dir, 'stop-was-asked')
     guarded.addHook('Stop', `{ cat; echo; } >> "${seen}"`)
 
@@ -158,7 +158,7 @@ describe.skipIf(hostsSkipped())('main that made a promise', () => {
     const [firstStop] = readFileSync(seen, 'utf8').split('\n')
     expect(JSON.parse(firstStop ?? '')).toMatchObject({ background_tasks: [{ type: 'subagent', status: 'running' }] })
     const main = model.turns('main')
-    // Woken by the worker's end, not by a block.
+    // The end of the worker woke main, not a block.
     expect(reasonsIn(main[3])).toEqual([])
     expect([...(main[3]?.userTexts ?? []), ...(main[3]?.reminders ?? [])].join('\n')).toContain('- second finding')
     expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
@@ -168,7 +168,7 @@ describe.skipIf(hostsSkipped())('main that made a promise', () => {
   })
 })
 
-/** A point that `count` agents must have reached before any of them goes on. */
+/** A point that `count` agents must reach before any of them goes on. */
 function meetingPoint(count: number): () => Promise<void> {
   let arrived = 0
   let open = (): void => {}

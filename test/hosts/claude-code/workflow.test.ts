@@ -1,4 +1,4 @@
-/** A workflow on the real client: from `workflow start` to its end with no human turn, and over a client that dies. */
+/** A workflow on the real client: from `workflow start` to its end without a human turn, also after a client was killed. */
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const START = bash(`postflight workflow start 7 flow --definition flow.yaml`)
 
-/** An agent that says its lines, then does each prompt that the hook gives it, and ends its turn. */
+/** The script of an agent that says its lines, then follows each prompt of the hook and ends its turn. */
 function worker(...lines: readonly Reply[]): Script {
   const left = [...lines]
   let seen = 0
@@ -23,7 +23,7 @@ function worker(...lines: readonly Reply[]): Script {
   }
 }
 
-/** What the agent does about a prompt. */
+/** The agent's answer to a prompt. */
 function replyTo(reason: string): Reply {
   const work = WORK[placeOf(reason) ?? '']
   return work === undefined ? say('I do not know how') : bash(work)
@@ -40,7 +40,7 @@ function stateOf(guarded: GuardedProject): Record<string, unknown> {
 }
 
 describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
-  it('runs from its start to completed with no human turn; one step is retried, one skipped, each attempt is archived', async () => {
+  it('runs from its start to completed without a human turn; one step is retried, one skipped, each attempt is archived', async () => {
     const guarded = projectWithFlow()
 
     const { ran, model } = await guarded.run({ main: worker(START, say('Started.')) })
@@ -60,7 +60,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 
-  it('asks for nothing twice where the hook is wired twice', async () => {
+  it('gives out no prompt twice where the hook is wired twice', async () => {
     const guarded = projectWithFlow()
     guarded.addHook('Stop', `"${process.execPath}" "${guarded.packageFolder}/dist/hook.js"`)
 
@@ -68,13 +68,13 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
 
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
     expect(guarded.files(`${TASK}/step-results/execute`)).toHaveLength(6)
-    // Both of them ran, and asked.
+    // Both hooks ran and requested a turn.
     expect(guarded.journal().map(({ detail }) => detail)).toContain('prompt again: analyse attempt 1')
   })
 
   it.each<[Record<string, string>, number, string]>([
-    [{}, 8, 'the host lets it go after eight, and the run waits for the next stop'],
-    [{ CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '50' }, 10, 'with the cap raised the attempts decide'],
+    [{}, 8, 'the host ends the turn after eight blocks, and the run waits for the next stop'],
+    [{ CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '50' }, 10, 'with a higher limit of the host, the attempts decide'],
   ])('of an agent that only talks: %j, %i prompts, %s', async (env, prompts, _what) => {
     const guarded = guardedProject()
     const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', max_attempts: 10 }
@@ -87,9 +87,9 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(stateOf(guarded)).toMatchObject({ active: !isOver, outcome: isOver ? 'stalled' : null })
   })
 
-  it('goes on in a new session where a stopped and killed client left it, and draws no other session in', async () => {
+  it('continues in a new session where a stopped and killed client left it, and involves no other session', async () => {
     const guarded = projectWithFlow()
-    // The client dies in the middle of a step: it was asked for, and nothing came of it.
+    // The client is killed in the middle of a step: the prompt went out, and no result was left.
     let asked = (): void => {}
     const inStep = new Promise<void>((resolve) => {
       asked = resolve
@@ -129,7 +129,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
 
 const ORCHESTRATOR = readFileSync(new URL('../../../examples/orchestrator-agent.md', import.meta.url), 'utf8')
 
-/** Two phases and a verdict; the word by which the model knows the sub-agent stands in its prompt. */
+/** Two phases and a verdict. The prompt contains the word by which the model recognizes the sub-agent. */
 const LOOP = JSON.stringify({
   name: 'loop',
   phases: [
@@ -145,7 +145,7 @@ const LOOP = JSON.stringify({
 })
 
 describe.skipIf(hostsSkipped())('a workflow without hooks on Claude Code', () => {
-  it('is run to its end by the orchestrating agent of the examples, word for word', async () => {
+  it('is run to its end by the orchestrating agent of the examples, followed word for word', async () => {
     const guarded = guardedProject({ install: false })
     guarded.project.write('.claude/agents/workflow-orchestrator.md', ORCHESTRATOR)
     guarded.project.write('flow.json', LOOP)
@@ -155,7 +155,7 @@ describe.skipIf(hostsSkipped())('a workflow without hooks on Claude Code', () =>
 
     const { model } = await guarded.run(
       {
-        // What the agent's own text tells it to do.
+        // The instructions in the agent's own text.
         main: ({ index, lastToolResult = '' }) => {
           if (index === 0) return bash('postflight workflow start 7 --definition flow.json')
           if (index === 1 || !lastToolResult.includes('"command"')) return NEXT
