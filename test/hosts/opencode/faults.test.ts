@@ -1,4 +1,4 @@
-/** What may go wrong with the plugin itself: it is listed twice, it is switched off, or it fails. */
+/** The plugin listed twice, switched off, and failing. */
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(guarded.story()).toEqual(['create'])
   })
 
-  it('that fails in `run` leaves the turn as it is, and says so on stderr and in the journal', async () => {
+  it('that fails in `run` does not change the turn, and reports the error on stderr and in the journal', async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'sabotage.mjs',
@@ -58,7 +58,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(guarded.journal().at(-1)).toMatchObject({ event: 'error', detail: expect.stringContaining(said) })
   })
 
-  it('that fails in `serve` leaves the conversation usable, and the next stop is answered again', async () => {
+  it('that fails in `serve` leaves the conversation usable, and answers the next stop again', async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'sabotage.mjs',
@@ -82,7 +82,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(guarded.story()).toEqual(['create', 'error', 'block 1', 'block 2', 'block 3', 'cap 3'])
   })
 
-  it('that knows no session any more breaks neither shell, nor tool, nor sub-agent', async () => {
+  it('that can no longer identify sessions breaks neither shell, nor tool, nor sub-agent', async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'sabotage.mjs',
@@ -102,7 +102,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(ran.texts).toEqual(['Thanks.'])
   })
 
-  it('holds an agent for its own promise beside a workflow whose state cannot be read', async () => {
+  it('holds an agent by its own marker beside a workflow whose state cannot be read', async () => {
     const guarded = guardedProject()
     guarded.project.write('specs/007_flow/workflow/state.json', '{ half')
     const actors = {
@@ -120,7 +120,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('that cannot take a message back counts it, so that nothing reaches the agent without a count', async () => {
+  it('that cannot withdraw a message counts it, so that no block reaches the agent uncounted', async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'sabotage.mjs',

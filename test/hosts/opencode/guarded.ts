@@ -1,4 +1,4 @@
-/** A throwaway project with the plugin in it: installed by its own `install`, used by the real OpenCode, then looked at. */
+/** A throwaway project with the plugin: installed by `postflight install`, used by the real OpenCode, then inspected. */
 
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,53 +21,53 @@ export type Actors = Record<string, Script>
 
 /** Options of `guardedProject`. */
 export interface GuardedOptions {
-  /** Arguments of `postflight install --host opencode`; false leaves the plugin out. */
+  /** Arguments of `postflight install --host opencode`; false to install nothing. */
   install?: readonly string[] | false
-  /** Laid over the configuration. */
+  /** Fields that are added to the configuration. */
   config?: object
-  /** A project that is there already, and the copy of this package that it uses. */
+  /** An existing project, and the copy of this package that it uses. */
   within?: { project: Project; packageFolder: string }
 }
 
-/** What of a run may be chosen. */
+/** Options of a run. */
 export interface SceneOptions {
-  /** Before the message: `['--session', id]`. */
+  /** Arguments before the message: `['--session', id]`. */
   words?: readonly string[]
   message?: string
   env?: Readonly<Record<string, string>>
 }
 
-/** A project with the plugin in it. */
+/** A project with the plugin. */
 export interface GuardedProject {
   project: Project
   /** The copy of this package that is in use. */
   packageFolder: string
-  /** `opencode run` to its end; fails when a script threw, had no answer left, or the exit code is not 0. */
+  /** Runs `opencode run` to its end. Fails when a script threw or had no answer left, or the exit code is not 0. */
   run(actors: Actors, options?: SceneOptions): Promise<{ ran: RunResult; model: Model }>
-  /** Starts `opencode run` and gives it back running. */
+  /** Starts `opencode run` and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** Starts `opencode serve`. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
-  /** The CLI as a user runs it, in a terminal of their own. */
+  /** Runs the CLI as a user does in a separate terminal. */
   postflight(...args: string[]): SpawnSyncReturns<string>
-  /** Changes the project's `opencode.json`, which stays plain JSON here. */
+  /** Changes the project's `opencode.json`, which is plain JSON here. */
   changeConfig(change: (config: Record<string, unknown>) => object): void
-  /** Adds a plugin of the test's own, which runs before ours and has the same `client` in its hands. */
+  /** Adds a plugin of the test's own, which runs before ours and gets the same `client`. */
   addPlugin(name: string, body: string): void
-  /** Text of a file in the project, or undefined. */
+  /** The text of a file in the project, or undefined. */
   read(name: string): string | undefined
   /** The marker of a task as JSON, or undefined. */
   marker(task: string): Record<string, unknown> | undefined
-  /** Names of the files in a task's folder, sorted. */
+  /** The names of the files in a task's folder, sorted. */
   files(task: string): string[]
   journal(): JournalLine[]
   /** The journal in short: `create`, `block 1`, … */
   story(): string[]
-  /** What OpenCode logged. */
+  /** OpenCode's log. */
   log(): string
 }
 
-/** Makes a project and installs the plugin in it. It goes when the test ends. */
+/** Creates a project and installs the plugin in it. It is removed when the test ends. */
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   const { project, packageFolder } = options.within ?? freshProject()
   const script = join(packageFolder, 'bin', 'postflight.js')
@@ -87,7 +87,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     ...(env !== undefined && { env }),
   })
 
-  /** A scripted model, and the configuration that leads to it. */
+  /** A scripted model, and the configuration that makes OpenCode use it. */
   const modelFor = async (actors: Actors): Promise<Model> => {
     const model = await startModel({ actors })
     onTestFinished(() => model.close())
@@ -96,7 +96,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   }
 
   const seenToEnd = (client: RunningClient): void => {
-    // Before the model closes and the project goes, whatever became of the test.
+    // Before the model closes and the project is removed, whatever the result of the test.
     onTestFinished(async () => {
       client.kill()
       await client.done
@@ -174,14 +174,14 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
 function freshProject(): { project: Project; packageFolder: string } {
   const project = createProject({ git: true })
   onTestFinished(() => project.remove())
-  // A copy: a build that runs meanwhile must not pull the rug from under a test.
+  // A copy, so that a build in the meantime does not affect the test.
   const packageFolder = join(project.base, 'package of the plugin')
   for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
   project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
   return { project, packageFolder }
 }
 
-/** How a configuration names the plugin of a copy of this package. */
+/** The plugin of a copy of this package, as a configuration names it. */
 export function pluginAt(packageFolder: string): string {
   return pathToFileURL(join(packageFolder, 'dist', 'opencode', 'postflight-guard.mjs')).href
 }
@@ -214,7 +214,7 @@ function providerAt(url: string): object {
   }
 }
 
-/** OpenCode would fetch its plugin package into such a folder first: with this it takes it for done. */
+/** Pretends that OpenCode has fetched its plugin package into a folder; otherwise it would do so first. */
 export function seedPluginFolder(folder: string): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true })
   const dependencies = { '@opencode-ai/plugin': OPENCODE_VERSION }
@@ -225,7 +225,7 @@ export function seedPluginFolder(folder: string): void {
   )
 }
 
-/** What of this package npm would publish. */
+/** The files of this package that npm would publish. */
 function publishedFiles(): string[] {
   const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
   return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))

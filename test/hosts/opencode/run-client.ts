@@ -1,11 +1,11 @@
-/** Starts the real OpenCode, headless, in an environment that holds nothing of the machine the tests run on. */
+/** Starts the real OpenCode, headless, in an environment that is independent of the machine. */
 
 import { spawn } from 'node:child_process'
 import { killTree } from '../claude-code/run-client.ts'
 
-/** How to start the client. */
+/** Options for starting the client. */
 export interface RunOptions {
-  /** From `ensureOpenCode()`. */
+  /** The client's executable, from `ensureOpenCode()`. */
   binary: string
   /** The project's folder: the client's working directory. */
   project: string
@@ -23,7 +23,7 @@ export interface RunEvent {
   part?: { type?: string; text?: string; tool?: string; state?: { status?: string; output?: string } }
 }
 
-/** How `opencode run` ended. */
+/** The result of `opencode run`. */
 export interface RunResult {
   exitCode: number | null
   signal: NodeJS.Signals | null
@@ -31,7 +31,7 @@ export interface RunResult {
   stdout: string
   stderr: string
   events: RunEvent[]
-  /** Every text that the user was shown, in order. */
+  /** Every text that the user saw, in order. */
   texts: string[]
   sessionId: string | undefined
 }
@@ -50,14 +50,14 @@ export function startRun(options: RunOptions, words: readonly string[]): Running
   return start(options, ['run', '--format', 'json', ...words])
 }
 
-/** Starts the client with any words. */
+/** Starts the client with the given arguments. */
 export function start(options: RunOptions, words: readonly string[]): RunningClient {
   const child = spawn(options.binary, words, {
     cwd: options.project,
     env: {
       PATH: options.path,
       HOME: options.home,
-      // It would ask the network for news, models and servers.
+      // Otherwise it would ask the network for news, models and servers.
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',

@@ -1,4 +1,4 @@
-/** The guard under `opencode run`: held inside the loop, because the process ends with the session's first idle. */
+/** The guard under `opencode run`: agents are held inside the loop, because the process ends when the session is idle. */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
@@ -8,8 +8,8 @@ import { guardedProject } from './guarded.ts'
 const TASK = '259_x'
 const CREATE = 'postflight create 259 x --operation research --reason "Postflight pending: git commit"'
 
-describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a promise', () => {
-  it('is held until it clears its marker; the process ends well, and its last text is the final one', async () => {
+describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker', () => {
+  it('is held until it clears the marker; the process ends without error, and its last text is the final one', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({ main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')) })
@@ -22,7 +22,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
   })
 
-  it('is held three times at most; then the marker is kept as abandoned, and the user is told', async () => {
+  it('is held at most three times; then the marker is kept as abandoned, and the user is told', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({ main: stubborn(bash(CREATE), say('I am done.')) })
@@ -39,14 +39,14 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
-  it('is not held, nor anything counted, at a text that a tool call follows in the same answer', async () => {
+  it('is not held, and nothing is counted, at a text that a tool call follows in the same answer', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
       main: [
         bash(CREATE),
         bash('echo one', 'Now the tests.'),
-        // The guard has answered for the text long before the call comes.
+        // The guard handles the text long before the call comes.
         { ...bash('postflight clear 259', 'Now clearing.'), pauseMs: 1_500 },
         say('Done.'),
       ],
@@ -56,11 +56,11 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(ran.texts).toEqual(['Now the tests.', 'Now clearing.', 'Done.'])
     expect(guarded.story()).toEqual(['create', 'clear'])
-    // The plugin was there.
+    // The plugin was loaded.
     expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
   })
 
-  it('is held in a conversation that is continued, with its own agent and model', async () => {
+  it('is held when it is continued, with its own agent and model', async () => {
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
 
     const first = await guarded.run(
@@ -78,7 +78,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(held?.systemText).toContain('You are careful.')
   })
 
-  it('leaves nothing behind in the conversation that the user did not say or was not held by', async () => {
+  it('contains in the end only the messages of the user and the reasons that held it', async () => {
     const guarded = guardedProject()
     const { ran } = await guarded.run({
       main: [
@@ -101,7 +101,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(model.turns('main')).toHaveLength(1)
   })
 
-  it('cannot be held at a last step without any text, of which OpenCode tells nobody; its user is told', async () => {
+  it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is told', async () => {
     const guarded = guardedProject()
 
     const { ran } = await guarded.run({ main: [bash(CREATE), {}] })
@@ -111,7 +111,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation that made a p
     expect(guarded.marker(TASK)).toBeDefined()
   })
 
-  it('is let go when its turn ends in an error, and its user is told', async () => {
+  it('is not held when its turn ends in an error, and its user is told', async () => {
     const guarded = guardedProject()
 
     const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })

@@ -11,8 +11,8 @@ import { guardedProject } from './guarded.ts'
 const TASK = '259_x'
 const CREATE = 'postflight create 259 x --operation research'
 
-describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a promise', () => {
-  it("is prompted until it clears its marker, with its own agent and model; the prompt is not the user's", async () => {
+describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a marker', () => {
+  it("is prompted until it clears the marker, with its own agent and model; the prompt is not marked as the user's", async () => {
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
     const { server, model } = await guarded.serve({ main: dutiful([bash(CREATE), say('I am done.')], say('Really.')) })
     const session = await server.createSession()
@@ -34,7 +34,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('is prompted exactly three times when it refuses, and a later turn of the user not at all', async () => {
+  it('is prompted exactly three times when it refuses, and not at all after a later turn of the user', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No again.')) })
     const session = await server.createSession()
@@ -69,7 +69,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
     expect(await server.asked(session)).toHaveLength(1)
   })
 
-  it('is not prompted after a storm of 429, nor is anything counted; the next turn is held as ever', async () => {
+  it('is not prompted after a series of 429, and nothing is counted; the next turn is held as usual', async () => {
     const guarded = guardedProject()
     const storm: Reply = { failure: { status: 429, headers: { 'retry-after-ms': '20' } } }
     let calm = false
@@ -99,9 +99,9 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
     expect(await server.asked(session)).toHaveLength(3)
   })
 
-  it('is not prompted, nor anything counted, while a sub-agent runs in the background', async () => {
+  it('is not prompted, and nothing is counted, while a sub-agent runs in the background', async () => {
     const guarded = guardedProject()
-    // Shows that the guard has asked who is busy, which it does for a stop that it would answer.
+    // Shows that the guard has asked for busy sessions, as it does for a stop that it would answer.
     const asked = join(guarded.project.base, 'asked')
     guarded.addPlugin(
       'witness.mjs',
@@ -144,7 +144,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that made a
     expect(model.turns('worker')).toHaveLength(1)
   })
 
-  it('is not prompted, and its sub-agent is interrupted too, when the user interrupts it while that one is held', async () => {
+  it('is not prompted when the user interrupts it while its sub-agent is held; the sub-agent is interrupted too', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({
       main: [delegate('worker')],

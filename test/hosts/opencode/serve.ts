@@ -1,46 +1,46 @@
-/** `opencode serve`, driven through the published SDK of the same version. */
+/** Drives `opencode serve` through the published SDK of the same version. */
 
 import { createOpencodeClient, type Message, type Part, type Session } from '@opencode-ai/sdk/v2/client'
 import { type RunningClient, type RunOptions, start } from './run-client.ts'
 
-/** A message of a session, with what it holds. */
+/** A message of a session with its parts. */
 export interface ServedMessage {
   info: Message
   parts: Part[]
 }
 
-/** Whose turn a message asks for, unless its session says it. */
+/** The agent and the model of a prompt, where it should not use the session's. */
 export interface PromptOptions {
   agent?: string
   model?: { providerID: string; modelID: string }
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Server {
   url: string
   client: RunningClient
-  /** Starts a conversation and gives its id. */
+  /** Starts a conversation and returns its id. */
   createSession(): Promise<string>
-  /** Says something to a session; returns at once. */
+  /** Sends a message to a session and returns at once. */
   prompt(session: string, text: string, options?: PromptOptions): Promise<void>
-  /** Runs a slash command; returns when its turn has ended. */
+  /** Runs a slash command and returns when its turn has ended. */
   command(session: string, command: string, words: string): Promise<void>
   abort(session: string): Promise<void>
   messages(session: string): Promise<ServedMessage[]>
-  /** The user's messages, and the ones that a plugin sent as if it were the user. */
+  /** The user's messages, and those that a plugin sent as the user. */
   asked(session: string): Promise<{ agent: string; isSynthetic: boolean }[]>
   children(session: string): Promise<Session[]>
   /** Sessions that are not idle. */
   busy(): Promise<string[]>
-  /** Resolves when nothing is busy any more, and has not been for several looks: a prompt on idle comes at once. */
+  /** Resolves when no session was busy for several looks in a row: a prompt on idle comes at once. */
   settled(): Promise<void>
 }
 
-/** How often (ms) a server is asked, and how many quiet answers in a row mean that it is at rest. */
+/** The time (ms) between two looks at a server, and the number of quiet looks in a row after which it is at rest. */
 const LOOK_MS = 100
 const QUIET_LOOKS = 8
 
-/** Every answer but a good one is an error of the test. */
+/** The data of an answer; an answer without data fails the test. */
 const STRICT = { throwOnError: true } as const
 
 /** Starts a server and waits until it listens. */
@@ -87,7 +87,7 @@ async function listening(client: RunningClient): Promise<string> {
   for (;;) {
     const url = /listening on (http:\/\/\S+)/.exec(client.output().stdout)?.[1]
     if (url !== undefined) return url
-    if (Date.now() > deadline) throw new Error(`no server: ${JSON.stringify(client.output())}`)
+    if (Date.now() > deadline) throw new Error(`the server does not answer: ${JSON.stringify(client.output())}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -1,4 +1,4 @@
-/** Sub-agents of OpenCode's `task` tool: held before their caller sees the result. */
+/** Sub-agents of OpenCode's `task` tool are held before their caller sees the result. */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
@@ -8,7 +8,7 @@ import { guardedProject } from './guarded.ts'
 const CREATE = 'postflight create 259 x --operation research'
 const REPORT = 'REPORT\n- first finding\n- second finding'
 
-describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
+describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is held before its caller sees the result, and the caller receives the full report once', async () => {
     const guarded = guardedProject()
 
@@ -28,7 +28,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(created?.agent).not.toBe(ran.sessionId)
   })
 
-  it('loses nothing of its report where it only says that it is done, nor its agent and its model', async () => {
+  it('keeps its whole report, its agent and its model where it only says in the end that it is done', async () => {
     const guarded = guardedProject({
       config: { agent: { general: { model: 'scripted/scripted-2', prompt: 'You are general.' } } },
     })
@@ -44,7 +44,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(turns.at(-1)?.systemText).toContain('You are general.')
   })
 
-  it('gives its report only when it is held, where it had said nothing before', async () => {
+  it('gives its caller a report that it wrote only after it was held', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({
@@ -58,7 +58,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     )
   })
 
-  it('is held three times at most, and its caller is told', async () => {
+  it('is held at most three times, and its caller is told', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({
@@ -72,7 +72,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
   })
 
-  it('is let go with what it said so far when its turn ends in an error', async () => {
+  it('is not held any longer when its turn ends in an error, and returns its text so far', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({
@@ -85,7 +85,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(guarded.story()).toEqual(['create', 'block 1'])
   })
 
-  it('is held beside another one, each for its own promise', async () => {
+  it('is held beside another one, each by its own marker', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({
@@ -101,7 +101,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
     expect(blocks).toHaveLength(2)
   })
 
-  it('is held too where a command of the user started it', async () => {
+  it('is held too when a command of the user started it', async () => {
     const command = { work: { template: 'ACTOR:worker go', agent: 'general', subtask: true } }
     const guarded = guardedProject({ config: { command } })
 
@@ -135,8 +135,8 @@ describe.skipIf(hostsSkipped())('a sub-agent that made a promise', () => {
   })
 })
 
-describe.skipIf(hostsSkipped())('a sub-agent that made none', () => {
-  it("is not touched while main's marker is pending; main is held afterwards", async () => {
+describe.skipIf(hostsSkipped())('a sub-agent without a marker', () => {
+  it("is not held while main's marker is pending; main is held afterwards", async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({
@@ -150,7 +150,7 @@ describe.skipIf(hostsSkipped())('a sub-agent that made none', () => {
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('is held by a marker that plain bash wrote, which names nobody', async () => {
+  it('is held by an unowned marker that plain bash wrote', async () => {
     const guarded = guardedProject()
     guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
 

@@ -1,4 +1,4 @@
-/** A workflow on the real OpenCode: each phase in a child session, over kills, interruptions and other hosts. */
+/** A workflow on the real OpenCode: each phase in a child session, also after kills, interruptions and on other hosts. */
 
 import { describe, expect, it } from 'vitest'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
@@ -11,19 +11,19 @@ import { type GuardedOptions, type GuardedProject, guardedProject } from './guar
 
 const PLACES = Object.keys(WORK)
 
-/** The agent calls the workflow's tool. */
+/** A turn in which the agent calls the workflow's tool. */
 function runWorkflow(task: string, definition = ''): Reply {
   return { tools: [{ name: 'workflow_run', input: { task, definition } }] }
 }
 
-/** The last turn of a conversation that is a phase's: its newest prompt. */
+/** The newest prompt of a phase's session. */
 function promptOf(turn: Turn): string | undefined {
   return turn.userTexts.findLast((text) => placeOf(text) !== undefined)
 }
 
 /**
- * Phases do their work; the conversation itself says its lines. OpenCode's child sessions begin with their prompts, so
- * all of them are the model's actor `main`. `instead` may answer a place in place of its work.
+ * The script of all sessions: phases do their work, and the conversation itself says its lines. OpenCode's child sessions
+ * begin with their prompts, so all of them are the model's actor `main`. `instead` may replace the work of a place.
  */
 function worker(
   lines: readonly Reply[],
@@ -45,7 +45,7 @@ function placesIn(turns: readonly Turn[]): string[] {
   return turns.flatMap((turn) => (turn.lastToolResult === undefined ? (placeOf(turn.lastUserText) ?? []) : []))
 }
 
-/** What the conversation itself saw. */
+/** The turns of the conversation itself. */
 function mainTurns(turns: readonly Turn[]): Turn[] {
   return turns.filter((turn) => promptOf(turn) === undefined)
 }
@@ -68,7 +68,7 @@ function statusOf(guarded: GuardedProject): { outcome: string | null; active: bo
 const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
 
 describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
-  it('runs to completed in `run`, by its tool: a step retried, one skipped, a session for each phase', async () => {
+  it('completes in `run`, by its tool: a step is retried, one is skipped, and each phase has a session', async () => {
     const guarded = projectWithFlow()
 
     const { ran, model } = await guarded.run({ main: worker([runWorkflow(TASK, 'flow.yaml'), say('All is done.')]) })
@@ -93,7 +93,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     }
   })
 
-  it('runs to completed in `serve`, by its command; its phases have the agent and the model of the conversation', async () => {
+  it('completes in `serve`, by its command; its phases have the agent and the model of the conversation', async () => {
     const guarded = projectWithFlow({
       config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.', model: 'scripted/scripted-1' } } },
     })
@@ -123,7 +123,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(await server.children(session)).toHaveLength(4)
   })
 
-  it('goes on in a new process where a killed one left it', async () => {
+  it('continues in a new process where a killed one left it', async () => {
     const guarded = projectWithFlow()
     const { client, model } = await guarded.start({
       main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
@@ -145,7 +145,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
   })
 
-  it('stops, resumable, when the user interrupts it, and prompts nobody any more', async () => {
+  it('stops, resumable, when the user interrupts it, and sends no further prompt', async () => {
     const guarded = projectWithFlow()
     const { server, model } = await guarded.serve({
       main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
@@ -167,7 +167,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
   })
 
-  it('stops after the phase that runs when it is asked to, and ends at once when it is aborted', async () => {
+  it('stops after the current phase when it is asked to, and ends at once when it is aborted', async () => {
     const guarded = projectWithFlow()
     const stopped = await guarded.run({
       main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) => {
@@ -190,7 +190,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
   })
 
-  it('that the agent started by the CLI gets its driver: when it ends its turn, it is told once to call the tool', async () => {
+  it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is told once to call the tool', async () => {
     const guarded = projectWithFlow()
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')
 
@@ -248,7 +248,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
-  it('gives a phase the agent and the model that it asks for, and its own where OpenCode does not know them', async () => {
+  it("gives a phase the agent and the model that it asks for, or the conversation's where OpenCode does not have them", async () => {
     const guarded = projectWithFlow({ config: { agent: { general: { prompt: 'You are general.' } } } })
     const phases = [
       { id: 'known', prompt: 'Do it.', artifact: 'a.md', agent: 'general', model: 'scripted/scripted-2' },
@@ -279,7 +279,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(result).not.toContain('"general"')
   })
 
-  it('is driven once where it is asked for twice at the same time', async () => {
+  it('is driven once when it is started twice at the same time', async () => {
     const guarded = projectWithFlow()
     const [call] = runWorkflow(TASK, 'flow.yaml').tools ?? []
     const [again] = runWorkflow(TASK).tools ?? []
@@ -295,7 +295,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     ])
   })
 
-  it('says what is wrong with a task or a definition, and starts nothing', async () => {
+  it('reports a wrong task or definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
 
@@ -311,7 +311,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   })
 })
 
-/** An agent of Claude Code that says its lines, then does each prompt that the hook gives it, and ends its turn. */
+/** The script of an agent of Claude Code that says its lines, then follows each prompt of the hook and ends its turn. */
 function claudeWorker(lines: readonly Reply[], instead: Readonly<Record<string, string>> = {}): Script {
   const left = [...lines]
   let seen = 0
@@ -330,7 +330,7 @@ function claudeWorker(lines: readonly Reply[], instead: Readonly<Record<string, 
 describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
   const STOP_AFTER_PLAN = { 'plan 1': `${WORK['plan 1']} && postflight workflow stop 7` }
 
-  it('that was begun on Claude Code and stopped is finished on OpenCode', async () => {
+  it('that began on Claude Code and was stopped is finished on OpenCode', async () => {
     const claude = claudeProject({ git: true })
     const guarded = projectWithFlow({ within: claude })
     const start = claudeBash('postflight workflow start 7 flow --definition flow.yaml')
@@ -344,7 +344,7 @@ describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
   })
 
-  it('that was begun on OpenCode and stopped is finished on Claude Code', async () => {
+  it('that began on OpenCode and was stopped is finished on Claude Code', async () => {
     const claude = claudeProject({ git: true })
     const guarded = projectWithFlow({ within: claude })
 
