@@ -23,9 +23,9 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      // Minutes long: contention, faults at every call, fuzzing. Smaller versions of each run with the others.
+      // These take minutes: contention, faults at every call, fuzzing. The other projects run smaller versions of them.
       { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, hookTimeout: 300_000 } },
-      // The real published clients, fetched on first use; a run of one takes about a second.
+      // These run the published clients, which are fetched on first use. One run of a client takes about a second.
       {
         test: {
           name: 'hosts',

@@ -4,8 +4,8 @@ import { type Disturbance, findFlaws, SCENARIOS, type Scenario } from './support
 import { traceOf } from './support/scheduler.ts'
 
 /**
- * Several programs on one marker, their file-system calls in any order: hundreds of orders of each meeting, drawn from
- * a seed. The first flaw is shown with its seed and the calls that led to it.
+ * Several programs on one marker, with their file-system calls in any order: hundreds of orders of each scenario, drawn
+ * from a seed. The first flaw is shown with its seed and the calls that led to it.
  */
 
 const ORDERS = Number(process.env.POSTFLIGHT_TEST_ORDERS ?? 60)
@@ -14,7 +14,7 @@ const arena = createArena(ACTORS)
 afterAll(() => arena.close())
 
 describe.each<[string, Disturbance, number]>([
-  ['in whatever order', 'none', 1],
+  ['in any order', 'none', 1],
   ['with one of them killed anywhere', 'kill', 0.6],
   ['with one failing call of one of them', 'error', 0.6],
 ])('%s', (_, disturbance, share) => {
@@ -29,7 +29,7 @@ async function explore(where: Arena, scenario: Scenario, disturbance: Disturbanc
     const { flaws, run } = await findFlaws(where, scenario, seed, disturbance)
     const trace = flaws.length === 0 || run === undefined ? '' : traceOf(run.outcomes, where.folder)
     expect(flaws, `seed ${seed}\n${trace}`).toEqual([])
-    // Lets the test runner's own messages through.
+    // A pause for the test runner's own messages.
     if (seed % 25 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
 }

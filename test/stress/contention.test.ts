@@ -3,7 +3,7 @@ import { blocksOf, GUARD, isJsonObject, MARKER, OLD_MARKER } from './support/con
 import { findFlaws, SCENARIOS } from './support/contention-scenarios.ts'
 import { createProcessArena } from './support/process-arena.ts'
 
-/** Real processes on one marker, all of them started before the first one goes on. */
+/** Processes on one marker, which all start before the first one goes on. */
 
 const HOOKS = 64
 const ROUNDS = 50
@@ -12,9 +12,9 @@ const arena = createProcessArena(4)
 afterAll(() => arena.close())
 
 describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
-  test('exactly three are blocked, the rest is let go, and the marker is given up once', async () => {
+  test('exactly three are blocked, the others are allowed, and the marker is abandoned once', async () => {
     let blocked = 0
-    let givenUpAtOnce = 0
+    let abandonedAtOnce = 0
     for (let round = 1; round <= ROUNDS; round++) {
       arena.prepare({ [MARKER]: JSON.stringify(OLD_MARKER) })
       const outcomes = await arena.runFrom(
@@ -31,9 +31,9 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
       blocked += 3
       expect([undefined, '3\n'], where).toContain(arena.files()[GUARD])
       if (MARKER in arena.files()) {
-        // Given up by the next stop, where the third was still being counted when the others came.
+        // The next stop abandons the marker if the third block was still being counted when the others came.
         expect(blocksOf([await arena.alone(arena.hook())]), where).toEqual([])
-      } else givenUpAtOnce += 1
+      } else abandonedAtOnce += 1
       expect(arena.files()[MARKER], where).toBe(undefined)
       expect(arena.journal('cap').length, where).toBe(1)
       expect(
@@ -43,7 +43,7 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
       expect(arena.journal('error'), where).toEqual([])
     }
     console.log(
-      `contention: ${ROUNDS} rounds, ${ROUNDS * HOOKS} stops, ${blocked} blocks, given up at once in ${givenUpAtOnce}`,
+      `contention: ${ROUNDS} rounds, ${ROUNDS * HOOKS} stops, ${blocked} blocks, abandoned at once in ${abandonedAtOnce}`,
     )
   })
 })

@@ -3,19 +3,20 @@ import { CORRUPTIONS, type Command, listCells, STOPS, SUBJECTS, type Subject, TA
 import { observe, observeFreshLock } from './tables/corruption-run.ts'
 import { IS_ROOT, makePackageCopy, notesReads, type PackageCopy } from './tables/sandbox.ts'
 
-/** Every file of ours, broken in every way: the whole of the table in `tables/corruption.ts`. */
+/** Each of our files, broken in every way: the whole table in `tables/corruption.ts`. */
 
 let pack: PackageCopy
 
 beforeAll(() => {
   pack = makePackageCopy()
-  if (!notesReads()) console.warn('this file system notes no reads: canaries show changes, and what was printed, alone')
-  if (!IS_ROOT) console.warn('not run by root: the rows about root are left out')
+  if (!notesReads())
+    console.warn('this file system records no reads: the canaries show only changes and what was printed')
+  if (!IS_ROOT) console.warn('not run by root: the rows for root are left out')
 })
 afterAll(() => pack.remove())
 
 describe('the table', () => {
-  it.each(Object.keys(SUBJECTS) as Subject[])('says something of every way to break: %s', (subject) => {
+  it.each(Object.keys(SUBJECTS) as Subject[])('has a row for every corruption: %s', (subject) => {
     const { rows, senseless } = TABLE[subject]
     const said = [...rows.flatMap((row) => row.when), ...(senseless?.when ?? [])]
     expect(said.sort()).toEqual([...CORRUPTIONS].sort())
@@ -44,7 +45,7 @@ for (const subject of Object.keys(SUBJECTS) as Subject[]) {
   })
 }
 
-describe.concurrent('a lock that somebody holds, or left a moment ago', () => {
+describe.concurrent('a lock that another process holds, or left a moment ago', () => {
   it('is waited for by a command until it is stale, and by the hook for a second', async () => {
     expect(await observeFreshLock(pack)).toEqual({ hook: 'n', hookInTime: true, command: 0, commandInTime: true })
   })

@@ -6,12 +6,12 @@ import { fail, kill, type Measured, measureAll, newTally } from './tables/fault-
 import { putFiles } from './tables/fault-files.ts'
 import { FAULT_PROGRAMS } from './tables/fault-programs.ts'
 
-/** A part of `faults.test.ts` once more, with faults in the system calls of the built files' processes. */
+/** A part of `faults.test.ts` again, with faults in the system calls of processes of the built files. */
 
 const canTrace = canTamper()
-if (!canTrace) console.info('faults by strace: skipped, strace is not here or may not trace')
+if (!canTrace) console.info('faults by strace: skipped, strace is missing or may not trace')
 
-const PROGRAMS = ['a stop, the first continuation', 'a stop that gives the marker up', 'create', 'clear']
+const PROGRAMS = ['a stop, the first continuation', 'a stop that abandons the marker', 'create', 'clear']
 const CHANGING = /^(?:openat|write|fsync|rename|link|unlink|mkdir|rmdir|utimensat)/
 
 describe.runIf(canTrace)('faults in system calls', () => {
@@ -27,10 +27,10 @@ describe.runIf(canTrace)('faults in system calls', () => {
   }, 120_000)
   afterAll(() => processes?.close(), 60_000)
 
-  it('the preload meets every change that the system sees', () => {
+  it('the preload sees every change that the system sees', () => {
     for (const { measured, calls } of programs) {
       const seen = calls.filter(({ name }) => CHANGING.test(name) && name !== 'openat').length
-      // A copy, a folder that is removed: some calls of Node are none of these, or several.
+      // Some calls of Node, such as a copy, make none of these system calls, or several.
       const met = measured.calls.filter((call) =>
         /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|lutimes)Sync \//.test(call),
       )
@@ -54,11 +54,11 @@ describe.runIf(canTrace)('faults in system calls', () => {
     const { flaws, ...figures } = tally
     console.info(`faults by strace: kills: ${processes.count() - since} processes, ${JSON.stringify(figures)}`)
     expect(flaws).toEqual([])
-    // The calls before ours, of Node's own start, differ a little from run to run.
+    // The calls of Node's own start, before ours, differ a little from run to run.
     expect(tally.kills).toBeGreaterThan(planned.length * 0.8)
   })
 
-  it('calls failing: no space to write, no luck to read, interrupted', async () => {
+  it('calls failing: no space for a write, an error or an interruption of a read', async () => {
     const tally = newTally()
     const since = processes.count()
     const planned = programs.flatMap(({ measured, calls }) =>

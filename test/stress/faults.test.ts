@@ -6,13 +6,13 @@ import { everyError, everyKill, killsInTurn, randomKills } from './tables/fault-
 import { FAULT_PROGRAMS } from './tables/fault-programs.ts'
 
 /**
- * The hook and every command that writes, ended at each of their file-system calls, and each of these calls failing:
+ * The hook and every command that writes, killed at each of their file-system calls, and with each of these calls failing:
  * each file reads as before or as after, the next run works, and no marker blocks more than three times.
  */
 
 const SEED = Number(process.env.POSTFLIGHT_TEST_SEED ?? 1)
 
-/** In threads all of them; as processes of the built files, all for the programs that count, some for the others. */
+/** The programs for which all faults run as processes, too. In threads, all faults run for all programs. */
 const AS_PROCESSES = /^(?:a stop, the first|create$)/
 
 function report(what: string, runner: FaultRunner, tally: Tally, since: number): void {
@@ -50,7 +50,7 @@ describe('in threads, from the sources', () => {
   })
 
   it.each(['a stop, the first continuation', 'a stop of a marker as plain bash writes it'])(
-    'one marker whose stops are killed at one call after the other, from each call on: %s',
+    'one marker whose stops are killed at one call after another, from each call on: %s',
     async (name) => {
       const tally = newTally()
       const since = threads.count()
@@ -76,7 +76,7 @@ describe('as processes of the built files', () => {
   }, 120_000)
   afterAll(() => processes.close(), 60_000)
 
-  it('killed at each call of the programs that count, at some of the others', async () => {
+  it('killed at each call of the programs that count, and at some calls of the others', async () => {
     const tally = newTally()
     const since = processes.count()
     const [all, some] = [true, false].map((is) =>

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decide, decisionCase, lineProblem, processCase, runCases, seedOf } from './tables/fuzz.ts'
 
-describe('whatever a host sends and whatever a marker holds', () => {
-  it('the decision is one good line, and the same line again (100,000 cases)', () => {
+describe('for any payload and any marker', () => {
+  it('the decision is one valid line, and the same line again (100,000 cases)', () => {
     const seen = { block: 0 }
     fc.assert(
       fc.property(decisionCase, (one) => {
@@ -19,7 +19,7 @@ describe('whatever a host sends and whatever a marker holds', () => {
     expect(seen.block).toBeGreaterThan(1000)
   })
 
-  it('the hook allows or blocks in one good line, with exit code 0, and the same way on a copy (2,000 processes)', async () => {
+  it('the hook allows or blocks with one valid line and exit code 0, and answers the same on a copy (2,000 processes)', async () => {
     const seed = seedOf('hook')
     const cases = fc.sample(processCase, { numRuns: 1600, seed })
 

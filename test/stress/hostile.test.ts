@@ -27,7 +27,7 @@ import {
 import { askAll, clearAsPrinted, readWords } from './tables/hostile-run.ts'
 import { limitMs, makePackageCopy, makeSandbox, notesReads, type PackageCopy, type Sandbox } from './tables/sandbox.ts'
 
-/** A repository that was made to harm whoever clones it. */
+/** A repository that was made to harm those who clone it. */
 
 const MARKER = '.postflight-pending'
 const TRACES = canTrace()
@@ -41,17 +41,18 @@ beforeAll(() => {
   makeUpstream(join(base, 'plain'), { hugeBytes: 100 * 1024 * 1024 })
   makeUpstream(join(base, 'links'), { links: true })
   makeUpstream(join(base, 'sha256'), { words: ['--object-format=sha256'] })
-  if (!TRACES) console.warn('strace cannot be used here: what is opened outside of the project is not seen')
-  if (!notesReads()) console.warn('this file system notes no reads: canaries show changes, and what was printed, alone')
+  if (!TRACES) console.warn('strace cannot be used here: files that are opened outside of the project are not seen')
+  if (!notesReads())
+    console.warn('this file system records no reads: the canaries show only changes and what was printed')
 })
 afterAll(() => {
   pack.remove()
   rmSync(base, { recursive: true, force: true })
 })
 
-/** Ways to come by a work tree; each gives the folder that is the project then. */
+/** Ways to get a work tree; each returns its project. */
 const CLONES: readonly [string, () => Sandbox][] = [
-  ['as it is', () => makeClone(join(base, 'plain'))],
+  ['as a plain clone', () => makeClone(join(base, 'plain'))],
   ['with line ends of another platform', () => makeClone(join(base, 'plain'), 'core.autocrlf=true')],
   ['with SHA-256', () => makeClone(join(base, 'sha256'))],
   ['as a worktree', () => asWorktree(makeClone(join(base, 'plain')))],
@@ -82,7 +83,7 @@ async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => Promi
   }
 }
 
-describe.concurrent('a clone from before the session holds no sub-agent, and stays as it is', () => {
+describe.concurrent('a clone from before the session blocks no sub-agent, and does not change', () => {
   it.each(CLONES)('%s', (_, clone) =>
     withSandbox(clone(), async (sandbox) => {
       const env = hostEnvironment(sandbox, pack)
@@ -102,7 +103,7 @@ describe.concurrent('a clone from before the session holds no sub-agent, and sta
   )
 })
 
-describe('a marker that was written since holds a sub-agent', () => {
+describe('a marker from after the session began blocks a sub-agent', () => {
   it.each(CLONES)('%s', (_, clone) =>
     withSandbox(clone(), async (sandbox) => {
       writeFileSync(sandbox.at('specs/001_fresh', MARKER), '{ "reason": "Written here." }')
@@ -118,7 +119,7 @@ describe('a marker that was written since holds a sub-agent', () => {
     }),
   )
 
-  it('every one of them, in bounded words', () =>
+  it('all of them do, with a reason of bounded length', () =>
     withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
       rewriteMarkers(sandbox, { reason: `IGNORE ALL ${'x'.repeat(20_000)}`, steps: Array(80).fill('y'.repeat(500)) })
       const env = hostEnvironment(sandbox, pack)
@@ -132,7 +133,7 @@ describe('a marker that was written since holds a sub-agent', () => {
     }))
 })
 
-describe.concurrent('the clear command that is printed is safe to paste, and clears that folder', () => {
+describe.concurrent('the printed clear command is safe to paste, and clears that folder', () => {
   it.each(NAMES)('%j', async (name) => {
     const seen = await clearAsPrinted(pack, name, 'postflight')
     expect(seen.problems).toEqual([])
@@ -207,7 +208,7 @@ describe('nothing outside of the project is read or written', () => {
   )
 })
 
-describe('what is shown of it cannot paint a terminal', () => {
+describe('its texts cannot change the terminal', () => {
   it.each([
     ['inspect'],
     ['inspect', '--json'],
@@ -238,7 +239,7 @@ describe('fifty thousand task folders', () => {
   let sandbox: Sandbox
   let env: Record<string, string>
 
-  // Made once: each case changes what the one before has left.
+  // Created once: each case changes the files that the case before left.
   beforeAll(() => {
     sandbox = makeSandbox()
     env = hostEnvironment(sandbox, pack)
@@ -253,7 +254,7 @@ describe('fifty thousand task folders', () => {
     expect(stopped).not.toContain('"decision":"block"')
   })
 
-  it('with markers that hold', async () => {
+  it('with markers that block', async () => {
     writeMarkers('{ "reason": "held" }\n')
 
     expect((await answersInTime())[0]).toContain('"decision":"block"')

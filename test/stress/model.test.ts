@@ -6,8 +6,8 @@ import { anySteps, newModel } from './tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from './tables/model-real.ts'
 
 /**
- * Random sequences of stops, commands, plain bash, kills and time, against a model of DESIGN sections 5 and 6: at most
- * three blocks for a promise, none for somebody else's, and no evidence that goes away.
+ * Random sequences of stops, commands, plain bash, kills and time, compared with a model of docs/design.md ("Stops" and
+ * "Counting continuations"): at most three blocks for a promise, none for another agent's, and no evidence is lost.
  */
 
 let compiled: Compiled
@@ -21,8 +21,8 @@ function add(total: Record<string, number>, more: Readonly<Record<string, number
   for (const [name, count] of Object.entries(more)) total[name] = (total[name] ?? 0) + count
 }
 
-describe('the model and the real thing agree', () => {
-  it('as processes, killed ones among them', async () => {
+describe('the model and the program agree', () => {
+  it('as processes, some of them killed', async () => {
     const total: Record<string, number> = {}
     await fc.assert(
       fc.asyncProperty(anySteps(25, false), async (steps) => {

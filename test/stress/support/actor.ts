@@ -1,7 +1,7 @@
 /**
  * One of several programs that run at once, each in a worker thread of its own: the hook or a CLI command, from the
- * sources, its file-system calls made one by one as the scheduler lets it. A thread that is killed makes no call any
- * more, which is all that a killed process leaves behind.
+ * sources. Its file-system calls wait for the scheduler, one by one. A killed thread makes no further call, so it leaves the
+ * same files as a killed process.
  */
 
 import path from 'node:path'
@@ -9,69 +9,69 @@ import { Readable } from 'node:stream'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { halfOf, instrument, original, systemError } from './instrument.ts'
 
-/** Where the kernel tells a process's age: that of the one whose threads these are, not of the one that each stands for. */
+/** The kernel's file with a process's age. Here it would tell the age of the process of all threads. */
 const KERNELS_AGE = '/proc/self/stat'
 
-/** What a program is started with. */
+/** A program with its surroundings. */
 export interface Job {
-  /** The hook with a payload, the CLI with words, or files moved about as a skill's bash stages do. */
+  /** The hook with a payload, the CLI with arguments, or changes to files as a skill's bash makes them. */
   readonly program: 'hook' | 'cli' | 'shell'
   readonly payload?: string
   readonly words?: readonly string[]
   readonly shell?: readonly ShellCall[]
   readonly folder: string
-  /** Where the package lies; by default in the folder. */
+  /** The package's folder; by default `folder`. */
   readonly packageFolder?: string
   readonly env: Readonly<Record<string, string>>
-  /** Whether each call waits for the scheduler. */
+  /** True when each call waits for the scheduler. */
   readonly scheduled: boolean
-  /** What happens at this call (from 1), or 0. */
+  /** The call (from 1) at which the fault happens; 0 for none. */
   readonly at: number
   readonly fault: Fault
-  /** Virtual ms by which this job starts later than the real time. */
+  /** The virtual ms by which this job starts later than in real time. */
   readonly clockMs?: number
 }
 
-/** `errors`: that call and every later one of its name. */
+/** A fault at a call. `errors`: that call and every later one of its name fail. */
 export type Fault = 'none' | 'kill' | 'kill-half' | 'kill-after' | 'short' | `error:${string}` | `errors:${string}`
 
-/** `write`: as `cat >`; `replace`: as `mv`; `remove`: as `rm -f`. Paths are relative to the job's folder. */
+/** A change by a shell. `write`: as `cat >`; `replace`: as `mv`; `remove`: as `rm -f`. Paths are relative to the job's folder. */
 export type ShellCall =
   | { readonly call: 'write' | 'replace'; readonly file: string; readonly text: string }
   | { readonly call: 'remove'; readonly file: string }
   | { readonly call: 'move'; readonly file: string; readonly to: string }
 
-/** What came of it. */
+/** The result of a job. */
 export interface Outcome {
   readonly stdout: string
   readonly stderr: string
   readonly exitCode: number
   readonly killed: boolean
-  /** The calls it made, in order. */
+  /** Its calls, in order. */
   readonly calls: readonly string[]
-  /** When it made them, among the calls of all actors. */
+  /** The position of each call among the calls of all actors. */
   readonly times: readonly number[]
   readonly faulted: string | undefined
 }
 
-/** Shared with the scheduler: one word per actor and kind. */
+/** Memory that is shared with the scheduler: one word per actor and kind. */
 export interface Shared {
   readonly index: number
-  /** Calls about files below it can be made to fail. */
+  /** Calls about files below this folder can be made to fail. */
   readonly folder: string
-  /** Calls about files below it are turns: only there can actors be in each other's way. */
+  /** Calls about files below this folder are turns: only there can actors affect each other. */
   readonly arena: string
   readonly results: MessagePort
   /** 0 idle, 1 at a call, 2 running, 3 done. */
   readonly states: Int32Array
   readonly permits: Int32Array
-  /** Counts state changes, for the scheduler to wait on. */
+  /** The number of state changes, on which the scheduler waits. */
   readonly changes: Int32Array
-  /** Set while the actor waits for another one: a lock's poll. */
+  /** Set while the actor polls a lock that another one holds. */
   readonly polling: Int32Array
-  /** Counts the calls of all actors. */
+  /** The number of calls of all actors. */
   readonly calls: Int32Array
-  /** Virtual ms that all actors have waited. */
+  /** The virtual ms that all actors have waited. */
   readonly clock: Int32Array
 }
 
@@ -107,7 +107,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   let times: number[] = []
   let dead = false
   let startedMs = 0
-  /** Virtual ms that this one has waited by itself. */
+  /** The virtual ms that this actor has waited when it ran alone. */
   let ownMs = 0
   let faulted: string | undefined
   let failing: string | undefined
@@ -122,10 +122,10 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   }
   const waitedMs = (): number => (job?.scheduled === true ? Atomics.load(shared.clock, 0) : ownMs)
   Date.now = () => realNow() + waitedMs() + (job?.clockMs ?? 0)
-  // Counted from the job's start, as if it were a process of its own.
+  // Counted from the job's start, as in a process of its own.
   performance.now = () => realPerformanceNow() - startedMs + waitedMs()
   process.uptime = () => performance.now() / 1000
-  // What the lock's poll sleeps by: other actors go on meanwhile, and time passes only here.
+  // Replaces the sleep of a lock's poll: other actors go on during it, and virtual time passes only here.
   Atomics.wait = ((array: Int32Array, index: number, value: number, timeout?: number) => {
     if (dead) throw new Killed()
     if (job?.scheduled === true) Atomics.add(shared.clock, 0, Math.ceil(timeout ?? 1))
@@ -139,7 +139,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     return 'timed-out'
   }) as typeof Atomics.wait
 
-  // What nobody else can see, or change, needs no turn of its own.
+  // A call without an effect on other actors needs no turn.
   const isTurn = (name: string, file: string): boolean =>
     file === '<stdout>' ||
     (file.startsWith(shared.arena) && !['fsyncSync', 'closeSync', 'fstatSync', 'realpathSync'].includes(name))
@@ -158,7 +158,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     const fault = job !== undefined && calls.length === job.at ? job.fault : 'none'
     if (fault !== 'none') faulted = calls.at(-1)
     const perform = (args?: readonly unknown[]): unknown => {
-      // To wait for the disk costs milliseconds, and changes nothing that anybody sees.
+      // Waiting for the disk takes milliseconds and changes nothing visible.
       if (call.file !== '<stdout>') return isSync ? undefined : run(args)
       const bytes = Buffer.from(call.args[1] as Uint8Array)
       const [, , offset, length] = args ?? call.args
@@ -167,7 +167,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       stdout += written.toString('utf8')
       return written.length
     }
-    // Whoever writes to a reader that is gone has nobody to tell.
+    // Errors of stdout are left out: the program could not report them.
     if (call.file !== '<stdout>') {
       if (fault.startsWith('errors:')) failing = call.name
       if (fault.startsWith('error')) throw systemError(fault.slice(fault.indexOf(':') + 1), call)
@@ -230,7 +230,7 @@ async function runHookProgram(job: Job): Promise<void> {
   await runHook()
 }
 
-/** Runs the CLI without a process of its own. */
+/** Runs the CLI in this thread. */
 async function runCliProgram(
   job: Job,
   say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
@@ -259,7 +259,7 @@ async function runCliProgram(
 }
 
 function runShell(job: Job): void {
-  // The patched methods: each call is a turn.
+  // The replaced methods, so that each call is a turn.
   const fs = process.getBuiltinModule('node:fs')
   for (const one of job.shell ?? []) {
     const file = path.join(job.folder, one.file)

@@ -1,6 +1,7 @@
 /**
- * Sources as files that plain Node runs. Worker threads and preloads are started without the test runner's loader, and
- * Node 20 reads no TypeScript, so `src/` and this folder are translated, file by file, into a temporary folder.
+ * Translates the sources into files that plain Node runs. Worker threads and preloads start without the test runner's
+ * loader, and Node 20 does not read TypeScript, so `src/` and this folder are translated, file by file, into a temporary
+ * folder.
  */
 
 import {
@@ -21,14 +22,14 @@ import { PACKAGE } from '../../support/process.ts'
 /** The translated files. */
 export interface Compiled {
   readonly folder: string
-  /** The translated form of a file of this folder. */
+  /** The path of a translated file of this folder. */
   support(name: string): string
   remove(): void
 }
 
 const FOLDERS = ['src', 'test/stress/support', 'test/support']
 
-/** Translates everything once. */
+/** Translates all files. */
 export function compileSources(): Compiled {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-compiled-')))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }\n')

@@ -1,4 +1,4 @@
-/** What can meet on one marker, and what must be true afterwards in whatever order it happened. */
+/** Scenarios: programs that run on one marker at once, and the results that any order of their calls may have. */
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -22,34 +22,34 @@ import {
 } from './contention.ts'
 import { randomOf } from './scheduler.ts'
 
-/** How one run went. */
+/** The result of a run. */
 export interface Run {
   readonly outcomes: readonly Outcome[]
-  /** Blocks while all ran, and all of them with the stops that followed one by one. */
+  /** Blocks while all programs ran (`during`), and together with the stops that followed one by one (`total`). */
   readonly during: { readonly old: number; readonly fresh: number }
   readonly total: { readonly old: number; readonly fresh: number }
-  /** The folder's files when all had ended, before the stops that followed. */
+  /** The folder's files after all programs, before the stops that followed. */
   readonly files: Readonly<Record<string, string>>
-  /** How often a marker was given up, in all. */
+  /** The number of times that a marker was abandoned. */
   readonly caps: number
 }
 
-/** Programs that meet, and what of their end contradicts every order in which they could have come. */
+/** Programs that run at once, and a check of their result: a text for each flaw that no order of calls may cause. */
 export interface Scenario {
   readonly name: string
   readonly files: Readonly<Record<string, string>>
-  /** Set when a file must look as old as this (ms). */
+  /** Files that must have an age, in ms. */
   readonly oldMs?: Readonly<Record<string, number>>
   readonly programs: (arena: Arena) => Program[]
   readonly check: (run: Run) => (string | false)[]
-  /** Set where the old marker may be given up and then be promised anew. */
+  /** The number of promises of the old marker, where it may be abandoned and adopted. */
   readonly promises?: number
 }
 
 const text = (fields: object): string => `${JSON.stringify(fields, null, 2)}\n`
 const OWNED = { [MARKER]: text(OLD_MARKER) }
 const { id: _id, cc_session_id: _session, ...bareFields } = OLD_MARKER
-/** As a skill's bash stage writes it: no id, no host session. */
+/** A marker as a skill's bash writes it: without id and host session. */
 const BARE = { [MARKER]: text({ ...bareFields, created: new Date().toISOString() }) }
 const REWRITTEN = text({ reason: NEW_REASON, created: new Date().toISOString() })
 const spentBefore = (count: number): Record<string, string> => ({
@@ -75,13 +75,13 @@ const strayGuard = ({ files }: Run): string | false =>
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'six stops of one marker: three are blocked, and it is given up once',
+    name: 'six stops of one marker: three are blocked, and it is abandoned once',
     files: OWNED,
     programs: (arena) => hooks(arena, 6),
     check: (run) => [
       exactlyThree(run),
       run.during.old !== 3 && `${run.during.old} blocks at once, not three`,
-      run.caps !== 1 && `given up ${run.caps} times`,
+      run.caps !== 1 && `abandoned ${run.caps} times`,
       GUARD in run.files && run.files[GUARD] !== '3\n' && `the loop guard reads ${run.files[GUARD]}`,
       strayGuard(run),
     ],
@@ -90,16 +90,16 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'six stops of a marker without an id',
     files: BARE,
     programs: (arena) => hooks(arena, 6),
-    check: (run) => [exactlyThree(run), run.caps !== 1 && `given up ${run.caps} times`, strayGuard(run)],
+    check: (run) => [exactlyThree(run), run.caps !== 1 && `abandoned ${run.caps} times`, strayGuard(run)],
   },
   {
-    name: 'six stops, the loop guard gone from under them',
+    name: 'six stops, and the loop guard is removed',
     files: OWNED,
     programs: (arena) => [arena.shell({ call: 'remove', file: GUARD }), ...hooks(arena, 6)],
     check: (run) => [exactlyThree(run), strayGuard(run)],
   },
   {
-    name: 'six stops, the loop guard garbled under them',
+    name: 'six stops, and the loop guard is garbled',
     files: OWNED,
     programs: (arena) => [arena.shell({ call: 'replace', file: GUARD, text: GARBLED }), ...hooks(arena, 6)],
     check: (run) => [exactlyThree(run)],
@@ -114,7 +114,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'stops and clear of a marker that two stops are spent of',
+    name: 'stops and clear of a marker with two continuations spent',
     files: { ...OWNED, ...spentBefore(2) },
     programs: (arena) => [arena.cli('clear', '259'), ...hooks(arena, 5)],
     check: (run) => [
@@ -132,13 +132,13 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'stops and plain rm of marker and loop guard: no marker comes back, no loop guard stays',
+    name: 'stops and plain rm of marker and loop guard: the marker does not come back, no loop guard stays',
     files: BARE,
     programs: (arena) => [
       arena.shell({ call: 'remove', file: MARKER }, { call: 'remove', file: GUARD }),
       ...hooks(arena, 5),
     ],
-    check: (run) => [MARKER in run.files && 'it came back', strayGuard(run)],
+    check: (run) => [MARKER in run.files && 'the marker came back', strayGuard(run)],
   },
   {
     name: 'stops and bypass: the next stop after it ends the marker',
@@ -159,7 +159,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'ticks of three processes, with the lock of one that was killed',
+    name: 'ticks of three processes, with the lock of a killed one',
     files: { ...OWNED, [LOCK]: '' },
     oldMs: { [LOCK]: 60_000 },
     programs: (arena) => ['1', '2', '3'].map((step) => arena.cli('step', '259', step)),
@@ -169,7 +169,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'stops and the owner learnt: three are blocked',
+    name: 'stops while the owner is noted: three are blocked',
     files: OWNED,
     programs: (arena) => [arena.claimsOwner(), ...hooks(arena, 5)],
     check: (run) => [
@@ -184,7 +184,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'stops and create for the same operation: the count goes on',
     files: OWNED,
     programs: (arena) => [arena.cli('create', '259', '--operation', 'research'), ...hooks(arena, 4)],
-    // Given up first, it is a new promise with a count of its own.
+    // If it was abandoned first, `create` makes a new promise with a count of its own.
     check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), run.caps === 1 && exactlyThree(run)],
   },
   {
@@ -198,7 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'stops and adopt of a marker without an id, of which two are spent by another program',
+    name: 'stops and adopt of a marker without an id, two continuations spent by another program',
     files: { ...BARE, [GUARD]: '2\n' },
     programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 3)],
     promises: 2,
@@ -220,7 +220,7 @@ export const SCENARIOS: readonly Scenario[] = [
     check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0)],
   },
   {
-    name: 'stops and create --force on a marker whose three are spent',
+    name: 'stops and create --force on a marker with three continuations spent',
     files: { ...OWNED, ...spentBefore(3) },
     programs: (arena) => [
       arena.cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON),
@@ -228,7 +228,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     check: (run) => [
       exitCode(run, 0) !== 0 && stderr(run, 0),
-      run.total.old > 0 && 'the old one blocked a fourth time',
+      run.total.old > 0 && 'the old marker blocked a fourth time',
     ],
   },
   {
@@ -245,7 +245,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'stops and a marker that bash replaces in the same chain: three in all',
     files: BARE,
     programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
-    // Replaced after it was given up, it is a new one.
+    // If it is replaced after it was abandoned, it is a new marker.
     check: (run) => [
       run.caps === 1 && run.total.old + run.total.fresh > 3 && `${run.total.old} + ${run.total.fresh} blocks`,
     ],
@@ -259,7 +259,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a tick, a clear and the owner learnt: what was cleared does not come back',
+    name: 'a tick, a clear and a noted owner: a cleared marker does not come back',
     files: OWNED,
     programs: (arena) => [
       arena.cli('step', '259', '1'),
@@ -281,18 +281,18 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-/** How many stops follow at the most until a marker is gone: two markers, three blocks and the end of each. */
+/** The most stops that follow until no marker is left: two markers with three blocks and an end each. */
 const MAX_STOPS = 9
 
-/** Faults that one of the programs meets at one of its calls, by a seed. */
+/** The kind of fault at one call of one program; a seed chooses both. */
 export type Disturbance = 'none' | 'kill' | 'error'
 
 const KILLS = ['kill', 'kill-half', 'kill-after'] as const
 export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
-/** A fault falls on one of so many calls of a program. */
+/** A fault falls on one of this many calls of a program. */
 const CALLS = 80
 
-/** What was found in one run that must not be; empty when all is well. */
+/** Runs a scenario once. Returns its flaws, none when all is well. */
 export async function findFlaws(
   arena: Arena,
   scenario: Scenario,
@@ -316,7 +316,7 @@ export async function findFlaws(
   const stops = outcomes.filter((_, index) => programs[index]?.program === 'hook')
   const during = blocksOf(stops)
   const blocks = [...during]
-  // What a killed process left, its lock or its claim, counts for a few seconds.
+  // The lock or the claim of a killed process counts for a few seconds.
   for (let stop = 1; stop <= MAX_STOPS && MARKER in arena.files(); stop++) {
     blocks.push(...blocksOf([await arena.alone(arena.hook(), disturbance === 'none' ? 0 : stop * 6_000)]))
   }
@@ -325,7 +325,7 @@ export async function findFlaws(
   const run: Run = { outcomes, during: countOf(during), total: countOf(blocks), files, caps: caps.length }
   const flaws = [
     ...commonFlaws(run, stops, end, scenario.promises ?? 1),
-    // A fault may cost a continuation, a notice or a command; it may not cost any of the rest.
+    // A fault may cost a continuation, a notice or a command, and nothing else.
     ...(disturbance === 'none' ? [...undisturbedFlaws(arena, files, caps), ...scenario.check(run)] : []),
     ...(disturbance === 'none' ? [] : await flawsAfterwards(arena)),
   ]
@@ -358,14 +358,14 @@ function undisturbedFlaws(
   const litter = Object.keys(files).filter((name) => name.endsWith('.tmp') || name === LOCK)
   const ids = caps.flatMap((cap) => (typeof cap.marker_id === 'string' ? [cap.marker_id] : []))
   return [
-    litter.length > 0 && `litter: ${litter.join(' ')}`,
-    new Set(ids).size < ids.length && 'one marker was given up twice',
-    arena.journal('unreadable').length > 0 && 'half a line in the journal',
+    litter.length > 0 && `leftovers: ${litter.join(' ')}`,
+    new Set(ids).size < ids.length && 'one marker was abandoned twice',
+    arena.journal('unreadable').length > 0 && 'an incomplete line in the journal',
     ...arena.journal('error').map((entry) => `an error was recorded: ${String(entry.detail)}`),
   ]
 }
 
-/** After a fault: the commands do their work again. */
+/** Checks that the commands work again after a fault. */
 async function flawsAfterwards(arena: Arena): Promise<(string | false)[]> {
   const later = 120_000
   const created = await arena.alone(arena.cli('create', '259', '--force', '--reason', NEW_REASON), later)
@@ -376,7 +376,7 @@ async function flawsAfterwards(arena: Arena): Promise<(string | false)[]> {
   )
   return [
     created.exitCode !== 0 && `create afterwards: ${created.stderr}`,
-    blocked.length !== 1 && 'the new marker does not hold',
+    blocked.length !== 1 && 'the new marker does not block',
     cleared.exitCode !== 0 && `clear afterwards: ${cleared.stderr}`,
     left.filter((name) => !name.endsWith('.tmp')).length > 0 && `left after clear: ${left.join(' ')}`,
   ]

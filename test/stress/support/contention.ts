@@ -1,4 +1,4 @@
-/** Several programs on one marker, in any order of their calls: what they are, and what must be true afterwards. */
+/** Arenas: folders with one marker, on which several programs work at once. */
 
 import fs from 'node:fs'
 import os from 'node:os'
@@ -14,13 +14,13 @@ export const GUARD = '.postflight-loop-guard'
 export const ABANDONED = '.postflight-abandoned'
 export const CLAIMS = '.postflight-claims'
 export const LOCK = '.postflight-lock'
-/** What somebody else may have left in the loop guard. */
+/** A text that another program may have written to the loop guard. */
 export const GARBLED = '{}'
 export const OLD_ID = 'pf_0ld0ld0ld0ld'
 export const OLD_REASON = 'OLD promise'
 export const NEW_REASON = 'NEW promise'
 
-/** The marker that the programs meet, as `postflight create` writes it. */
+/** The marker that the programs find, as `postflight create` writes it. */
 export const OLD_MARKER = {
   id: OLD_ID,
   session_id: 'sess_1_abcdef',
@@ -38,41 +38,41 @@ export const OLD_MARKER = {
   ],
 }
 
-/** A program among others. */
+/** A program to run. */
 export type Program = Pick<Job, 'program' | 'payload' | 'words' | 'shell'>
 
-/** A folder with one task, made anew for each run. */
+/** A folder with one task, which is created again for each run. */
 export interface Arena {
   readonly root: string
   readonly folder: string
-  /** How many times as many stops as a scenario names there shall be. */
+  /** The factor by which the stops of a scenario are multiplied. */
   readonly crowd: number
   hook(more?: Readonly<Record<string, unknown>>): Program
   claimsOwner(): Program
   cli(...words: string[]): Program
   shell(...calls: ShellCall[]): Program
   prepare(files: Readonly<Record<string, string>>): void
-  /** The folder's own files by name, claims by `claims/name`. */
+  /** The folder's files by their paths in it. */
   files(): Record<string, string>
-  /** The journal's entries for an event, or all of them; `unreadable` for a line that a killed process left half. */
+  /** The journal's entries for an event, or all of them; an incomplete line has the event `unreadable`. */
   journal(event?: string): Record<string, unknown>[]
-  /** Runs the programs at once. @throws {HalfWritten} when somebody who looked saw no whole file. */
+  /** Runs the programs at once. @throws {HalfWritten} when a reader saw an incomplete file. */
   run(
     programs: readonly Program[],
     seed: number,
     faults?: readonly Pick<Job, 'at' | 'fault'>[],
   ): Outcome[] | Promise<Outcome[]>
-  /** One program by itself, so many ms later. */
+  /** Runs one program alone, `laterMs` later. */
   alone(program: Program, laterMs?: number): Outcome | Promise<Outcome>
   close(): Promise<void>
 }
 
-/** What somebody saw who looked while the others worked. */
+/** The error for an incomplete file that was read while programs ran. */
 export class HalfWritten extends Error {}
 
-/** What every arena has, however its programs are run. */
+/** The part that all arenas have in common. */
 export type ArenaFiles = Omit<Arena, 'run' | 'alone' | 'crowd' | 'close'> & {
-  /** @throws {HalfWritten} */
+  /** Reads the files as another program would. @throws {HalfWritten} when one is incomplete. */
   look(): void
   remove(): void
 }
@@ -113,10 +113,10 @@ export function createArenaFiles(): ArenaFiles {
       for (const [name, text] of Object.entries(files)) {
         fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
         fs.writeFileSync(path.join(folder, name), text)
-        // Long ago: by processes that have ended.
+        // An old time, because the processes of these claims have ended.
         if (name.startsWith(CLAIMS)) fs.utimesSync(path.join(folder, name), 1e9, 1e9)
       }
-      // While it is open its inode is not given to another file, which at this speed would look like the same one.
+      // Kept open, so that its inode is not reused: at this speed another file with it would look like the same one.
       if (files[MARKER] !== undefined) held = fs.openSync(path.join(folder, MARKER), 'r')
     },
     files: () => filesIn(folder),
@@ -137,12 +137,12 @@ export function createArenaFiles(): ArenaFiles {
   }
 }
 
-/** The environment in which the programs run. */
+/** The environment of the programs. */
 export function arenaEnvironment(root: string): Record<string, string> {
   return { POSTFLIGHT_ROOT: root, POSTFLIGHT_HOST_SESSION: SESSION }
 }
 
-/** An arena whose programs are threads, their calls made one by one in an order that is drawn from the seed. */
+/** An arena whose programs are threads; they make their calls one by one, in an order drawn from the seed. */
 export function createArena(actors: number): Arena {
   const compiled = compileSources()
   const files = createArenaFiles()
@@ -155,14 +155,14 @@ export function createArena(actors: number): Arena {
     crowd: 1,
     run(programs, seed, faults = []) {
       const random = randomOf(seed)
-      // Some orders are a random walk, the others change priorities one to four times.
+      // Some orders are a random walk, the others change the priorities one to four times.
       const changes = random() < 0.4 ? undefined : 1 + Math.floor(random() * 4)
       const jobs = programs.map((program, index) => ({ ...job(program), ...faults[index] }))
       let seen: unknown
       const outcomes = scheduler.run(jobs, {
         seed,
         changes,
-        // Everybody is let go to the end first: a thread that stands still could not be used again.
+        // The error is thrown after the run: a thread that stopped in the middle could not be used again.
         afterTurn: () => {
           try {
             files.look()
@@ -211,7 +211,7 @@ function filesIn(folder: string): Record<string, string> {
   return found
 }
 
-/** The reasons of those outcomes that blocked. A killed one blocked if its whole answer was out. */
+/** The reasons of the outcomes that blocked. A killed program blocked if it had printed its whole answer. */
 export function blocksOf(outcomes: readonly Outcome[]): string[] {
   return outcomes.flatMap(({ stdout }) => {
     if (!stdout.endsWith('\n')) return []

@@ -1,7 +1,7 @@
 /**
- * Two rooms in which programs run, one in each at a time, each program perhaps with a fault. What is to happen in a room
- * is told by a generator that yields what to run and is given what came of it, so that the same words tell a run in a
- * thread and a run as a process.
+ * Runs programs in two rooms, one in each at a time, each program perhaps with a fault. A generator describes the course of
+ * events in a room: it yields the programs to run and gets their outcomes. So the same description works for threads and
+ * for processes.
  */
 
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ import type { Program } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
 
-/** A folder of its own: the project, and what lies outside of it. */
+/** A folder with a project, and folders outside of the project. */
 export interface Room {
   readonly base: string
   readonly project: string
@@ -23,29 +23,29 @@ export interface Room {
   readonly home: string
 }
 
-/** A program, and what happens to it at which of its file-system calls, counted from 1. */
+/** A program, and a fault at one of its file-system calls, counted from 1. */
 export interface Start {
   readonly program: Program
   readonly at?: number
   readonly fault?: Fault
-  /** The system calls themselves are tampered with: words for strace. Processes only. */
+  /** Arguments for strace, which tampers with the system calls themselves. Processes only. */
   readonly tampering?: readonly string[]
 }
 
-/** What happens in a room. */
+/** The course of events in a room. */
 export type Happening = Generator<Start, void, Outcome>
 
 export interface FaultRunner {
   readonly kind: 'threads' | 'processes'
-  /** Programs run so far. */
+  /** The number of programs run so far. */
   readonly count: () => number
-  /** Lets each of these happen, two at a time. */
+  /** Runs all of these, two at a time. */
   runAll(happenings: Iterable<(room: Room) => Happening>): Promise<void>
   close(): Promise<void>
 }
 
 const ROOMS = 2
-/** A process that runs longer than this (ms) is killed, and its test fails. */
+/** The time (ms) after which a process is killed and its test fails. */
 const LIMIT_MS = 60_000
 
 function makeRooms(): { base: string; rooms: Room[] } {
@@ -60,7 +60,7 @@ function makeRooms(): { base: string; rooms: Room[] } {
   return { base, rooms }
 }
 
-/** Hundreds of thousands of small files are made: in memory, where that is as good as a disk. */
+/** The folder for hundreds of thousands of small files: in memory, if files have a birth time there. */
 function fastFolder(): string {
   const memory = '/dev/shm'
   try {
@@ -80,7 +80,7 @@ function environment(room: Room, session: string): Record<string, string> {
   return { PATH: '/usr/bin:/bin', HOME: room.home, POSTFLIGHT_HOST_SESSION: session }
 }
 
-/** Runs the sources in threads: no process is started, so that a run takes some milliseconds. */
+/** Runs the sources in threads. No process is started, so a run takes some milliseconds. */
 export function createThreadRunner(session: string): FaultRunner {
   const compiled = compileSources()
   const { base, rooms } = makeRooms()
@@ -117,7 +117,7 @@ export function createThreadRunner(session: string): FaultRunner {
           const next = happening.next(outcomes[index] as Outcome)
           return next.done === true ? [] : [{ room, happening, start: next.value }]
         })
-        // Lets the test runner's own messages through.
+        // A pause for the test runner's own messages.
         if (turn % 200 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
     },
@@ -129,7 +129,7 @@ export function createThreadRunner(session: string): FaultRunner {
   }
 }
 
-/** The next happening that runs something. */
+/** Starts the next course of events that runs a program. */
 function beginNext(
   queue: Iterator<(room: Room) => Happening>,
   room: Room,

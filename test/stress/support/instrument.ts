@@ -1,6 +1,6 @@
 /**
- * Every file-system call of a program passes through one function. What is replaced are the methods of the one object
- * that `import fs from 'node:fs'` and `require('fs')` give, so the code under test needs no seam for it.
+ * Passes every file-system call of a program through one function. It replaces the methods of the object that both
+ * `import fs from 'node:fs'` and `require('fs')` give, so the code under test needs no change.
  */
 
 import fs from 'node:fs'
@@ -10,12 +10,12 @@ import path from 'node:path'
 /** A call that is about to be made. */
 export interface Call {
   readonly name: string
-  /** The file it is about: its path, or that of its descriptor; `<stdout>` and `<stderr>`. */
+  /** The file of the call: its path, or that of its descriptor; `<stdout>` and `<stderr>`. */
   readonly file: string
   readonly args: readonly unknown[]
 }
 
-/** Stands around a call: makes it by `run`, or does not. `run` can be given other arguments. */
+/** Handles a call: makes it with `run`, perhaps with other arguments, or does not make it. */
 export type Around = (call: Call, run: (args?: readonly unknown[]) => unknown) => unknown
 
 const METHODS = [
@@ -61,12 +61,12 @@ const METHODS = [
 
 type Method = (...args: unknown[]) => unknown
 
-/** The methods as they were. */
+/** The original methods. */
 export const original: Readonly<Record<string, Method>> = Object.fromEntries(
   METHODS.map((name) => [name, fs[name] as unknown as Method]),
 )
 
-/** Puts `around` around every call that is about a file below `folders`, and around writes to stdout and stderr. */
+/** Calls `around` for every call about a file below `folders`, and for writes to stdout and stderr. */
 export function instrument(folders: readonly string[], around: Around): void {
   const files = new Map<number, string>([
     [1, '<stdout>'],
@@ -96,7 +96,7 @@ export function instrument(folders: readonly string[], around: Around): void {
   syncBuiltinESMExports()
 }
 
-/** An error as Node makes it: calls on a descriptor name no file. */
+/** An error like Node's: for a call on a descriptor it names no file. */
 export function systemError(code: string, call: Call): NodeJS.ErrnoException {
   const syscall = call.name.replace(/Sync$/, '').toLowerCase()
   const named = typeof call.args[0] === 'string'
@@ -110,7 +110,7 @@ export function systemError(code: string, call: Call): NodeJS.ErrnoException {
   return error
 }
 
-/** The first half of what a `writeSync` would write, as arguments for it; undefined where there is no half. */
+/** The arguments with which a `writeSync` writes only the first half; undefined where there is no half. */
 export function halfOf(call: Call): { args: readonly unknown[]; length: number } | undefined {
   if (call.name !== 'writeSync') return undefined
   const [descriptor, data, offset] = call.args

@@ -1,30 +1,30 @@
 /**
- * Loaded into a hook or CLI process by `node --import`: ends it, or lets a call fail, at one file-system call. What to
- * do stands in the environment, so that the program's words stay its own.
+ * Loaded into a hook or CLI process by `node --import`: kills the process, or makes a call fail, at one file-system call.
+ * The plan stands in the environment, so that the program's arguments stay as they are.
  */
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { halfOf, instrument, original, systemError } from './instrument.ts'
 
-/** What happens at which call; calls are counted from 1. */
+/** The plan of a fault. Calls are counted from 1. */
 export interface Plan {
   /** Only calls about files below these folders count. */
   readonly folders: readonly string[]
-  /** The call at which it happens; 0 for none. */
+  /** The call at which the fault happens; 0 for none. */
   readonly at: number
   readonly what:
     | { readonly kind: 'kill'; readonly when: 'before' | 'half' | 'after' }
-    /** `all`: the call and every later one of its name. */
+    /** `all`: the call and every later one of its name fail. */
     | { readonly kind: 'error'; readonly code: string; readonly all?: boolean }
-    /** The write takes only half of what it is given, as on a disk that is nearly full. */
+    /** The write takes only half of its bytes, as on a disk that is nearly full. */
     | { readonly kind: 'short' }
     | { readonly kind: 'nothing' }
   /** A file that gets a line for each call. */
   readonly log?: string
   /**
-   * A descriptor that gets a byte when the program comes to the gate: it begins to read stdin, or it is about to make
-   * its first call, for which it then waits until it can read a byte from there.
+   * A descriptor that gets a byte when the program reaches the gate: it begins to read stdin, or it is about to make its
+   * first call. Before the first call it waits until it can read a byte from the descriptor.
    */
   readonly ready?: { readonly descriptor: number; readonly gate: 'stdin' | 'first-call' }
 }
@@ -48,7 +48,7 @@ function follow({ folders, at, what, log, ready }: Plan): void {
       original.readSync?.(ready.descriptor, Buffer.alloc(1))
     }
     if (logDescriptor !== undefined) original.writeSync?.(logDescriptor, `${call.name} ${call.file}\n`)
-    // Whoever writes to a reader that is gone has nobody to tell.
+    // Errors of stdout are left out: the program could not report them.
     const isAnswer = call.file.startsWith('<')
     if (what.kind === 'error' && failing === call.name && !isAnswer) throw systemError(what.code, call)
     if (count !== at) return run()
@@ -76,7 +76,7 @@ function follow({ folders, at, what, log, ready }: Plan): void {
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL')
-  // The signal is on its way; nothing else may happen before it arrives.
+  // Nothing else may happen before the signal arrives.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
 }
 
@@ -84,7 +84,7 @@ function announce(descriptor: number): void {
   original.writeSync?.(descriptor, '.')
 }
 
-/** The first thing that is asked about stdin is what it is. */
+/** Calls `action` when the program begins to read stdin, which begins with an `fstat`. */
 function onceStdinIsRead(action: () => void): void {
   const { fstatSync } = fs
   const asked = ((descriptor: number, options?: fs.StatSyncOptions) => {

@@ -1,4 +1,4 @@
-/** An arena whose programs are real processes of the built files, held until all of them have started. */
+/** An arena whose programs are processes of the built files, which wait until all of them have started. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -9,15 +9,15 @@ import { compileSources } from './compile.ts'
 import { type Arena, arenaEnvironment, createArenaFiles, type Program } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 
-/** Where a process waits for the others. */
+/** The point at which a process waits for the others. */
 export type Gate = 'stdin' | 'first-call'
 
 const READY = 3
-/** A process that runs longer than this (ms) is killed, and its test fails. */
+/** The time (ms) after which a process is killed and its test fails. */
 const LIMIT_MS = 60_000
 
 export interface ProcessArena extends Arena {
-  /** Runs programs at once; they start together when each has come to the gate. */
+  /** Runs programs at once; they go on together when each has reached the gate. */
   runFrom(gate: Gate, programs: readonly Program[]): Promise<Outcome[]>
 }
 
@@ -82,7 +82,7 @@ export function createProcessArena(crowd: number): ProcessArena {
 }
 
 interface Started {
-  /** When it waits at the gate. */
+  /** Resolves when the process waits at the gate, or has ended. */
   readonly ready: Promise<void>
   readonly ended: Promise<Outcome>
   release(): void
@@ -109,7 +109,7 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
       else resolve({ stdout, stderr, exitCode: code ?? -1, killed: false, calls: [], times: [], faulted: undefined })
     })
   })
-  // Whoever ends before the gate is let go by the promise above.
+  // A process that ends before the gate also resolves this; `ended` reports its result.
   const ready = new Promise<void>((resolve) => {
     signal.once('data', () => resolve())
     child.once('close', () => resolve())
@@ -128,7 +128,7 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
   }
 }
 
-/** Looks again and again, as somebody does who reads the files while others write them. */
+/** Reads the files again and again while programs write them. */
 async function lookUntil(isOver: () => boolean, look: () => void): Promise<void> {
   while (!isOver()) {
     look()
@@ -136,7 +136,7 @@ async function lookUntil(isOver: () => boolean, look: () => void): Promise<void>
   }
 }
 
-/** What bash does by single calls. */
+/** Makes the changes that bash makes, call by call. */
 async function bash(root: string, program: Program): Promise<Outcome> {
   for (const call of program.shell ?? []) {
     const file = path.join(root, call.file)

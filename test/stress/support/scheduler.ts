@@ -1,13 +1,13 @@
 /**
- * Runs several actors, one call at a time, in an order that is drawn from a seed: the same seed, the same order. Two
- * ways to draw: a random walk, and priorities that change at a few random calls, which finds what needs one actor to
- * stand still for long.
+ * Runs several actors, one call at a time, in an order that is drawn from a seed: the same seed gives the same order. An
+ * order is a random walk, or follows priorities that change at a few random calls. The second way finds faults for which
+ * one actor must stand still for long.
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { type Job, type Outcome, type Shared, STATE } from './actor.ts'
 
-/** A source of numbers from 0 to 1 that gives the same ones for the same seed (mulberry32). */
+/** A source of numbers from 0 to 1: the same seed gives the same numbers (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -18,20 +18,20 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** How to draw the order. */
+/** The way to draw an order. */
 export interface Policy {
   readonly seed: number
-  /** How many times the order of priorities changes; undefined: a random walk. */
+  /** The number of changes of priority; undefined for a random walk. */
   readonly changes?: number | undefined
   /** Called after each turn, when no actor runs. */
   readonly afterTurn?: (turn: number) => void
 }
 
-/** More turns than this mean that nobody gets on. */
+/** After this number of turns a run fails, because no actor makes progress. */
 const MAX_TURNS = 50_000
-/** Within how many turns the changes of priority fall. */
+/** The number of turns within which the changes of priority fall. */
 const HORIZON = 160
-/** How often who polls a lock may go before the others. */
+/** The share of turns in which an actor that polls a lock may go before the others. */
 const POLL_SHARE = 0.05
 
 /** The calls of all actors in the order in which they were made, for people. */
@@ -94,10 +94,10 @@ export class Scheduler {
     const priorities = jobs.map(() => random())
     const changeAt = new Set(Array.from({ length: policy.changes ?? 0 }, () => Math.floor(random() * HORIZON)))
     for (let turn = 0; ; turn++) {
-      if (turn > MAX_TURNS) throw new Error(`nobody gets on: seed ${policy.seed}`)
+      if (turn > MAX_TURNS) throw new Error(`no actor makes progress: seed ${policy.seed}`)
       const waiting = jobs.flatMap((_, index) => (Atomics.load(this.#states, index) === STATE.waiting ? [index] : []))
       if (waiting.length === 0) break
-      // Who polls a lock seldom goes first, or most turns would be polls.
+      // An actor that polls a lock seldom goes first; otherwise most turns would be polls.
       const eager = waiting.filter((index) => Atomics.load(this.#polling, index) === 0)
       const candidates = eager.length > 0 && random() > POLL_SHARE ? eager : waiting
       let chosen = candidates[Math.floor(random() * candidates.length)] as number
@@ -115,12 +115,12 @@ export class Scheduler {
     }
     return jobs.map((_, index) => {
       const received = receiveMessageOnPort(this.#ports[index] as MessagePort)
-      if (received === undefined) throw new Error('an actor ended without a word')
+      if (received === undefined) throw new Error('an actor ended without a result')
       return received.message as Outcome
     })
   }
 
-  /** Runs one job by itself on the first actor. */
+  /** Runs one job alone on the first actor. */
   runAlone(job: Omit<Job, 'scheduled'>): Outcome {
     const [outcome] = this.run([{ ...job, scheduled: false }], { seed: 0 })
     return outcome as Outcome
@@ -135,7 +135,7 @@ export class Scheduler {
       const changes = Atomics.load(this.#changes, 0)
       if (Atomics.load(this.#states, index) !== STATE.running) return
       if (Atomics.wait(this.#changes, 0, changes, 20_000) === 'timed-out') {
-        throw new Error(`actor ${index} does not come back`)
+        throw new Error(`actor ${index} does not answer`)
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Faults in the system calls themselves, by strace: nothing that a program does by another way than Node's `fs` escapes. */
+/** Makes faults in the system calls themselves, with strace, so that calls outside of Node's `fs` are included. */
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -11,26 +11,27 @@ export interface SystemCall {
   readonly when: number
 }
 
-/** What touches files; a question mark lets strace pass over those that this machine does not have. */
+/** The system calls about files. */
 const TRACED = [
   ...['openat', 'write', 'fsync', 'close', 'read', 'utimensat', 'statx', 'getdents64'],
   ...['rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'rmdir'],
 ]
 
-/** Whether strace is here and may trace: a container may forbid it. */
+/** True when strace exists and may trace: a container may forbid it. */
 export function canTamper(): boolean {
   return canRun('strace -qq -o /dev/null -e trace=openat -e inject=openat:error=EIO:when=9999 true')
 }
 
 const logOf = (room: Room): string => path.join(room.base, 'system-calls')
 
-/** Runs a program as it is, and notes its system calls. */
+/** Runs a program without a fault and records its system calls. */
 export function traced(room: Room, program: Start['program']): Start {
+  // With `?` strace ignores calls that this machine does not have.
   const names = TRACED.map((name) => `?${name}`).join(',')
   return { program, tampering: ['-qq', '-y', '-o', logOf(room), '-e', `trace=${names}`] }
 }
 
-/** The calls of the program that was just traced that are about files of the project, in order. */
+/** The system calls of the last traced program about files of the project, in order. */
 export function readTrace(room: Room): SystemCall[] {
   const seen = new Map<string, number>()
   const calls: SystemCall[] = []
@@ -39,13 +40,13 @@ export function readTrace(room: Room): SystemCall[] {
     if (name === undefined) continue
     const when = (seen.get(name) ?? 0) + 1
     seen.set(name, when)
-    // With -y a descriptor is followed by its file, and AT_FDCWD by the current folder.
+    // With -y strace prints a descriptor's file after it, and the current folder after AT_FDCWD.
     if (line.replace(/AT_FDCWD<[^>]*>/g, '').includes(`${room.project}/`)) calls.push({ name, when })
   }
   return calls
 }
 
-/** Words for strace: what happens at one call, `signal=KILL` or `error=ENOSPC`. */
+/** The arguments for strace to inject a fault at one call: `signal=KILL` or `error=ENOSPC`. */
 export function tampering({ name, when }: SystemCall, what: string): string[] {
   return ['-qq', '-o', '/dev/null', '-e', `trace=${name}`, '-e', `inject=${name}:${what}:when=${when}`]
 }

@@ -1,4 +1,4 @@
-/** Random projects and payloads: what `explain` predicts, and what the hook then does. */
+/** Random projects and payloads, to compare the predictions of `explain` with the hook. */
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { hoursAgo } from '../../support/project.ts'
 import { markerText } from './fuzz.ts'
 import { makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
 
-/** A marker that meets the payload in most fields, so that every row of the table has its turn. */
+/** A marker that matches the payload in most fields, so that every row of the table is reached. */
 const likelyMarker = fc
   .record(
     {
@@ -25,7 +25,7 @@ const likelyMarker = fc
   )
   .map((fields) => JSON.stringify(fields))
 
-/** What may stand in the way of reading or counting. */
+/** Obstacles to reading or counting. */
 const OBSTACLES = [
   ...['nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing'],
   'folder without rights',
@@ -44,7 +44,7 @@ const taskFolder = fc.record({
   obstacle: fc.constantFrom(...OBSTACLES),
 })
 
-/** A project, and the event that comes. */
+/** A project and an event. */
 export const agreementCase = fc.record({
   folders: fc.array(taskFolder, { minLength: 1, maxLength: 4 }),
   specs: fc.constantFrom('open', 'open', 'open', 'open', 'without rights'),
@@ -65,7 +65,7 @@ export const agreementCase = fc.record({
 })
 export type AgreementCase = typeof agreementCase extends fc.Arbitrary<infer T> ? T : never
 
-/** What the journal says of each rule; the others leave no line. */
+/** The journal's event for each rule; the others leave no line. */
 const EVENTS: Readonly<Record<string, string>> = {
   block: 'block',
   capped: 'cap',
@@ -73,7 +73,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   expired: 'expire',
 }
 
-/** Compares every case, several at a time; gives what differs, and how often each rule decided. */
+/** Compares all cases, several at a time. Returns the differences, and the number of markers for each rule. */
 export async function compareAll(pack: PackageCopy, cases: readonly AgreementCase[]) {
   const differences: string[] = []
   const rules: Record<string, number> = {}
@@ -90,12 +90,12 @@ export async function compareAll(pack: PackageCopy, cases: readonly AgreementCas
   return { differences, rules }
 }
 
-/** The two processes run one after the other, so an age in seconds may differ. */
+/** The text without ages in seconds, which may differ because the two processes run one after the other. */
 function withoutSeconds(text: string): string {
   return text.replace(/\b\d+ s old\b/g, 'seconds old')
 }
 
-/** Asks both; gives where they differ, and the rules that decided. */
+/** Runs both for one case. Returns the differences, and the rules that `explain` named. */
 async function compare(
   pack: PackageCopy,
   one: AgreementCase,
@@ -107,7 +107,7 @@ async function compare(
     const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
     const words = [pack.cli, 'explain', '--payload', '-', '--json']
     const explained = JSON.parse(withoutSeconds((await sandbox.run(process.execPath, words, { input, env })).stdout))
-    // Not the launcher: it looks from the process's folder, which a host makes the payload's cwd.
+    // Not the launcher: it searches from the process's folder, which hosts set to the payload's cwd.
     const run = await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
     const answer = JSON.parse(withoutSeconds(run.stdout))
     const differences: string[] = []
@@ -115,7 +115,7 @@ async function compare(
       differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)
     }
     for (const { path } of explained.problems) {
-      if (!run.stderr.includes(path)) differences.push(`the hook does not complain of ${path}: ${run.stderr}`)
+      if (!run.stderr.includes(path)) differences.push(`the hook does not report ${path}: ${run.stderr}`)
     }
     const journal = ['project', 'project/elsewhere'].flatMap((root) => journalOf(join(sandbox.base, root)))
     for (const marker of explained.markers) {
@@ -143,7 +143,7 @@ function layOut(sandbox: Sandbox, { folders, specs }: AgreementCase): string[] {
   mkdirSync(sandbox.at('below', 'it'), { recursive: true })
   mkdirSync(sandbox.at('closed', 'in'), { recursive: true })
   writeFileSync(join(sandbox.outside, 'marker'), '{}')
-  // So that what is written in it can be compared.
+  // Created here, because the project's user could not create it in a `specs/` without rights.
   for (const root of ['.', 'elsewhere']) mkdirSync(sandbox.at(root, 'specs', '.postflight'), { recursive: true })
   const names = folders.map((folder, index) => layOutFolder(sandbox, folder, index))
   sandbox.hand()
@@ -177,7 +177,7 @@ function layOutFolder(
     mkdirSync(claimsFolder)
     for (const claim of claims) {
       writeFileSync(join(claimsFolder, claim), 'f1-1\n')
-      // Else another process could be at work on it.
+      // An old time; otherwise the claim would count as underway.
       utimesSync(join(claimsFolder, claim), 0, 0)
     }
   }

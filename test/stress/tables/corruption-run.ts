@@ -1,4 +1,4 @@
-/** Corrupts one file of a healthy project in one way, then asks the hook and every command what they make of it. */
+/** Corrupts one file of a healthy project in one way, then runs the hook and every command. */
 
 import {
   chmodSync,
@@ -34,20 +34,20 @@ const TASK = 'specs/007_x'
 const TOOK = 'took'
 const HUGE_BYTES = 100 * 1024 * 1024
 
-/** What the hook and the commands answered, in the table's own words, and everything else that was wrong. */
+/** The answers of the hook and the commands, as the table writes them, and all other faults. */
 export interface Observed {
   readonly hook: string
   readonly codes: Readonly<Partial<Record<Command, string>>>
   readonly faults: readonly string[]
 }
 
-/** Bytes that decode to nothing: NULs, halves of UTF-8 sequences, controls. */
+/** Bytes that are not text: NULs, halves of UTF-8 sequences, control characters. */
 const GARBAGE = Buffer.from(Array.from({ length: 512 }, (_, index) => (index * 167 + 0xc0) % 256))
 
-/** Evidence that does not parse, or may not be read, must not go away. */
+/** The corruptions after which the bytes of evidence must be kept: it does not parse, or cannot be read. */
 const UNPARSABLE: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge', 'unreadable']
 
-/** Puts the project as it is after one of three continuations, and the subject in its corrupted state. */
+/** Creates a project after one of three continuations, with the subject corrupted. */
 function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corruption: Corruption): void {
   const { write, at } = sandbox
   const created = corruption === 'future' ? '2099-01-01T00:00:00Z' : new Date().toISOString()
@@ -72,7 +72,7 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
   if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
   corrupt(sandbox, subject, corruption)
-  // What a lock or a claim holds says nothing; only its time does, and rewriting it has made it new.
+  // Only the time of a lock or a claim counts, not its text. The corruption has made the time new.
   if (corruption !== 'future' && (subject === 'lock' || subject === 'claim')) leaveBehind(at(SUBJECTS[subject].path))
   sandbox.hand()
   if (corruption === 'unreadable' || corruption === 'unreadable (root)') chmodSync(at(SUBJECTS[subject].path), 0)
@@ -93,7 +93,7 @@ function corrupt({ at, outside }: Sandbox, subject: Subject, corruption: Corrupt
   const target = at(path)
   const remove = (): void => rmSync(target, { recursive: true, force: true })
   const text = (): Buffer => readFileSync(target)
-  /** What lies outside is as good as what lay inside, but for the canary. */
+  /** Moves the subject out of the project, with a canary in it, and returns its new path. */
   const moveOut = (): string => {
     const elsewhere = join(outside, basename(path))
     mkdirSync(outside, { recursive: true })
@@ -181,7 +181,7 @@ function copyTree(from: string, to: string): void {
   })
 }
 
-/** Runs the hook's stops one after the other (unless `asksHook` is false), and each command on a project of its own. */
+/** Runs the hook's stops one after another (unless `asksHook` is false), and each command in a project of its own. */
 export async function observe(
   pack: PackageCopy,
   subject: Subject,
@@ -190,7 +190,7 @@ export async function observe(
   asksHook = true,
 ): Promise<Observed> {
   const first = await observeOnce(pack, subject, corruption, commands, asksHook)
-  // A hang is there again at once; a machine that was busy for a moment is not.
+  // A second run distinguishes a hang from a machine that was busy for a moment.
   return first.faults.some((fault) => fault.includes(TOOK))
     ? observeOnce(pack, subject, corruption, commands, asksHook)
     : first
@@ -243,9 +243,9 @@ async function observeHook(
   }
 }
 
-/** One letter for an answer: B block, n an allow with a notice, c context for a session, - nothing. */
+/** The letter of an answer: B block, n an allow with a notice, c context for a session, - nothing. */
 function letterOf(stdout: string, faults: string[]): string {
-  if (!/^\{.*\}\n$/.test(stdout)) faults.push(`hook: no line of JSON: ${JSON.stringify(stdout.slice(0, 200))}`)
+  if (!/^\{.*\}\n$/.test(stdout)) faults.push(`hook: not a line of JSON: ${JSON.stringify(stdout.slice(0, 200))}`)
   try {
     const answer = JSON.parse(stdout) as Record<string, unknown>
     const keys = Object.keys(answer).join()
@@ -304,14 +304,14 @@ async function observeCommand(
   }
 }
 
-/** An error is one line that names the file; what is only noted says that it is ours. */
+/** Checks stderr: an error is one line that names the file, and each line begins with our name. */
 function checkStderr(run: ProcessResult, subject: Subject, say: (problem: string) => void): void {
   const lines = run.stderr.split('\n').filter((line) => line !== '')
   if (lines.some((line) => !line.startsWith('postflight: '))) say(`stderr: ${run.stderr.slice(0, 300)}`)
   if (run.status === 65 || run.status === 73) {
     if (lines.length !== 1) say(`${lines.length} lines on stderr`)
     const names = SUBJECTS[subject].path.split('/')
-    // Also the file that could not be written because of it, which lies in the folder.
+    // Or another file in the folder, which could not be written because of the corruption.
     if (!names.some((name) => name !== 'specs' && run.stderr.includes(name)) && !run.stderr.includes('specs')) {
       say(`stderr does not say where: ${run.stderr}`)
     }
@@ -326,7 +326,7 @@ function commonFaults(who: string, run: ProcessResult): string[] {
   return found
 }
 
-/** Remembers what could not be read; later says whether it is still somewhere in the project. */
+/** Notes the bytes that must be kept. The result returns a problem if they are no longer in the project. */
 function whatMustStay(sandbox: Sandbox, subject: Subject, corruption: Corruption): () => string[] {
   const { path, isEvidence } = SUBJECTS[subject]
   const problems: string[] = []
@@ -346,12 +346,12 @@ function whatMustStay(sandbox: Sandbox, subject: Subject, corruption: Corruption
       if (!IS_ROOT && (kind === 'folder' || kind === 'file')) chmodSync(found, 0o755)
     })
     if (!liesBelow(sandbox.project, wanted))
-      problems.push(`what lay in ${path} is gone: ${readdirSync(sandbox.at(TASK))}`)
+      problems.push(`the content of ${path} is lost: ${readdirSync(sandbox.at(TASK))}`)
     return problems
   }
 }
 
-/** A lock that is new: nobody can tell whether its holder still lives. */
+/** Observes hook and command at a new lock, whose holder may still be alive. */
 export async function observeFreshLock(pack: PackageCopy) {
   const sandbox = makeSandbox()
   try {

@@ -1,9 +1,9 @@
-/** Every file of ours × every way in which it may be broken, and what the hook and each command answer then. */
+/** The table: each of our files × each way to break it, with the answers of the hook and of each command. */
 
-/** How often the hook is asked in a row. */
+/** The number of stops in a row. */
 export const STOPS = 5
 
-/** The commands, as they are given; PAYLOAD stands for a payload's file. */
+/** The arguments of each command; PAYLOAD stands for a payload's file. */
 export const COMMANDS = {
   inspect: ['inspect'],
   explain: ['explain', '--payload', 'PAYLOAD'],
@@ -26,9 +26,9 @@ export type Command = keyof typeof COMMANDS
 interface SubjectFacts {
   readonly path: string
   readonly kind: 'file' | 'folder'
-  /** Whether its bytes must stay somewhere when they cannot be understood. A count and a lock are no evidence. */
+  /** True when its bytes must be kept if they cannot be parsed. A count and a lock are not evidence. */
   readonly isEvidence: boolean
-  /** The commands that open it; the others are asked of a healthy project alone. */
+  /** The commands that open it; the others are tested with a healthy project only. */
   readonly commands: readonly Command[]
 }
 
@@ -109,7 +109,7 @@ export const CORRUPTIONS = [
 
 export type Corruption = (typeof CORRUPTIONS)[number]
 
-/** One line of the table: what is answered when the file is broken in one of these ways. */
+/** A row of the table: the answers when the file is broken in one of these ways. */
 export interface Row {
   readonly when: readonly Corruption[]
   /**
@@ -123,16 +123,16 @@ export interface Row {
 
 interface Section {
   readonly rows: readonly Row[]
-  /** What cannot be done to this file, and why. */
+  /** The corruptions that are impossible for this file, and the reason. */
   readonly senseless?: { readonly when: readonly Corruption[]; readonly why: string }
 }
 
-/** Root may read and write everything, so nothing is wrong. */
+/** Root may read and write everything, so these are not corruptions for root. */
 const ROOTS_OWN: readonly Corruption[] = ['unreadable (root)', 'not writable (root)']
 const UNPARSED: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge']
 const NO_FILE: readonly Corruption[] = ['folder', 'link out', 'dangling link', 'link to itself', 'pipe']
 const NO_FOLDER: readonly Corruption[] = ['one byte', 'link out', 'dangling link', 'link to itself', 'pipe']
-/** A file that is read all the same. */
+/** Changes after which the file is still read. */
 const UNDERSTOOD: readonly Corruption[] = [...ROOTS_OWN, 'future', 'byte-order mark', 'CRLF']
 
 const A_FOLDER: Section['senseless'] = {
@@ -145,7 +145,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   marker: {
     rows: [
       { when: ['missing'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0' },
-      // Any file of that name is a marker, an unowned one. Whose it was is not known, so `create` asks for --force.
+      // Any file of that name is an unowned marker. Its owner is not known, so `create` requires --force.
       { when: ['empty', ...UNPARSED], hook: 'c- BBn--', codes: '0 0 0 1 0 1 0 0 0 0 0' },
       { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
       { when: [...NO_FILE, 'unreadable'], hook: '-- nnnnn', codes: '0 0 1 65 65 65 65 65 65 65 0' },
@@ -155,7 +155,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   // inspect explain create force step bypass clear
   'loop guard': {
     rows: [
-      // The claims beside it know the count.
+      // The claims hold the count.
       { when: ['missing', 'empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
       // Nothing can be counted, so nothing is blocked. A new promise or `clear` may remove a link or a pipe.
       {
@@ -168,7 +168,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   },
   'claims folder': {
     rows: [
-      // The loop guard beside it knows the count.
+      // The loop guard holds the count.
       { when: ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
       { when: [...NO_FOLDER, 'not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
       { when: ['unreadable'], hook: 'c- nnnnn', codes: '0 0 73 73 73 73 73' },
@@ -177,7 +177,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   },
   claim: {
     rows: [
-      // A claim is its name: what it holds, or is, makes no difference.
+      // A claim is its name: its text and its kind do not matter.
       {
         when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
         hook: 'c- BBn--',
@@ -206,9 +206,9 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   // create step bypass clear
   lock: {
     rows: [
-      // It was left behind: what it holds says nothing, and no claim needs it.
+      // The lock is stale: its text does not matter, and claims do not need it.
       { when: ['missing', 'empty', ...UNPARSED, 'unreadable', ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0' },
-      // Without it no marker is given up: the stop is allowed all the same.
+      // Without the lock no marker is abandoned; the stop is still allowed.
       { when: NO_FILE, hook: 'c- BBnnn', codes: '65 65 65 65' },
       { when: ['not writable'], hook: 'c- nnnnn', codes: '73 73 73 73' },
     ],
@@ -216,7 +216,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   // force adopt bypass clear
   'unparsed copy': {
     rows: [
-      // Whatever has the name, the next copy takes another.
+      // The next copy takes another name, whatever has this one.
       {
         when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
         hook: 'c- BBn--',
@@ -233,9 +233,9 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
         hook: 'c- BBn--',
         codes: '0 0 0',
       },
-      // A record, never an input: only who wants to read it is refused.
+      // The journal is a record, never an input: only `logs` fails.
       { when: [...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
-      // Read from its end.
+      // Only its end is read.
       { when: ['huge'], hook: 'c- BBn--', codes: '0 0 0' },
     ],
   },
@@ -256,7 +256,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       { when: ['missing', 'empty'], hook: 'c- BBn--', codes: '1 0 0' },
       { when: [...UNPARSED, ...NO_FILE, 'unreadable'], hook: 'c- BBn--', codes: '1 65 65' },
       { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0' },
-      // It is installed already, so there is nothing to write.
+      // The hook is installed already, so there is nothing to write.
       { when: ['not writable'], hook: 'c- BBn--', codes: '0 0 73' },
     ],
   },
@@ -276,8 +276,8 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       { when: ['missing', 'empty'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0' },
       { when: NO_FOLDER, hook: '-- -----', codes: '0 0 0 73 73 1 1 1 0 0 0' },
       { when: ['huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
-      // The one case without a notice: to the launcher's shell such a folder looks empty, and asking for each would
-      // cost every stop of every project. With another marker in sight the Node hook starts, and says so.
+      // The only case without a notice: to the launcher's shell such a folder looks empty, and testing the rights of each
+      // folder would cost time at every stop of every project. With another marker, the Node hook starts and reports it.
       { when: ['unreadable'], hook: '-- -----', codes: '0 0 1 73 73 73 73 73 73 73 0' },
       { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 1 73 73 73 73 73 73 73 0' },
     ],
@@ -286,7 +286,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   // inspect explain doctor create force step adopt bypass clear clear-all orphaned logs
   'specs folder': {
     rows: [
-      // What is no folder makes no root.
+      // Something other than a folder does not make a root.
       { when: ['missing', ...NO_FOLDER], hook: '-- -----', codes: '0 0 1 73 73 1 1 1 0 0 0 1' },
       { when: ['empty'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0 0' },
       { when: ['huge', 'not writable', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0 0' },
@@ -296,7 +296,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   },
 }
 
-/** One field of the table. */
+/** A cell of the table. */
 export interface Cell {
   readonly subject: Subject
   readonly corruption: Corruption
@@ -304,7 +304,7 @@ export interface Cell {
   readonly codes: Readonly<Partial<Record<Command, string>>>
 }
 
-/** Every field that makes sense. */
+/** Every possible cell. */
 export function listCells(): Cell[] {
   return (Object.keys(TABLE) as Subject[]).flatMap((subject) =>
     TABLE[subject].rows.flatMap(({ when, hook, codes }) => {

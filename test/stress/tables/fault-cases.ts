@@ -1,4 +1,4 @@
-/** What is done to a program and its project, and what must be true of it afterwards. */
+/** Cases: a fault in a program, and the checks of its project afterwards. */
 
 import { parseMarker } from '../../../src/core/marker.ts'
 import type { Fault, Outcome } from '../support/actor.ts'
@@ -7,22 +7,22 @@ import type { FaultRunner, Happening, Room, Start } from '../support/fault-runne
 import { essentials, type Files, filesBelow, findFileFlaws, letTimePass, putFiles } from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
-/** A program as it runs when nothing is in its way. */
+/** A run of a program without a fault. */
 export interface Measured {
   readonly program: FaultProgram
-  /** The project before. */
+  /** The project's files before. */
   readonly before: Files
   readonly after: Files
   readonly outcome: Outcome
-  /** Its file-system calls, in order: name and file. */
+  /** The program's file-system calls, in order: name and file. */
   readonly calls: readonly string[]
 }
 
-/** Figures of many cases, and what was found. */
+/** Figures of many cases, and their flaws. */
 export interface Tally {
   kills: number
   errors: number
-  /** Faults that fell on no call, because the program came to fewer of them. */
+  /** The number of faults that fell on no call, because the program made fewer calls. */
   missed: number
   stops: number
   blocks: number
@@ -33,10 +33,10 @@ export function newTally(): Tally {
   return { kills: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] }
 }
 
-/** More stops than this that do not end a marker are a fault themselves. */
+/** The number of stops after which a marker that is still there is a flaw. */
 const MAX_STOPS = 9
 
-/** The same for a campaign, of whose programs most are killed before they have done anything. */
+/** The same for a campaign, in which most programs are killed before they have an effect. */
 const MAX_TURNS = 1000
 
 /** Runs every program without a fault. */
@@ -65,7 +65,7 @@ function* measure(program: FaultProgram, room: Room, take: (measured: Measured) 
   take({ program, before, after, outcome, calls })
 }
 
-/** Ends a program at one of its calls, looks at what it left, and lets it be done again. */
+/** Kills a program at one of its calls, checks its files, and runs it again. */
 export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally): Happening {
   const { program, before, after } = measured
   const found = new Findings(tally, `${program.name}: ${describe(measured, fault)}`)
@@ -90,7 +90,7 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
   yield* stopUntilGone(measured, room, blocks, found)
 }
 
-/** Lets one call fail, or it and every later one of its name, and looks at what the program makes of it. */
+/** Makes one call fail, or it and every later one of its name, and checks the result of the program. */
 export function* fail(measured: Measured, room: Room, fault: Start, isFollowed: boolean, tally: Tally): Happening {
   const { program, before, after } = measured
   const found = new Findings(tally, `${program.name}: ${describe(measured, fault)}`)
@@ -130,17 +130,17 @@ function* stopUntilGone({ program }: Measured, room: Room, blocksBefore: number,
   if (blocks > most || blocks < least) found.add(`${blocks} blocks, not ${least} to ${most}`)
 }
 
-/** Where the next program of a campaign is ended; undefined for one that is left alone. */
+/** The call at which the next program of a campaign is killed; undefined for none. */
 export interface Blow {
   readonly at: number
   readonly fault: Fault
-  /** Whether time passes before it: what was killed a moment ago might still be running, for all that others know. */
+  /** True when time passes before it: to other programs, a process killed a moment ago may still be running. */
   readonly later: boolean
 }
 
 /**
- * One marker of one project, and programs on it that are killed one after the other until it is gone: at most three
- * stops are blocked in all of them together.
+ * A campaign: programs on one marker, killed one after another, until the marker is gone. All of them together block at
+ * most three stops.
  */
 export function* campaign(
   measured: Measured,
@@ -155,7 +155,7 @@ export function* campaign(
   let blocks = 0
   for (let turn = 0; hasMarker(room); turn++) {
     const blow = next()
-    // Once nothing is killed any more, it is the stops that must end it.
+    // When no program is killed any more, the stops must end the marker.
     const program = blow === undefined ? STOP : (programs[turn % programs.length] as typeof STOP)
     if (blow === undefined || blow.later) letTimePass(room.project)
     const outcome = yield { program: program(room.project), ...blow }
@@ -179,7 +179,7 @@ export function* campaign(
   tally.blocks += blocks
 }
 
-/** Marker and loop guard can be read, whoever wrote them last. */
+/** Checks that marker and loop guard can be read. */
 function wholeFlaws(left: Files): string[] {
   return Object.entries(left).flatMap(([name, text]) => {
     const isBroken =
@@ -218,14 +218,14 @@ function hasMarker(room: Room): boolean {
   return Object.keys(filesBelow(room.project)).includes(`specs/${TASK}/${MARKER}`)
 }
 
-/** Evidence that goes away is a fault, also where it always does. */
+/** Checks that no evidence is lost. Losing it is a flaw even if the program always does. */
 function lossFlaws({ keeps = [] }: FaultProgram, before: Files, left: Files): string[] {
   const unparsable = Object.entries(before).flatMap(([name, text]) =>
     name.endsWith(`/${MARKER}`) && parseMarker(text).fields === undefined ? [text] : [],
   )
   return [...keeps, ...unparsable]
     .filter((text) => !Object.values(left).includes(text))
-    .map((text) => `nowhere any more: ${JSON.stringify(text.slice(0, 100))}`)
+    .map((text) => `lost: ${JSON.stringify(text.slice(0, 100))}`)
 }
 
 function outsideFlaws(room: Room): string[] {
@@ -235,7 +235,7 @@ function outsideFlaws(room: Room): string[] {
   })
 }
 
-/** 1 for an answer that blocks and is out as a whole. */
+/** 1 for a complete answer that blocks, otherwise 0. */
 function countBlock({ stdout }: Outcome): number {
   return blockOf(stdout) === undefined ? 0 : 1
 }
@@ -246,7 +246,7 @@ function blockOf(stdout: string): string | undefined {
   return decision === 'block' ? (reason ?? '') : undefined
 }
 
-/** A block that was printed is counted on disk. */
+/** Checks that a printed block is counted on disk. */
 function countFlaws({ stdout }: Outcome, left: Files): string[] {
   const reason = blockOf(stdout) ?? ''
   return [...reason.matchAll(/^Task (\S+):[\s\S]*?This is continuation (\d) of 3/gm)].flatMap(([, task, number]) => {
@@ -268,38 +268,38 @@ function answerFlaws({ stdout, exitCode, stderr }: Outcome): string[] {
   ]
 }
 
-/** The hook answers as ever, or allows and says why. */
+/** Checks that the hook answers as usual, or allows the stop and says why. */
 function hookFlaws({ outcome: usual }: Measured, outcome: Outcome, left: Files): string[] {
   const isSilent = gist(outcome.stdout) !== gist(usual.stdout) && outcome.stderr === ''
   return [
     ...answerFlaws(outcome),
     ...countFlaws(outcome, left),
-    ...(isSilent ? [`answers ${outcome.stdout.trim().slice(0, 80)} without a word on stderr`] : []),
+    ...(isSilent ? [`answers ${outcome.stdout.trim().slice(0, 80)} with an empty stderr`] : []),
   ]
 }
 
-/** What an answer comes to: whether it blocks, or what it tells of. How a command is spelled, and ages, may differ. */
+/** The essence of an answer: the decision, and the number of postflights that it lists. Commands and ages may differ. */
 function gist(stdout: string): string {
   if (!isJsonObject(stdout)) return stdout
   const { decision, hookSpecificOutput } = JSON.parse(stdout) as {
     decision?: string
     hookSpecificOutput?: { additionalContext?: string }
   }
-  const told = hookSpecificOutput?.additionalContext?.match(/promise/g)?.length ?? 0
+  const told = hookSpecificOutput?.additionalContext?.match(/^- /gm)?.length ?? 0
   return `${decision} ${told}`
 }
 
-/** What changes something: where it fails, nothing can be written. Where another call fails, something cannot be read. */
+/** Calls that change something. Where one fails, something cannot be written; where another call fails, something cannot be read. */
 const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lutimes|chmod|chown)/
 
-/** Said beside a result. */
-const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(\w+\), so it was not cleared$)/
+/** Notes beside a result. */
+const NOTE = /^postflight: (?:not in the journal: |.* cannot be read \(\w+\): it was left alone$)/
 
-/** An artifact that may not be read is a bad one, and the run goes on with that. */
+/** True when an artifact could not be read. The run counts it as invalid and goes on. */
 const isRefusedArtifact = ({ fault }: Start, faulted = ''): boolean =>
   /:(?:EACCES|EPERM)$/.test(fault ?? '') && /(?:step-result|made|check)\.json$/.test(faulted)
 
-/** A command did what it was asked for, or says in one line what it could not write. */
+/** Checks that a command did its work, or names in one line the file that it could not write. */
 function commandFlaws(
   { before, after, calls, outcome: usual }: Measured,
   fault: Start,

@@ -1,14 +1,14 @@
-/** A project's files before and after a program ran, and what must be true of them when it was ended half-way. */
+/** A project's files before and after a program, and the checks of them when it was stopped half-way. */
 
 import fs from 'node:fs'
 import path from 'node:path'
 import { isState, parseState } from '../../../src/core/workflow/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 
-/** Paths relative to a folder; folders end in `/`. */
+/** Texts by path relative to a folder; the paths of folders end in `/`. */
 export type Files = Readonly<Record<string, string>>
 
-/** What lies below a folder. */
+/** The files and folders below a folder. */
 export function filesBelow(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
   const look = (relative: string): void => {
@@ -25,7 +25,7 @@ export function filesBelow(folder: string): Record<string, string> {
   return found
 }
 
-/** Puts exactly these files into a folder. */
+/** Makes these the only files of a folder. */
 export function putFiles(folder: string, files: Files): void {
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(folder, { recursive: true })
@@ -37,7 +37,7 @@ export function putFiles(folder: string, files: Files): void {
   letTimePass(folder)
 }
 
-/** Locks and claims of processes that are no more become as old as they would in time. */
+/** Makes locks and claims as old as those of processes that ended long ago. */
 export function letTimePass(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const isTimed = entry.name.startsWith(LOCK) || entry.parentPath.endsWith(CLAIMS)
@@ -45,7 +45,7 @@ export function letTimePass(folder: string): void {
   }
 }
 
-/** Text in which what is new in every run reads the same: times, and ids that `known` does not hold. */
+/** The text with times, and ids that are not in `known`, replaced: they differ in every run. */
 export function withoutChance(text: string, known: string): string {
   return text
     .replace(/pf_[A-Za-z0-9]{12}/g, (id) => (known.includes(id) ? id : 'pf_new'))
@@ -59,14 +59,14 @@ const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight
 const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
 const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
 
-/** What a process that was killed may leave: it counts for nothing, and is in nobody's way. */
+/** True for a file that a killed process may leave: it has no effect. */
 export function isLitter(name: string): boolean {
   const last = lastName(name)
-  // write-file-atomic adds a number to the name that it is to write.
+  // write-file-atomic adds a number to the name of the file.
   return last.startsWith(LOCK) || /\.tmp(?:\.\d+)?$/.test(last)
 }
 
-/** Names that hold something of somebody's: what is lost here is lost for good. */
+/** True for a file whose loss would be permanent: evidence, settings and the files of a run. */
 const isEvidence = (name: string): boolean =>
   !name.endsWith('/') &&
   !isLitter(name) &&
@@ -75,9 +75,9 @@ const isEvidence = (name: string): boolean =>
   !['.gitignore', 'journal.jsonl', 'history.jsonl', 'state.json', 'prompt.md'].includes(lastName(name))
 
 /**
- * What is wrong with the files that a program left when a fault had hit it, given those before it ran and those that it
- * leaves without a fault. Each file reads as before or as after, and what was there and stays, stays. `isSettled`: other
- * programs ran since, so that the marker may have ended.
+ * The flaws of the files that a program left after a fault, compared with the files before it and with those that it leaves
+ * without a fault. Each file reads as before or as after, and no file is missing that was there before and after.
+ * `isSettled`: other programs ran since, so the marker may have ended.
  */
 export function findFileFlaws(before: Files, after: Files, left: Files, isSettled = false): string[] {
   const known = Object.values(before).join('\n')
@@ -109,18 +109,18 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
 
   const kept = texts(left, isEvidence)
   for (const [name, text] of Object.entries(before)) {
-    // An abandoned marker gets out of the way of the next one, a run that has ended out of the way of a fresh one.
+    // An abandoned marker is renamed for the next one, and an ended run is moved aside for a new one.
     const hasMoved = !name.endsWith('/') && Object.values(left).includes(text)
     if (!isSettled && name in after && !(name in left) && !hasMoved) flaws.push(`${name} is gone`)
     if (isLines(name) && !Object.entries(left).some(([one, now]) => isLines(one) && now.startsWith(text)))
       flaws.push(`${name} lost lines`)
     const stays = texts(after, isEvidence).includes(plain(text))
-    if (isEvidence(name) && stays && !kept.includes(plain(text))) flaws.push(`what ${name} held is nowhere`)
+    if (isEvidence(name) && stays && !kept.includes(plain(text))) flaws.push(`the content of ${name} is lost`)
   }
   return flaws
 }
 
-/** What is appended is whole, but for the one line that the fault hit: the last one, at first. */
+/** True when appended lines are complete, except for the one that the fault hit, which was the last one at that time. */
 function findLineFlaws(name: string, text: string, isSettled: boolean): string[] {
   const broken = text
     .split('\n')
@@ -138,7 +138,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The files that say whether a command did what it was asked for: markers, copies, settings, a run's state. */
+/** The files that show whether a command did its work: markers, copies, settings, a run's state. */
 export function essentials(files: Files, known: string): Record<string, string> {
   const found = Object.entries(files).filter(
     ([name]) => isMarker(name) || name.endsWith('settings.json') || (isEvidence(name) && !isBackup(name)),

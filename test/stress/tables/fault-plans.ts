@@ -1,4 +1,4 @@
-/** Which fault falls on which call of which program. */
+/** Plans: the faults for the calls of each program. */
 
 import type { Fault } from '../support/actor.ts'
 import type { Happening, Room } from '../support/fault-runner.ts'
@@ -10,20 +10,20 @@ export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR
 
 type Happenings = Iterable<(room: Room) => Happening>
 
-/** The ways in which a process can end at a call: a write can also be cut in half. */
+/** The ways in which a process can be killed at a call: a write can also be cut in half. */
 function endsAt(call: string): Fault[] {
   return ['kill', ...(call.startsWith('writeSync ') ? (['kill-half'] as const) : []), 'kill-after']
 }
 
-/** What can go wrong at a call: each error, once or from then on; and a disk that takes only half of what is written. */
+/** The errors of a call: each one once or from then on, and a disk that takes only half of a write. */
 function errorsAt(call: string): Fault[] {
-  // What is wrong with a reader that went away, nobody can be told.
+  // Errors of stdout and stderr are left out: the program could not report them.
   if (/ <std\w+>$/.test(call)) return []
   const errors = ERROR_CODES.flatMap((code): Fault[] => [`error:${code}`, `errors:${code}`])
   return call.startsWith('writeSync ') ? [...errors, 'short'] : errors
 }
 
-/** Ends each program at each of its calls; `takes` leaves some out. */
+/** Kills each program at each of its calls; `takes` leaves some out. */
 export function* everyKill(
   programs: readonly Measured[],
   tally: Tally,
@@ -37,7 +37,7 @@ export function* everyKill(
   }
 }
 
-/** Lets each call of each program fail; each `followEvery`th time it is run again, and stops follow. */
+/** Makes each call of each program fail; every `followEvery`th time the program runs again, and stops follow. */
 export function* everyError(
   programs: readonly Measured[],
   tally: Tally,
@@ -61,7 +61,7 @@ function startOf({ program }: Measured, room: Room) {
   return { program: program.run(room.project) }
 }
 
-/** Campaigns in which stops of one marker are killed at one call after the other, beginning at each. */
+/** Campaigns in which stops of one marker are killed at one call after another, beginning at each call. */
 export function* killsInTurn(measured: Measured, tally: Tally): Happenings {
   const blows = measured.calls.flatMap((call, index) =>
     endsAt(call).map((fault, way): Blow => ({ at: index + 1, fault, later: (index + way) % 3 === 0 })),
@@ -72,7 +72,7 @@ export function* killsInTurn(measured: Measured, tally: Tally): Happenings {
   }
 }
 
-/** Campaigns of random kills; among the stops, other programs that keep the count. */
+/** Campaigns of random kills; among the stops are other programs that keep the count. */
 export function* randomKills(measured: Measured, count: number, seed: number, tally: Tally): Happenings {
   const random = randomOf(seed)
   const below = (limit: number): number => Math.floor(random() * limit)

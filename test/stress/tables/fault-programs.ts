@@ -1,4 +1,4 @@
-/** Every program that writes, each in the project in which it has the most to do. */
+/** Every program that writes, each in a project in which it has much to do. */
 
 import { type Fields, OTHER_SESSION, sessionStart, shellRan, stop, subagentStop } from '../../support/payloads.ts'
 import {
@@ -17,20 +17,20 @@ import type { Files } from './fault-files.ts'
 
 export interface FaultProgram {
   readonly name: string
-  /** The project before. */
+  /** The project's files before. */
   readonly files: Files
-  /** Programs that bring it there, run without a fault. */
+  /** Programs that run first, without a fault. */
   readonly setup?: readonly ((root: string) => Program)[]
-  /** What somebody else does to the files after that. */
+  /** A change of the files by another program after that. */
   readonly change?: (files: Files) => Files
   readonly run: (root: string) => Program
-  /** Texts that must be somewhere whatever happens; one that does not parse must always. */
+  /** Texts that must never be lost; a text that does not parse is always one of them. */
   readonly keeps?: readonly string[]
-  /** Exit codes when it is run again after it was ended half-way. */
+  /** The possible exit codes when the program runs again after it was killed half-way. */
   readonly again?: readonly number[]
   /**
-   * How many stops are blocked from when it starts until its marker is gone, at the least when it was ended half-way
-   * and at the most; undefined where its marker blocks nobody by the loop guard.
+   * The least and the most stops that are blocked from the start of the program until its marker is gone. The least counts
+   * a program that was killed half-way. Undefined where its marker blocks no stop.
    */
   readonly blocks?: readonly [number, number]
 }
@@ -54,7 +54,7 @@ export const STOP = hook(subagentStop)
 
 const LEARN = hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more }))
 
-/** Programs other than stops after which the same promise goes on. */
+/** Programs other than stops that keep the marker's promise. */
 export const OTHERS_ON_A_MARKER = [
   LEARN,
   cli('step', '259', 'second'),
@@ -63,7 +63,7 @@ export const OTHERS_ON_A_MARKER = [
   cli('adopt', '259', '--agent', 'agent-a'),
 ]
 
-/** A marker of which so many continuations are spent. */
+/** The files of a marker with `spent` continuations spent. */
 function pending(fields: object | string, spent = 0): Record<string, string> {
   return {
     [`${IN_TASK}/${MARKER}`]: typeof fields === 'string' ? fields : json(fields),
@@ -89,14 +89,14 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
   { name: 'a stop, the second', files: pending(OLD_MARKER, 1), run: STOP, blocks: [1, 2] },
   { name: 'a stop, the third', files: pending(OLD_MARKER, 2), run: STOP, blocks: [0, 1] },
   {
-    name: 'a stop that gives the marker up',
+    name: 'a stop that abandons the marker',
     files: { ...pending(OLD_MARKER, 3), ...ABANDONED_BEFORE, ...LEFT_BY_AGENT },
     run: STOP,
     keeps: [json(OLD_MARKER), ABANDONED_TEXT, ...Object.values(LEFT_BY_AGENT)],
     blocks: [0, 0],
   },
   {
-    name: 'a stop that gives a marker up of whose count only the loop guard knows',
+    name: 'a stop that abandons a marker whose count is only in the loop guard',
     files: { ...pending({ ...BARE, created: NOW }), [`${IN_TASK}/${GUARD}`]: '3\n' },
     run: STOP,
     blocks: [0, 0],
@@ -112,18 +112,18 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
     name: 'a stop of two markers',
     files: { ...pending(OLD_MARKER, 1), ...OTHER_TASK },
     run: STOP,
-    // The second marker's own three come on top, some of them in one answer with the first one's.
+    // The three blocks of the second marker are added, some of them in one answer with the first one's.
     blocks: [2, 5],
   },
   {
-    name: 'a stop that a bypass lets through',
+    name: 'a stop that a bypass allows',
     files: pending({ ...OLD_MARKER, stop_hook_active: true }, 1),
     run: STOP,
     blocks: [0, 0],
   },
   { name: 'a stop of an expired marker', files: pending({ ...BARE, created: DAYS_AGO }), run: STOP },
   {
-    name: 'the owner learnt from a command',
+    name: 'the owner noted after a command',
     files: pending(OLD_MARKER, 1),
     run: LEARN,
     blocks: [2, 2],

@@ -1,4 +1,4 @@
-/** Generated payloads and markers, through the decision in this process and through the hook as one. */
+/** Generated payloads and markers, for the decision in this process and for the hook as a process. */
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,14 +19,14 @@ import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields }
 import { HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { limitMs } from './sandbox.ts'
 
-/** A run can be repeated with FUZZ_SEED. */
+/** The seed of a run, which FUZZ_SEED repeats. */
 export function seedOf(name: string): number {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2_147_483_647)
   console.info(`${name}: FUZZ_SEED=${seed}`)
   return seed
 }
 
-/** JSON as programs and people break it: cut, a character changed, a key twice, what stands around it. */
+/** JSON as programs and people break it: cut, with a changed character, a duplicate key, or text around it. */
 function damaged(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const at = fc.nat({ max: 400 })
   return fc.oneof(
@@ -71,7 +71,7 @@ export const markerText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('', '\n', UNREADABLE, 'pf_abcdefgh1234', 'session_id=1\nskill=x\n'),
 )
 
-/** Names that a file system takes and that nobody should be given to print. */
+/** Names that a file system allows and that are dangerous to print. */
 const HOSTILE_NAMES = [
   '007_plain',
   '-rf',
@@ -97,7 +97,7 @@ const anyTask = fc.oneof(fc.constantFrom(...HOSTILE_NAMES), fc.stringMatching(/^
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-/** What one decision is about. */
+/** The data of one decision. */
 export const decisionCase = fc.record({
   payload: payloadText,
   markers: fc.array(
@@ -111,12 +111,12 @@ export const decisionCase = fc.record({
   ),
   root: fc.constantFrom(undefined, '/work/project', "/it's a $(root)", `/${'d'.repeat(200)}`.repeat(10)),
   onPath: fc.boolean(),
-  /** How long ago the session began, where that is known. */
+  /** The age of the session (ms), where it is known. */
   sessionAgeMs: fc.option(fc.integer({ min: -60_000, max: 50 * 3_600_000 }), { nil: undefined }),
 })
 export type DecisionCase = typeof decisionCase extends fc.Arbitrary<infer T> ? T : never
 
-/** The hook's decision without the disk: payload and markers in, a line out; and every other text that it may print. */
+/** The hook's line for payload and markers, without the disk. Checks every other text that the hook may print, too. */
 export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: DecisionCase): string {
   const payload = readPayload(text)
   if (typeof payload === 'string') return payload
@@ -171,14 +171,14 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
   }
 }
 
-/** The payload, or the line that an unreadable one is answered with. */
+/** The payload, or the hook's line for one that cannot be read. */
 function readPayload(text: string) {
   try {
     return parsePayload(text)
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
     const message = errorMessage(error.code, error.args)
-    if (message.includes('\n') || message.length > 1200) throw new Error(`no line: ${message}`)
+    if (message.includes('\n') || message.length > 1200) throw new Error(`not one line: ${message}`)
     return formatAnswer(ALLOW, true)
   }
 }
@@ -189,41 +189,41 @@ function checkRest(marker: ReturnType<typeof parseMarker>, session: string | und
     NOW_MS,
   )
   JSON.parse(line)
-  if (line.indexOf('\n') !== line.length - 1 || line.length > 20_000) throw new Error(`no journal line: ${line}`)
+  if (line.indexOf('\n') !== line.length - 1 || line.length > 20_000) throw new Error(`not a journal line: ${line}`)
   for (const problem of marker.problems) {
     if (markerProblem(problem).length > 400) throw new Error(`a long problem: ${markerProblem(problem)}`)
   }
-  // What is kept on a rewrite is what was read.
+  // A rewrite must keep the meaning of the marker.
   if (marker.fields !== undefined) {
     const again = parseMarker(formatMarker(marker.fields))
     if (JSON.stringify(again) !== JSON.stringify(marker) && formatMarker(marker.fields).length <= 65_536) {
-      throw new Error('a marker means something else after a rewrite')
+      throw new Error('a marker has another meaning after a rewrite')
     }
   }
 }
 
-/** What is wrong with a line that the hook printed; undefined for a good one. */
+/** The problem of a line that the hook printed; undefined for a valid line. */
 export function lineProblem(line: string): string | undefined {
   if (line.indexOf('\n') !== line.length - 1) return `not one line: ${JSON.stringify(line.slice(0, 300))}`
   let answer: Record<string, unknown>
   try {
     answer = JSON.parse(line) as Record<string, unknown>
   } catch {
-    return `no JSON: ${line.slice(0, 300)}`
+    return `not JSON: ${line.slice(0, 300)}`
   }
   const keys = Object.keys(answer).join()
   const inner = answer.hookSpecificOutput as Record<string, unknown> | undefined
   const text = answer.reason ?? answer.systemMessage ?? inner?.additionalContext ?? ''
   if (!['', 'decision,reason', 'systemMessage', 'hookSpecificOutput'].includes(keys)) return `keys ${keys}`
   if (keys === 'decision,reason' && (answer.decision !== 'block' || text === '')) return 'a block without a reason'
-  if (typeof text !== 'string') return `no text: ${typeof text}`
+  if (typeof text !== 'string') return `not a text: ${typeof text}`
   if (text.length > REASON_LIMIT) return `${text.length} characters`
   if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text)) return `control characters: ${JSON.stringify(text)}`
   if (/\p{Surrogate}/u.test(text)) return `half a surrogate pair: ${JSON.stringify(text)}`
   return undefined
 }
 
-/** A project as somebody left it, and what the host then says. */
+/** A project in any state, and a payload. */
 export const processCase = fc.record({
   payload: payloadText,
   event: fc.constantFrom(
@@ -252,7 +252,7 @@ export const processCase = fc.record({
 })
 export type ProcessCase = typeof processCase extends fc.Arbitrary<infer T> ? T : never
 
-/** Runs every case, `at` once or on two copies of the same tree; gives what was wrong, and how many processes it took. */
+/** Runs every case, some of them on two copies of the same project. Returns the problems and the number of processes. */
 export async function runCases(cases: readonly ProcessCase[], copies: (index: number) => boolean) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-fuzz-')))
   const problems: string[] = []
@@ -320,7 +320,7 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
     CLAUDE_PROJECT_DIR: folder,
     ...(claude && { CLAUDECODE: '1' }),
   }
-  // A prefix that wins or loses against the same key in the payload, as the first or the second of two.
+  // The event comes first; the same key later in the payload replaces it.
   const input = event === undefined ? payload : payload.replace(/^\{/, `{"hook_event_name":"${event}",`)
   const [program, words] = launcher ? [LAUNCHER, []] : [process.execPath, [HOOK_BUNDLE]]
   const run = await runProcess(program, words, { cwd: folder, env, input })
@@ -341,7 +341,7 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
   return { line: run.stdout, problems }
 }
 
-/** A marker that is gone was given up, or was bypassed: then its loop guard is gone too. */
+/** True when a marker that is gone was abandoned or bypassed. */
 function isExplained(folder: string, name: string, after: ReadonlySet<string>): boolean {
   const task = name.replace(/\.postflight-pending$/, '')
   const journal = readText(join(folder, 'specs', '.postflight', 'journal.jsonl'))

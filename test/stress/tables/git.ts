@@ -1,4 +1,4 @@
-/** Real git in throw-away folders, without anything of the machine's or the user's configuration. */
+/** Runs git in throw-away folders, without the configuration of the machine or the user. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -15,7 +15,7 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: 'a@example.org',
 } as const
 
-/** Runs git in `folder` and gives its stdout; throws with git's own words. */
+/** Runs git in `folder` and returns its stdout. @throws {Error} with git's message. */
 export function git(folder: string, ...words: string[]): string {
   const settings = ['-c', 'init.defaultBranch=main', '-c', 'protocol.file.allow=always', '-c', 'gc.auto=0']
   const run = spawnSync('git', [...settings, ...words], { cwd: folder, env: ENVIRONMENT, encoding: 'utf8' })
@@ -23,7 +23,7 @@ export function git(folder: string, ...words: string[]): string {
   return run.stdout
 }
 
-/** Makes `folder` a repository. */
+/** Creates a repository in `folder`. */
 export function initRepository(folder: string, ...words: string[]): void {
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '-q', ...words)

@@ -1,4 +1,4 @@
-/** Asks the hook what a host asks in a session, and pastes what it prints into a shell. */
+/** Sends the hook the payloads of a session, and pastes the commands that it prints into a shell. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { lineProblem } from './fuzz.ts'
 import { contents, hostEnvironment, hostPayloads, printedCommand, printedFallback, printProblems } from './hostile.ts'
 import { limitMs, makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
 
-/** The answers to every payload of a session, through the launcher; anything that is wrong is thrown. */
+/** The launcher's answers to every payload of a session. @throws {Error} for any problem. */
 export async function askAll(
   sandbox: Sandbox,
   pack: PackageCopy,
@@ -27,7 +27,7 @@ export async function askAll(
   return answers
 }
 
-/** What the noting `postflight` wrote: how many words, and each in angle brackets. */
+/** The arguments that the recording `postflight` wrote: their number, then each in angle brackets. */
 export function readWords(text: string): string[] {
   const [count = '0', ...rest] = text.split('\n')
   const words = [...rest.join('\n').matchAll(/<([\s\S]*?)>(?:\n|$)/g)].map((match) => String(match[1]))
@@ -35,12 +35,12 @@ export function readWords(text: string): string[] {
   return words
 }
 
-/** Lets a folder of that name block a stop, pastes the command that clears it into sh, and says what came of it. */
+/** Blocks a stop with a marker in a folder of that name, and pastes the printed clear command into sh. Returns the problems. */
 export async function clearAsPrinted(pack: PackageCopy, name: string, form: 'postflight' | 'node') {
   const sandbox = makeSandbox()
   try {
     const env = hostEnvironment(sandbox, pack)
-    // Elsewhere than in the root, so that the command says --root, in a folder whose name hurts as well.
+    // Not the root, so that the command needs --root, and a hostile name too.
     const start = sandbox.at("it's $(touch y)")
     mkdirSync(start)
     const folder = sandbox.at('specs', name)
@@ -56,7 +56,7 @@ export async function clearAsPrinted(pack: PackageCopy, name: string, form: 'pos
     problems.push(...printProblems(stop))
     const { reason = '' } = JSON.parse(stop.stdout) as { reason?: string }
     const command = form === 'node' ? printedFallback(reason) : printedCommand(reason)
-    if (command === '') problems.push(`no command in ${JSON.stringify(reason)}`)
+    if (command === '') problems.push(`no clear command in ${JSON.stringify(reason)}`)
     const before = contents(sandbox)
 
     const pasted = await sandbox.run('/bin/sh', ['-c', command], { env, cwd: start })
@@ -69,7 +69,7 @@ export async function clearAsPrinted(pack: PackageCopy, name: string, form: 'pos
     const ours = `/specs/${name}/.postflight-`
     if (!gone.includes(`${ours}pending`)) problems.push(`not cleared by ${JSON.stringify(command)}: ${pasted.stdout}`)
     problems.push(...gone.filter((one) => !one.startsWith(ours)).map((one) => `gone: ${one}`))
-    problems.push(...come.map((one) => `made: ${one}`))
+    problems.push(...come.map((one) => `created: ${one}`))
     const words = join(sandbox.env.HOME ?? '', 'words')
     return {
       problems,

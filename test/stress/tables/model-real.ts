@@ -1,4 +1,4 @@
-/** The two real things that the model is compared with: the sources in this process, and the built files as processes. */
+/** The two implementations that the model is compared with: the sources in this process, and the built files as processes. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ import {
   type Task,
 } from './model.ts'
 
-/** Makes a project, and calls `use` with its folder; it is removed afterwards. */
+/** Creates a project, calls `use` with its folder, and removes it. */
 export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-model-')))
   try {
@@ -61,7 +61,7 @@ function toolPayload(command: string, output: string, { session, agent }: Identi
     hook_event_name: 'PostToolUse',
     session_id: session,
     cwd,
-    // The main conversation's tool calls carry no agent.
+    // The main conversation's tool calls have no agent.
     ...(agent !== undefined && agent !== 'main' && { agent_id: agent }),
     tool_name: 'Bash',
     tool_input: { command },
@@ -71,7 +71,7 @@ function toolPayload(command: string, output: string, { session, agent }: Identi
 
 // ---- in this process ----
 
-/** Thrown at the call at which a program is killed, and at each one after that. */
+/** Thrown at the call at which a program is killed, and at each later one. */
 class Killed extends Error {}
 
 let kill: Kill | undefined
@@ -79,13 +79,13 @@ let calls = 0
 let isDead = false
 let isRunning = false
 
-/** Counts every file-system call of the sources below the temporary folder; what tests do themselves passes. */
+/** Counts every file-system call of the sources below the temporary folder, but not the tests' own calls. */
 export function instrumentSources(): void {
   instrument([realpathSync(tmpdir())], (call, run) => {
     if (!isRunning) return run()
     if (isDead) throw new Killed()
     calls += 1
-    // Nothing here ever waits for the disk: no power is cut.
+    // No waiting for the disk: these kills do not cut the power.
     if (call.name === 'fsyncSync') return undefined
     if (kill === undefined || calls !== kill.at) return run()
     if (kill.when === 'after') run()
@@ -96,7 +96,7 @@ export function instrumentSources(): void {
   })
 }
 
-/** Runs a piece of the sources until it ends or is killed. */
+/** Runs a function of the sources until it ends or is killed. */
 function attempt<T>(planned: Kill | undefined, action: () => T): T | 'killed' {
   kill = planned
   calls = 0
@@ -143,7 +143,7 @@ export function inProcess(root: string): Real {
         entry.event === 'block' ? [[entry.task, entry.count]] : [],
       )
       const said = answerFor(context(payloadOf(stop, root)).payload, result.report, context('').reader)
-      if ((said.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer is not what was recorded')
+      if ((said.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer does not match the journal')
       count.blocked = (count.blocked ?? 0) + blocks.length
       return { blocks: Object.fromEntries(blocks) as Partial<Record<Task, number>> }
     },
@@ -215,7 +215,7 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
 
 // ---- as processes ----
 
-/** `preload` ends a process at one of its file-system calls. */
+/** The built files as processes. `preload` kills a process at one of its file-system calls. */
 export function asProcesses(root: string, preload: string): Real {
   const count: Record<string, number> = {}
   const run = async (

@@ -1,6 +1,7 @@
 /**
- * A small model of the loop guard and of ownership (DESIGN sections 5 and 6), and the commands that walk it together
- * with the real thing: stops of several agents, the CLI, plain bash, time, and kills at any file-system call.
+ * A small model of stops and of their count (docs/design.md, "Stops" and "Counting continuations"), and the steps that run
+ * on the model and on an implementation: stops of several agents, the CLI, plain bash, time, and kills at any file-system
+ * call.
  */
 
 import {
@@ -25,11 +26,11 @@ export type Task = (typeof TASKS)[number]
 export const SESSIONS = ['session-1', 'session-2'] as const
 const HOUR_MS = 3_600_000
 
-/** Who stops, and how. */
+/** A stop of an agent. */
 export interface Stop {
   readonly event: 'SubagentStop' | 'Stop'
   readonly session: string
-  /** For a SubagentStop; undefined for an older client, which does not say. */
+  /** The agent of a SubagentStop; undefined for an older client, which does not name it. */
   readonly agent: string | undefined
   readonly background: boolean
 }
@@ -40,9 +41,9 @@ export interface Kill {
   readonly when: 'before' | 'half' | 'after'
 }
 
-/** The hook's answer: which tasks it blocked for, with their counts. Nothing when it was killed. */
+/** The hook's answer: the tasks for which it blocked, with their counts. */
 export type StopResult = { readonly blocks: Readonly<Partial<Record<Task, number>>> } | 'killed'
-/** `code` is the error's, or `done`. */
+/** The result of a command. `code`: the error's code, or `done`. */
 export type CommandResult = { readonly code: string; readonly id: string | undefined } | 'killed'
 
 export interface Identity {
@@ -50,22 +51,22 @@ export interface Identity {
   readonly agent: string | undefined
 }
 
-/** The real thing: the sources in this process, or the built files as processes. */
+/** An implementation: the sources in this process, or the built files as processes. */
 export interface Real {
   readonly root: string
-  /** Virtual time, where it can be had. */
+  /** The time: virtual time, if `pass` exists. */
   nowMs(): number
-  /** Undefined where time cannot be moved. */
+  /** Lets time pass; undefined where that is not possible. */
   readonly pass: ((ms: number) => void) | undefined
   stop(stop: Stop, kill: Kill | undefined): Promise<StopResult>
   sessionStart(session: string): Promise<void>
   toolUse(command: string, output: string, identity: Identity, kill: Kill | undefined): Promise<'done' | 'killed'>
   command(words: readonly string[], identity: Identity, kill: Kill | undefined): Promise<CommandResult>
-  /** What was asked of it, for the figures. */
+  /** Figures for the log. */
   count: Record<string, number>
 }
 
-/** A marker as the model knows it. */
+/** A marker in the model. */
 interface Marker {
   readonly id: string | undefined
   readonly session: string | undefined
@@ -74,24 +75,24 @@ interface Marker {
   readonly bypassed: boolean
   readonly parsed: boolean
   readonly hasSteps: boolean
-  /** Which file it is: its place on the disk. */
+  /** The identity of its file. */
   readonly file: string
   readonly promisedMs: number
-  /** All of its text, for evidence. */
+  /** The whole text, which is evidence. */
   readonly text: string
 }
 
 interface Folder {
   marker: Marker | undefined
   guard: number | 'garbled' | undefined
-  /** Under which identity how much was counted. */
+  /** The claims: the slot that was counted under each identity. */
   claims: { readonly key: string; readonly file: string; readonly slot: number }[]
   /**
-   * Blocks since the last full reset, apart from how the count is kept: of each id, of each file, and of everything
-   * since the loop guard came (`chain`).
+   * The blocks since the last full reset, counted independently of claims and loop guard: by id, by file, and of the
+   * whole time that the loop guard existed (`chain`).
    */
   blocks: Record<string, number>
-  /** Texts that must lie somewhere in the folder, and why. */
+  /** Texts that the folder must contain, in files of any name. */
   abandoned: string[]
   unparsed: string[]
 }
@@ -117,7 +118,7 @@ const CLAIMS = '.postflight-claims'
 const isId = (text: unknown): text is string => typeof text === 'string' && /^pf_[A-Za-z0-9]{12}$/.test(text)
 const keyOf = (marker: Marker): string => marker.id ?? marker.file
 
-/** DESIGN section 6: how many continuations are spent. */
+/** The number of continuations spent (docs/design.md, "Counting continuations"). */
 function spentOf({ marker, guard, claims }: Folder): number {
   if (marker === undefined) return 0
   const counted = claims.filter(
@@ -126,7 +127,7 @@ function spentOf({ marker, guard, claims }: Folder): number {
   return Math.min(3, Math.max(typeof guard === 'number' ? guard : 0, ...counted.map((claim) => claim.slot), 0))
 }
 
-/** DESIGN section 5, row by row. */
+/** The expected result of a stop (docs/design.md, "Stops", row by row). */
 function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block' | 'cap' | 'nothing' {
   const { marker } = folder
   if (marker === undefined) return 'nothing'
@@ -152,7 +153,7 @@ function countBlock(folder: Folder, marker: Marker): void {
   }
 }
 
-// ---- what lies on the disk ----
+// ---- files on the disk ----
 
 const pathOf = (real: Real, task: Task, name: string): string => join(real.root, 'specs', task, name)
 
@@ -173,7 +174,7 @@ function readMarker(real: Real, task: Task): Marker | undefined {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) fields = value as typeof fields
   } catch {
-    // Any text is a marker.
+    // Any text makes a marker.
   }
   const string = (name: string): string | undefined => (fields?.[name] as string | undefined) || undefined
   const created = string('created')
@@ -207,7 +208,7 @@ function readClaims(real: Real, task: Task): Folder['claims'] {
   })
 }
 
-/** After a kill any intermediate state may be there; what it may be is checked by the caller. */
+/** Reads the state after a kill into the model. It may be any intermediate state, which the caller checks. */
 function resync(model: Model, real: Real, task: Task): void {
   const folder = model[task]
   folder.marker = readMarker(real, task)
@@ -215,7 +216,7 @@ function resync(model: Model, real: Real, task: Task): void {
   folder.claims = readClaims(real, task)
 }
 
-/** After ten seconds a killed process's lock and claims are nobody's any more. */
+/** Makes the lock and the claims of a killed process old, so that they no longer count as in use. */
 function ageLitter(real: Real): void {
   const old = new Date(Date.now() - 60_000)
   for (const task of TASKS) {
@@ -232,7 +233,7 @@ function ageLitter(real: Real): void {
   if (existsSync(journal)) utimesSync(journal, old, old)
 }
 
-// ---- what must always hold ----
+// ---- checks after every step ----
 
 function fail(message: string, details: object): never {
   throw new Error(`${message}\n${JSON.stringify(details, null, 2)}`)
@@ -245,9 +246,10 @@ function check(model: Model, real: Real, what: string): void {
     const say = (message: string): never => fail(`${what}: ${task}: ${message}`, { folder, seen })
     for (const [whose, blocks] of Object.entries(folder.blocks)) if (blocks > 3) say(`${blocks} blocks of ${whose}`)
     if (folder.guard === undefined) delete folder.blocks.chain
-    if ((seen === undefined) !== (folder.marker === undefined)) say('the marker is there, or is not, against the model')
+    if ((seen === undefined) !== (folder.marker === undefined))
+      say('the marker exists only in the model, or only on the disk')
     if (seen !== undefined && !isDeepStrictEqual({ ...seen, text: '' }, { ...folder.marker, text: '' })) {
-      say('the marker says something else than the model')
+      say('the marker differs from the model')
     }
     const guard = readGuard(real, task)
     if (guard !== folder.guard) say(`the loop guard is ${guard}, not ${folder.guard}`)
@@ -265,7 +267,7 @@ function everyText(real: Real, task: Task): string[] {
     .map((name) => readText(join(folder, name)) ?? '')
 }
 
-/** What a kill may leave of a promise. `resets`: the program was to end or replace it. */
+/** Checks the state after a kill. `resets`: the program was to end or replace the marker. */
 function afterKill(model: Model, real: Real, task: Task, what: string, mayCount: boolean, resets: boolean): void {
   const folder = model[task]
   const before = { ...folder, spent: spentOf(folder) }
@@ -275,8 +277,8 @@ function afterKill(model: Model, real: Real, task: Task, what: string, mayCount:
   const { marker } = folder
   if (marker === undefined) {
     if (before.marker !== undefined && !resets) say('the marker is gone')
-    // No marker, and no count that would be charged to the next one.
-    if (before.marker !== undefined && folder.guard !== undefined) say('its count is left')
+    // Without a marker there must be no count, which would count for the next one.
+    if (before.marker !== undefined && folder.guard !== undefined) say('the count of a marker that is gone is left')
     if (folder.guard === undefined) folder.blocks = {}
     return
   }
@@ -287,12 +289,12 @@ function afterKill(model: Model, real: Real, task: Task, what: string, mayCount:
     }
     return
   }
-  if (!resets) say('a marker came out of nothing')
+  if (!resets) say('a marker appeared from nowhere')
   if (after !== 0) say(`a new promise begins with ${after} spent`)
   folder.blocks = {}
 }
 
-// ---- the commands ----
+// ---- the steps ----
 
 type Step = fc.AsyncCommand<Model, Real>
 
@@ -369,7 +371,7 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
           break
         }
         case 'cap':
-          // An empty one holds nothing to keep.
+          // An empty marker has no text to keep.
           if (marker.text !== '') folder.abandoned.push(marker.text)
           folder.marker = undefined
           end(folder)
@@ -387,7 +389,7 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
 
 const killWords = (kill: Kill | undefined): string => (kill === undefined ? '' : ` killed ${kill.when} call ${kill.at}`)
 
-/** A rewrite by us: the count is carried over to what the marker is now. */
+/** A rewrite by postflight-guard: the count is carried over to the rewritten marker. */
 function rewritten(folder: Folder, marker: Marker): void {
   const spent = spentOf(folder)
   folder.marker = marker
@@ -397,7 +399,7 @@ function rewritten(folder: Folder, marker: Marker): void {
   if (!isCounted) folder.claims.push({ key: keyOf(marker), file: marker.file, slot: spent })
 }
 
-/** Text that was no marker's must stay somewhere when we replace or remove it. */
+/** Notes a text that does not parse: it must be kept when postflight-guard replaces or removes it. */
 function noteUnparsed(folder: Folder, marker: Marker | undefined): void {
   if (marker !== undefined && !marker.parsed && marker.text !== '') folder.unparsed.push(marker.text)
 }
@@ -437,7 +439,7 @@ function cliAct(
       afterKill(model, real, task, spoken, false, resets)
       const isGone = model[task].marker?.text !== marker?.text
       if (isGone) noteUnparsed(folder, marker)
-      // `clear` and `adopt` take what was abandoned; how far they came is all the same.
+      // `clear` and `adopt` take abandoned markers, at whatever point they were killed.
       if (name === 'clear' || revives)
         takeAbandoned(folder, name === 'clear' ? folder.abandoned : [abandoned], real, task)
       return
@@ -483,8 +485,8 @@ function cliAct(
 }
 
 /**
- * We take abandoned markers away; of those that were none of ours a copy stays. After a kill (`real` is given) only
- * those that are gone count as taken.
+ * Removes abandoned markers from the model. A copy of a text that does not parse must stay. After a kill (`real` is given)
+ * only those that are gone from the disk are removed.
  */
 function takeAbandoned(folder: Folder, texts: readonly (string | undefined)[], real?: Real, task?: Task): void {
   for (const text of [...texts]) {
@@ -522,7 +524,7 @@ function toolUseAct(task: Task, command: string, identity: Identity, kill: Kill 
   })
 }
 
-/** What skills write without us: the seed's marker, one with an owner, no JSON, nothing. */
+/** Texts that skills write with plain bash: the original marker, one with an owner, not JSON, an empty one. */
 type BashText = 'seed' | 'owned' | 'other' | 'garbage' | 'empty' | 'same id'
 
 let writes = 0
@@ -553,7 +555,7 @@ function bashText(kind: BashText, marker: Marker | undefined): string {
 
 const everSeen = new Set<string>()
 
-/** Plain bash writes a marker: into the file that is there (`cat >`), or a new one over it (`mv`). */
+/** Plain bash writes a marker: into the existing file (`cat >`), or as a new file that replaces it (`mv`). */
 function bashWrite(how: 'cat' | 'mv', kind: BashText, task: Task): Act {
   return new Act(`${how} ${kind} ${task}`, async (model, real) => {
     const folder = model[task]
@@ -565,7 +567,7 @@ function bashWrite(how: 'cat' | 'mv', kind: BashText, task: Task): Act {
     do {
       if (isNew) rmSync(file, { force: true })
       writeFileSync(file, text)
-      // A file that was made in the same tick as one that is gone can have its inode and its time of birth.
+      // A file that was created in the same tick as a removed one can have its inode and its birth time.
     } while (isNew && everSeen.has(fileIdentity(file) ?? '') && pause())
     const time = real.nowMs() / 1000
     utimesSync(file, time, time)
@@ -615,7 +617,7 @@ const passAct = (hours: number): Act =>
     real.pass?.(hours * HOUR_MS)
   })
 
-// ---- what is generated ----
+// ---- generated values ----
 
 const anyTask = fc.constantFrom<Task>('007_x', '007_x', '007_x', '008_y')
 const anySession = fc.constantFrom(SESSIONS[0], SESSIONS[0], SESSIONS[0], SESSIONS[1])
@@ -629,7 +631,7 @@ function killsUpTo(calls: number): fc.Arbitrary<Kill | undefined> {
   )
 }
 
-/** Sequences of everything. */
+/** Sequences of all kinds of steps. */
 export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iterable<Step>> {
   const stop = fc
     .record({
@@ -648,7 +650,7 @@ export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iter
   const steps: fc.Arbitrary<Step>[] = [
     fc.tuple(stop, killsUpTo(60)).map((args): Step => stopAct(...args)),
     fc.tuple(stop, fc.constant(undefined)).map((args): Step => stopAct(...args)),
-    // The agents that most markers here belong to.
+    // Stops of the agents to which most markers here belong.
     fc
       .constantFrom<Stop>(
         { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false },

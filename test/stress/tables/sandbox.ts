@@ -1,4 +1,4 @@
-/** Throw-away projects for a user whom rights bind, with canaries outside of them, and processes run in them. */
+/** Throw-away projects for a user who is not root, with canaries outside of them, and processes that run in them. */
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -23,23 +23,23 @@ import { dirname, join } from 'node:path'
 import { NOBODY, type ProcessResult, runProcess } from '../../support/process.ts'
 import { copyPackage } from '../../support/project.ts'
 
-/** Rights do not bind root: run by root, the tests' processes belong to nobody. */
+/** True when root runs the tests. Root ignores rights, so the tests' processes then run as the user `nobody`. */
 export const IS_ROOT = process.getuid?.() === 0
 const USER = IS_ROOT ? NOBODY : undefined
 
-/** Stands in every file outside of a project; where it is read out, somebody went where he should not. */
+/** The text of every file outside of a project: a program that prints it has read outside of the project. */
 export const CANARY = 'canary-that-nobody-may-read'
 
 /**
- * How long (ms) something may take that must be done within `ms` on a machine that has time for it. Where others keep
- * the processors busy, what is measured is them; a hang goes over this limit too.
+ * The limit (ms) for something that must be done within `ms` on an idle machine. On a busy machine the limit is higher; a
+ * hang exceeds it too.
  */
 export function limitMs(ms: number): number {
   const [load = 0] = loadavg()
   return load > 2 * availableParallelism() ? ms * 4 : ms
 }
 
-/** A copy of the package that nobody may read and start, made once for a test file. */
+/** A copy of the package that the user `nobody` may read and start; a test file creates it once. */
 export interface PackageCopy {
   readonly folder: string
   readonly launcher: string
@@ -73,9 +73,9 @@ export interface Sandbox {
   /** A path in the project. */
   at(...names: string[]): string
   write(name: string, content: string | Uint8Array): string
-  /** Gives everything to the user that processes run as. Call it when the state is made. */
+  /** Gives all files to the user that processes run as. Call it when the files are complete. */
   hand(): void
-  /** Notes what is outside the project; `outsideProblems` says what became of it. */
+  /** Records the files outside of the project; `outsideProblems` returns their changes and reads. */
   seal(): void
   outsideProblems(): string[]
   run(program: string, words: readonly string[], options?: SandboxRun): Promise<ProcessResult>
@@ -86,7 +86,7 @@ export interface SandboxRun {
   readonly input?: string
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Run as root, where the tests are. */
+  /** True to run as root, if the tests do. */
   readonly asRoot?: boolean
 }
 
@@ -118,7 +118,7 @@ export function makeSandbox(): Sandbox {
       for (const folder of [project, outside, home]) walk(folder, (target) => lchownSync(target, NOBODY, NOBODY))
     },
     seal() {
-      // Under `relatime` a read moves the time of access only where it is older than the last change.
+      // With `relatime` a read updates the access time only if that is older than the last change.
       walk(outside, (target, kind) => {
         if (kind === 'file') utimesSync(target, new Date(Date.now() - 3_600_000), new Date())
       })
@@ -141,7 +141,7 @@ export function makeSandbox(): Sandbox {
     },
     remove() {
       if (!existsSync(base)) return
-      // The owner may have been denied his own folders.
+      // Tests may have taken the owner's rights away.
       walk(base, (target, kind) => {
         if (kind === 'folder') chmodSync(target, 0o755)
       })
@@ -168,7 +168,7 @@ export function walk(target: string, visit: (target: string, kind: string) => vo
   for (const name of readdirSync(target)) walk(join(target, name), visit)
 }
 
-/** Content, rights and times of everything in a folder, without reading it in a way that would leave traces. */
+/** Kind, rights and times of everything in a folder, without reads, which would change access times. */
 function describeTree(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
   walk(folder, (target, kind) => {
@@ -179,7 +179,7 @@ function describeTree(folder: string): Record<string, string> {
   return found
 }
 
-/** Whether this file system notes when a file was read: without that the canaries show changes alone. */
+/** True when this file system records reads; otherwise the canaries show only changes. */
 export function notesReads(): boolean {
   const sandbox = makeSandbox()
   try {
@@ -198,7 +198,7 @@ export function makePipe(target: string): void {
   if (status !== 0) throw new Error(`mkfifo: ${stderr}`)
 }
 
-/** Whether a file (by size and beginning) lies somewhere below `folder`, under any name. */
+/** True when a file with this size and beginning lies below `folder`, under any name. */
 export function liesBelow(folder: string, wanted: { readonly size: number; readonly beginning: Buffer }): boolean {
   let found = false
   walk(folder, (target, kind) => {
