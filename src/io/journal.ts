@@ -21,7 +21,7 @@ export function journalPaths(root: string): { folder: string; old: string; curre
 
 /**
  * Appends entries in one write, or in several where the disk takes only a part. Never throws.
- * @returns the reason for people why the journal could not be written, or undefined.
+ * @returns the problem in words, or undefined.
  */
 export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number): string | undefined {
   if (entries.length === 0) return undefined
@@ -43,7 +43,7 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
   }
 }
 
-/** Appends to the journal of each root. Returns the reasons for people why a journal could not be written. */
+/** Appends to the journal of each root. Returns the problems in words. */
 export function appendRecorded(recorded: readonly Recorded[], nowMs: number): string[] {
   const roots = [...new Set(recorded.map((one) => one.root))]
   return roots.flatMap((root) => {

@@ -109,8 +109,8 @@ function isPending(folder: string, marker: MarkerIdentity): boolean {
 }
 
 /**
- * Corrects the loop guard after a claim was given back: it shows what is left (the remaining claims, or its number without
- * any), or is removed. It is always removed where the marker is gone: a loop guard that stayed would count for the next
+ * Corrects the loop guard after a claim was given back: it shows the remaining claims or the number that it had without
+ * claims, or is removed. It is always removed where the marker is gone: a loop guard that stayed would count for the next
  * promise here.
  */
 function settleLoopGuard(folder: string, floor: number): void {

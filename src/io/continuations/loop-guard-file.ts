@@ -31,7 +31,7 @@ export function readLoopGuard(folder: string): LoopGuard {
 export function showCount(folder: string, count: number): Claim[] {
   const guard = path.join(folder, LOOP_GUARD_FILE)
   for (;;) {
-    // Written inside the claims' folder, so that a kill leaves no litter beside the marker.
+    // Written inside the claims' folder, so that a kill leaves no temporary file beside the marker.
     replaceFile(guard, `${count}\n`, temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard')), false)
     const claims = readClaims(folder)
     const highest = Math.max(count, highestSlot(claims))

@@ -15,7 +15,7 @@ export function kindAt(path: string): PathKind | undefined {
   }
 }
 
-/** The kind that a file's status tells. */
+/** The kind of a file, from its status. */
 export function kindOfStats(
   stats: Pick<fs.StatsBase<unknown>, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO'>,
 ): PathKind {
@@ -36,8 +36,8 @@ export function realPath(path: string): string {
 }
 
 /**
- * The error code for which nothing can be created in the folder at `path`, as far as can be told without trying;
- * undefined where it can, or where there is no such folder.
+ * The error code that prevents new files in the folder at `path`, as far as can be told without trying; undefined where
+ * files can be created, or where there is no such folder.
  */
 export function unwritableBecause(path: string): string | undefined {
   try {
