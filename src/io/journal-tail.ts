@@ -21,7 +21,7 @@ export type JournalPart =
     }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** Reads whole lines from `start` (bytes) on: the last ones of very many, none where there is no such file. */
+/** Reads whole lines from `start` (bytes) on: the last ones of very many, none where the file does not exist. */
 export function readJournalPart(file: string, start: number): JournalPart {
   let descriptor: number | undefined
   try {

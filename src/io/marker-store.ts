@@ -220,7 +220,7 @@ export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
 
 /**
  * Turns an abandoned marker into a pending one: a new promise with a count of its own.
- * @returns the plan; undefined when there is no abandoned marker, or a pending one beside it.
+ * @returns the plan; undefined when the abandoned marker is missing, or a pending one lies beside it.
  */
 export function reviveAbandoned<Plan extends MarkerPlan>(
   folder: TaskFolder,

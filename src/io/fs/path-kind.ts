@@ -37,7 +37,7 @@ export function realPath(path: string): string {
 
 /**
  * The error code that prevents new files in the folder at `path`, as far as can be told without trying; undefined where
- * files can be created, or where there is no such folder.
+ * files can be created, or where the folder does not exist.
  */
 export function unwritableBecause(path: string): string | undefined {
   try {

@@ -39,7 +39,7 @@ export interface LoadedDefinition {
   readonly definition: Definition | undefined
 }
 
-/** Reads and checks a definition. @throws {PostflightError} `file-unreadable` when there is no such file. */
+/** Reads and checks a definition. @throws {PostflightError} `file-unreadable` when the file cannot be read. */
 export function loadDefinition(file: string): LoadedDefinition {
   const read = readSmallFile(file, DEFINITION_LIMIT)
   if (read.kind !== 'text' || !read.whole) {

@@ -198,7 +198,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
       main: worker([start, say('Started.'), runWorkflow('7'), say('All is done.')]),
     })
     expect(mainTurns(model.turns('main'))[2]?.lastUserText).toContain(
-      'call the tool workflow_run with the task "007_flow"',
+      'call the tool workflow_run once, with the task "007_flow"',
     )
     expect(ran.texts).toEqual(['Started.', 'All is done.'])
     expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
