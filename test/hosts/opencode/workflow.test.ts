@@ -75,7 +75,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was given up [^\n]+\.\n9 prompts were sent/,
+      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n9 prompts were sent/,
     )
     expect(ran.texts).toEqual(['All is done.'])
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
