@@ -54,15 +54,10 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
       detail: revived === undefined ? undefined : JOURNAL_DETAILS.wasAbandoned,
     },
   ])
+  const newOwner = { host_session: session, agent: agent ?? null }
   return {
     exitCode: 0,
-    data: {
-      id,
-      path: target,
-      task: folder.task,
-      revived: revived !== undefined,
-      owner: { host_session: session, agent: agent ?? null },
-    },
+    data: { id, path: target, task: folder.task, revived: revived !== undefined, owner: newOwner },
     lines: [`adopted ${displayPath(context, target)}  ${id}`],
     essential: [id],
   }

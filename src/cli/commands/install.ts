@@ -123,21 +123,28 @@ function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
-/** The settings files of a scope, and how they are changed. */
-interface Target {
-  /** The files that may hold our entries, in the order in which the host reads them. At least one. */
-  readonly files: readonly string[]
+/** What is installed in a host's settings. */
+interface Installed {
   readonly what: 'hook' | 'plugin'
   /** The name of the entry in the document of `--json`. */
   readonly key: 'command' | 'plugin'
+  /** The scope whose settings are not shared. */
+  readonly personalScope: 'local' | 'user'
+}
+
+const HOOK: Installed = { what: 'hook', key: 'command', personalScope: 'local' }
+const PLUGIN: Installed = { what: 'plugin', key: 'plugin', personalScope: 'user' }
+
+/** The settings files of a scope, and how they are changed. */
+interface Target extends Installed {
+  /** The files that may hold our entries, in the order in which the host reads them. At least one. */
+  readonly files: readonly string[]
   readonly entry: string
+  /** False if the entry holds a path on this machine. */
+  readonly portable: boolean
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
-  /** False if the entry holds a path on this machine. */
-  readonly portable: boolean
-  /** The scope whose settings are not shared. */
-  readonly personalScope: 'local' | 'user'
 }
 
 function targetOf(context: CommandContext, options: InstallOptions): Target {
@@ -146,45 +153,28 @@ function targetOf(context: CommandContext, options: InstallOptions): Target {
   }
   if (!SCOPES.includes(options.scope as never)) throw new PostflightError('scope-unknown', { scope: options.scope })
   const scope = options.scope as Scope
-  return options.host === 'opencode' ? openCodeTarget(context, scope) : claudeTarget(context, scope)
+  const project = projectFolder(context)
+  const target = (options.host === 'opencode' ? openCodeTarget : claudeTarget)(context, scope, project)
+  if (scope !== 'user') for (const file of target.files) requireInside(file, project)
+  return target
 }
 
-function claudeTarget(context: CommandContext, scope: Scope): Target {
-  const project = projectFolder(context)
-  const file = claudeSettingsPath(scope, project, context.findHome(), context.environment)
-  if (scope !== 'user') requireInside(file, project)
+function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
   const { command, portable } = hookCommand(context, scope, project)
   const entries = claudeEntries(command)
-  return {
-    files: [file],
-    what: 'hook',
-    key: 'command',
-    entry: command,
-    holds: (text, path) => findCommands(text, path).length > 0,
-    add: (text, path) => addEntries(text, entries, path),
-    remove: removeEntries,
-    portable,
-    personalScope: 'local',
-  }
+  const files = [claudeSettingsPath(scope, project, context.findHome(), context.environment)]
+  const add = (text: string, file: string): string => addEntries(text, entries, file)
+  const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
+  return { ...HOOK, files, entry: command, portable, holds, add, remove: removeEntries }
 }
 
-function openCodeTarget(context: CommandContext, scope: Scope): Target {
+function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
-  const project = projectFolder(context)
-  const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
-  if (scope !== 'user') for (const file of files) requireInside(file, project)
   const { plugin, portable } = openCodePlugin(context, scope, project)
-  return {
-    files,
-    what: 'plugin',
-    key: 'plugin',
-    entry: plugin,
-    holds: (text, file) => findPlugins(text, file).length > 0,
-    add: (text, file) => addPlugin(text, plugin, file),
-    remove: removePlugin,
-    portable,
-    personalScope: 'user',
-  }
+  const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+  const add = (text: string, file: string): string => addPlugin(text, plugin, file)
+  const holds = (text: string, file: string): boolean => findPlugins(text, file).length > 0
+  return { ...PLUGIN, files, entry: plugin, portable, holds, add, remove: removePlugin }
 }
 
 /**
