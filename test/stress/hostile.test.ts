@@ -103,14 +103,15 @@ describe.concurrent('a clone from before the session blocks no sub-agent, and do
   )
 })
 
-describe('a marker from after the session began blocks a sub-agent', () => {
+describe.concurrent('a marker from after the session began blocks a sub-agent', () => {
   it.each(CLONES)('%s', (_, clone) =>
     withSandbox(clone(), async (sandbox) => {
-      writeFileSync(sandbox.at('specs/001_fresh', MARKER), '{ "reason": "Written here." }')
       const env = hostEnvironment(sandbox, pack)
       sandbox.hand()
+      const transcript = await laterSession(sandbox)
+      writeFileSync(sandbox.at('specs/001_fresh', MARKER), '{ "reason": "Written here." }')
 
-      const { SubagentStop = '', Stop } = await askAll(sandbox, pack, env)
+      const { SubagentStop = '', Stop } = await askAll(sandbox, pack, env, transcript)
 
       const { reason } = JSON.parse(SubagentStop) as { reason?: string }
       expect(reason).toMatch(/^Written here\.\nTask 001_fresh: .* Marker: specs\/001_fresh\/\.postflight-pending$/m)
