@@ -16,6 +16,8 @@ export interface CommandContext {
   readonly cwd: string
   /** ms since the epoch. */
   readonly nowMs: number
+  /** When the process was started (ms since the epoch). */
+  readonly findStart: () => number
   /** The value of `--root`. */
   readonly rootOption: string | undefined
   /** This package's folder, which holds bin/, hooks/ and dist/. */

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { processStartMs } from '../io/process/age.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
 
@@ -16,6 +17,7 @@ void main(process.argv.slice(2), {
     environment: process.env,
     cwd: process.cwd(),
     nowMs: Date.now(),
+    findStart: processStartMs,
     rootOption,
     packageFolder,
     findHome: () => process.getBuiltinModule('node:os').homedir(),

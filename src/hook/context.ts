@@ -16,6 +16,10 @@ export interface HookContext {
   readonly nowMs: number
   /** The age of this process (ms) at which no further marker is judged. */
   readonly deadline: number
+  /** When the hook was started (ms since the epoch), which is after the agent wanted to stop. */
+  readonly findStart: () => number
+  /** When the payload's session began (ms since the epoch); undefined if that is not known. */
+  readonly findSessionBirth: () => number | undefined
 }
 
 /** The result of handling an event. */

@@ -10,7 +10,6 @@ import { errorText } from '../io/fs/errors.ts'
 import { changeMarker } from '../io/marker-store.ts'
 import { isPast } from '../io/process/age.ts'
 import { type FoundMarkers, findMarkers } from '../io/stop/observe.ts'
-import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import type { HookContext, HookResult } from './context.ts'
 
 /**
@@ -22,7 +21,7 @@ const NOTHING_FOUND: FoundMarkers = { markers: [], problems: [] }
 
 /** Notes the payload's agent as the owner of the markers whose ids its command printed. */
 export function handleToolUse(context: HookContext): HookResult {
-  const { payload, environment, deadline } = context
+  const { payload, deadline, findSessionBirth } = context
   const recorded: Recorded[] = []
   const complaints: string[] = []
   // Without an id in the output there is nothing to search for.
@@ -31,7 +30,7 @@ export function handleToolUse(context: HookContext): HookResult {
     complaints.push(ownerNotNoted(path, detail))
   }
   for (const problem of problems) complain(problem.path, problem.detail)
-  const sessionBornMs = markers.length === 0 ? undefined : sessionBirthMs(payload, environment)
+  const sessionBornMs = markers.length === 0 ? undefined : findSessionBirth()
   for (const stored of markers) {
     const { folder } = stored
     // A marker whose lock another process holds takes a second, and the answer has a time limit.

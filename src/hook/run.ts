@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
+import type { Environment } from '../core/hosts/host.ts'
 import { showsNotice } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages/errors.ts'
 import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../core/messages/stops.ts'
@@ -8,17 +9,19 @@ import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
 import { answerFor } from '../core/stop/answer-for.ts'
 import { stripControl } from '../core/text.ts'
 import { appendRecorded } from '../io/journal.ts'
+import { processStartMs } from '../io/process/age.ts'
 import { findCommandForm } from '../io/process/command-form.ts'
 import { writeAll } from '../io/process/output.ts'
-import { readStdin } from '../io/process/stdin.ts'
+import { readStdin, type StdinRead } from '../io/process/stdin.ts'
 import { findHookPlace } from '../io/root.ts'
+import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import type { HookContext, HookResult } from './context.ts'
 import { handleToolUse } from './ownership.ts'
 import { handleSessionStart } from './session-start.ts'
 import { handleStop } from './stop.ts'
 
 /**
- * The hook as a process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").
+ * The hook in any process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").
  */
 
 /** The most complaints that are printed: a hostile folder may hold very many markers. */
@@ -27,28 +30,60 @@ const MAX_COMPLAINTS = 20
 /** The age (ms) of this process after which no further marker is judged: one may take a second, and the hook has 5 s. */
 const DEADLINE_MS = 3_500
 
-const CLI = path.join(import.meta.dirname, '..', 'bin', 'postflight.js')
+/** The process that the hook runs in. A test brings its own. */
+export interface HookProcess {
+  readonly environment: Environment
+  /** The words after the program's name. */
+  readonly words: readonly string[]
+  /** @throws {Error} if that folder was removed. */
+  readonly currentFolder: () => string
+  readonly readInput: () => Promise<StdinRead>
+  readonly write: (descriptor: 1 | 2, text: string) => void
+  /** The CLI's file, for the commands that are printed. */
+  readonly cli: string
+  /** The age (ms) of this process after which no further marker is judged. */
+  readonly deadline: number
+  /** When the hook was started (ms since the epoch). */
+  readonly findStart: () => number
+  /** When the payload's session began (ms since the epoch); undefined if that is not known. */
+  readonly findSessionBirth: (payload: Payload, environment: Environment) => number | undefined
+}
+
+function thisProcess(): HookProcess {
+  return {
+    environment: process.env,
+    words: process.argv.slice(2),
+    currentFolder: () => process.cwd(),
+    readInput: readStdin,
+    write: writeAll,
+    cli: path.join(import.meta.dirname, '..', 'bin', 'postflight.js'),
+    deadline: DEADLINE_MS,
+    findStart: processStartMs,
+    findSessionBirth: sessionBirthMs,
+  }
+}
 
 /** Runs the hook from start to end. Never rejects. */
-export async function runHook(): Promise<void> {
+export async function runHook(hook: HookProcess = thisProcess()): Promise<void> {
+  const { environment, write } = hook
   let payload: Payload | undefined
   let answer: HookAnswer = ALLOW
   try {
-    if (process.env.POSTFLIGHT_DISABLE !== '1') {
-      payload = await readPayload()
-      if (payload !== undefined) answer = answerPayload(payload)
+    if (environment.POSTFLIGHT_DISABLE !== '1') {
+      payload = await readPayload(hook)
+      if (payload !== undefined) answer = answerPayload(payload, hook)
     }
   } catch (error) {
-    complain(allowedComplaint(describe(error)))
+    complain(hook, allowedComplaint(describe(error)))
   }
-  writeAll(1, formatAnswer(answer, payload !== undefined && showsNotice(payload, process.env)))
+  write(1, formatAnswer(answer, payload !== undefined && showsNotice(payload, environment)))
 }
 
-async function readPayload(): Promise<Payload | undefined> {
-  const read = await readStdin()
+async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
+  const read = await hook.readInput()
   if (read.kind === 'nothing') return EMPTY_PAYLOAD
   if (read.kind === 'text') return parsePayload(read.text)
-  complain(stdinComplaint(read.detail))
+  complain(hook, stdinComplaint(read.detail))
   return undefined
 }
 
@@ -60,26 +95,28 @@ const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> =
   SessionStart: handleSessionStart,
 }
 
-function answerPayload(payload: Payload): HookAnswer {
+function answerPayload(payload: Payload, hook: HookProcess): HookAnswer {
   const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
   if (handle === undefined) return ALLOW
-  const environment = process.env
-  const option = optionValue(process.argv.slice(2), '--root')
-  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder() })
-  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, CLI) }
+  const { environment, words, cli, deadline, findStart } = hook
+  const option = optionValue(words, '--root')
+  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder(hook) })
+  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli) }
   const { roots } = place
-  const result = handle({ payload, environment, roots, reader, nowMs: Date.now(), deadline: DEADLINE_MS })
+  const findSessionBirth = () => hook.findSessionBirth(payload, environment)
+  const nowMs = Date.now()
+  const result = handle({ payload, environment, roots, reader, nowMs, deadline, findStart, findSessionBirth })
   const { answer, notices } = answerFor(payload, result.report, reader)
-  for (const { path: folder, detail } of place.problems) complain(unreadableNotice(folder, detail))
-  for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(complaint)
-  for (const problem of appendRecorded(result.recorded, Date.now())) complain(journalComplaint(problem))
+  for (const { path: folder, detail } of place.problems) complain(hook, unreadableNotice(folder, detail))
+  for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(hook, complaint)
+  for (const problem of appendRecorded(result.recorded, Date.now())) complain(hook, journalComplaint(problem))
   return answer
 }
 
 /** The current folder; where it was removed, the file system's top, so that the other start folders still count. */
-function currentFolder(): string {
+function currentFolder(hook: HookProcess): string {
   try {
-    return process.cwd()
+    return hook.currentFolder()
   } catch {
     return path.parse(import.meta.dirname).root
   }
@@ -98,7 +135,7 @@ function describe(error: unknown): string {
     : errorMessage('internal', { detail: String(error) })
 }
 
-function complain(text: string): void {
+function complain({ write }: HookProcess, text: string): void {
   // The name of a folder may hold escape sequences.
-  writeAll(2, `${stripControl(text)}\n`)
+  write(2, `${stripControl(text)}\n`)
 }

@@ -7,18 +7,16 @@ import { recordsOf } from '../core/stop/outcome.ts'
 import { planStop, type SeenMarker } from '../core/stop/plan.ts'
 import { markerDisplayPath } from '../core/stored-marker.ts'
 import { errorText } from '../io/fs/errors.ts'
-import { processStartMs } from '../io/process/age.ts'
 import { commitStop } from '../io/stop/commit.ts'
 import { observeStop } from '../io/stop/observe.ts'
-import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** Handles `SubagentStop` and `Stop`: observes the markers, plans, commits the plan, and moves running workflows on. */
 export function handleStop(context: HookContext): HookResult {
-  const { payload, environment, roots, nowMs, deadline } = context
+  const { payload, environment, roots, nowMs, deadline, findSessionBirth } = context
   if (exemptionOf(payload, environment) !== undefined) return NOTHING_DONE
-  const occasion = { payload, nowMs, deadline, findSessionBirth: () => sessionBirthMs(payload, environment) }
+  const occasion = { payload, nowMs, deadline, findSessionBirth }
   const observed = observeStop(roots, occasion)
   const { outcomes, unchecked } = commitStop(planStop(observed, payload, nowMs), deadline)
   const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
@@ -34,7 +32,7 @@ export function handleStop(context: HookContext): HookResult {
 /** Moves the running workflows of this session on. Their driver is loaded only if there are any. */
 function driveRuns(
   markers: readonly SeenMarker[],
-  { payload, reader, nowMs, deadline }: HookContext,
+  { payload, reader, nowMs, deadline, findStart }: HookContext,
   held: boolean,
 ): { readonly report: RunReport; readonly recorded: readonly Recorded[] } {
   const { session, event, runningSubagents } = payload
@@ -52,7 +50,7 @@ function driveRuns(
   if (session === undefined || mine.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
   const returned = event === 'Stop' && runningSubagents === 0
   try {
-    const stop = { session, returned, held, nowMs, deadline, sinceMs: processStartMs() }
+    const stop = { session, returned, held, nowMs, deadline, sinceMs: findStart() }
     return loadWorkflowDriver().driveRuns(mine, stop)
   } catch (error) {
     const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))

@@ -236,6 +236,7 @@ async function runCliProgram(
   say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
 ): Promise<number> {
   const { main } = await import('../../../src/cli/main.ts')
+  const { processStartMs } = await import('../../../src/io/process/age.ts')
   let exitCode = 0
   await main(job.words ?? [], {
     version: '0.0.0',
@@ -245,6 +246,7 @@ async function runCliProgram(
       environment: process.env,
       cwd: process.cwd(),
       nowMs: Date.now(),
+      findStart: processStartMs,
       rootOption,
       packageFolder: job.packageFolder ?? job.folder,
       findHome: () => job.folder,

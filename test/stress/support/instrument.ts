@@ -66,8 +66,11 @@ export const original: Readonly<Record<string, Method>> = Object.fromEntries(
   METHODS.map((name) => [name, fs[name] as unknown as Method]),
 )
 
-/** Calls `around` for every call about a file below `folders`, and for writes to stdout and stderr. */
-export function instrument(folders: readonly string[], around: Around): void {
+/**
+ * Calls `around` for every call about a file below `folders`, and for writes to stdout and stderr. Returns a function that
+ * ends it.
+ */
+export function instrument(folders: readonly string[], around: Around): () => void {
   const files = new Map<number, string>([
     [1, '<stdout>'],
     [2, '<stderr>'],
@@ -94,6 +97,10 @@ export function instrument(folders: readonly string[], around: Around): void {
   const native = (original.realpathSync as unknown as { native: Method }).native
   realpath.native = wrap('realpathSync', native)
   syncBuiltinESMExports()
+  return () => {
+    Object.assign(methods, original)
+    syncBuiltinESMExports()
+  }
 }
 
 /** An error like Node's: for a call on a descriptor it names no file. */

@@ -79,9 +79,12 @@ let calls = 0
 let isDead = false
 let isRunning = false
 
-/** Counts every file-system call of the sources below the temporary folder, but not the tests' own calls. */
-export function instrumentSources(): void {
-  instrument([realpathSync(tmpdir())], (call, run) => {
+/**
+ * Counts every file-system call of the sources below the temporary folder, but not the tests' own calls. Returns a
+ * function that ends it.
+ */
+export function instrumentSources(): () => void {
+  return instrument([realpathSync(tmpdir())], (call, run) => {
     if (!isRunning) return run()
     if (isDead) throw new Killed()
     calls += 1
@@ -123,6 +126,8 @@ export function inProcess(root: string): Real {
     reader: { foundRoot: root, findForm: () => ({ onPath: true, script: '/postflight.js' }) },
     nowMs: nowMs(),
     deadline: Number.POSITIVE_INFINITY,
+    findStart: nowMs,
+    findSessionBirth: () => undefined,
   })
   const count: Record<string, number> = {}
   const killed = (result: unknown): void => {
@@ -177,6 +182,7 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
     environment: { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) },
     cwd: root,
     nowMs,
+    findStart: () => nowMs,
     rootOption: undefined,
     packageFolder: '/package',
     findHome: () => '/home',

@@ -3,7 +3,6 @@ import { shellIdentity } from '../../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { NEXT_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { taskWord } from '../../../core/task-folder.ts'
-import { processStartMs } from '../../../io/process/age.ts'
 import { type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
@@ -17,7 +16,7 @@ import type { NextDocument } from '../../documents/workflow/next.ts'
 export function next(context: CommandContext, task: string): CommandResult<NextDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
-  const asking = { sinceMs: processStartMs(), patience: 'command' } as const
+  const asking = { sinceMs: context.findStart(), patience: 'command' } as const
   const turn = takeTurn(folder, asking, ({ active, hostSession }) => {
     const isElsewhere = active && hostSession !== undefined && hostSession !== caller
     return isElsewhere ? undefined : { returned: true, mayPrompt: true }
