@@ -18,7 +18,7 @@ describe('in threads', () => {
 
   it('every program that is killed at a call leaves each file as it was before or after the write', async () => {
     const tally = newTally()
-    await threads.runAll(everyKill(programs, tally, (call) => call % 11 === 5))
+    await threads.runAll(everyKill(programs, tally, (call) => call % 13 === 5))
     expect(tally.flaws).toEqual([])
     expect(tally.kills).toBeGreaterThan(300)
   })
@@ -26,14 +26,14 @@ describe('in threads', () => {
   it('every program whose call fails does its work, or says what it could not write', async () => {
     const tally = newTally()
     // A different error at each call.
-    await threads.runAll(everyError(programs, tally, 10, (call, kind) => call % 3 === 0 && kind === (call / 3) % 13))
+    await threads.runAll(everyError(programs, tally, 20, (call, kind) => call % 4 === 0 && kind === (call / 4) % 13))
     expect(tally.flaws).toEqual([])
     expect(tally.errors).toBeGreaterThan(500)
   })
 
   it('one marker never blocks more than three times, whichever process is killed', async () => {
     const tally = newTally()
-    await threads.runAll(randomKills(programs[0] as Measured, 20, 1, tally))
+    await threads.runAll(randomKills(programs[0] as Measured, 12, 1, tally))
     expect(tally.flaws).toEqual([])
     expect(tally.kills).toBeGreaterThan(100)
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Compiled, compileSources } from '../stress/support/compile.ts'
+import { type Compiled, compilePreload } from '../stress/support/compile.ts'
 import { seedOf } from '../stress/tables/fuzz.ts'
 import { anySteps, newModel } from '../stress/tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from '../stress/tables/model-real.ts'
@@ -10,7 +10,7 @@ import { asProcesses, inProcess, instrumentSources, withProject } from '../stres
 let compiled: Compiled
 
 beforeAll(() => {
-  compiled = compileSources()
+  compiled = compilePreload()
 })
 afterAll(() => compiled.remove())
 
@@ -24,19 +24,19 @@ it('the hook and the commands do as the model, as processes', async () => {
         for (const [name, count] of Object.entries(real.count)) total[name] = (total[name] ?? 0) + count
       }),
     ),
-    { numRuns: 6, seed: seedOf('model of processes'), endOnFailure: true },
+    { numRuns: 5, seed: seedOf('model of processes'), endOnFailure: true },
   )
   expect(total.processes).toBeGreaterThan(5)
 })
 
-it('the hook and the commands do as the model, in this process', async () => {
-  instrumentSources()
+it('the hook and the commands do as the model, in this process', async ({ onTestFinished }) => {
+  onTestFinished(instrumentSources())
   await fc.assert(
     fc.asyncProperty(anySteps(60, true), (steps) =>
       withProject(async (root) => {
         await fc.asyncModelRun(() => ({ model: newModel(), real: inProcess(root) }), steps)
       }),
     ),
-    { numRuns: 60, seed: seedOf('model') },
+    { numRuns: 40, seed: seedOf('model') },
   )
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Compiled, compileSources } from './support/compile.ts'
+import { type Compiled, compilePreload } from './support/compile.ts'
 import { seedOf } from './tables/fuzz.ts'
 import { anySteps, newModel } from './tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from './tables/model-real.ts'
@@ -13,7 +13,7 @@ import { asProcesses, inProcess, instrumentSources, withProject } from './tables
 let compiled: Compiled
 
 beforeAll(() => {
-  compiled = compileSources()
+  compiled = compilePreload()
 })
 afterAll(() => compiled.remove())
 

@@ -29,12 +29,17 @@ export interface Compiled {
 
 const FOLDERS = ['src', 'test/stress/support', 'test/support']
 
-/** Translates all files. */
-export function compileSources(): Compiled {
+/** Translates the files that are loaded into processes of the built files. */
+export function compilePreload(): Compiled {
+  return compileSources(['test/stress/support'])
+}
+
+/** Translates all files, which is what threads need. */
+export function compileSources(folders: readonly string[] = FOLDERS): Compiled {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-compiled-')))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }\n')
   symlinkSync(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'))
-  for (const base of FOLDERS) {
+  for (const base of folders) {
     for (const name of readdirSync(join(PACKAGE, base), { recursive: true, encoding: 'utf8' })) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue
       const target = join(folder, base, name.replace(/\.ts$/, '.js'))

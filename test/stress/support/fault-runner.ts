@@ -10,7 +10,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import type { Fault, Job, Outcome } from './actor.ts'
-import { compileSources } from './compile.ts'
+import { compilePreload, compileSources } from './compile.ts'
 import type { Program } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
@@ -145,7 +145,7 @@ function beginNext(
 
 /** Runs the built files as processes. */
 export function createProcessRunner(session: string): FaultRunner {
-  const compiled = compileSources()
+  const compiled = compilePreload()
   const { base, rooms } = makeRooms()
   const preload = compiled.support('preload.js')
   let count = 0

@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import type { Outcome } from './actor.ts'
-import { compileSources } from './compile.ts'
+import { compilePreload } from './compile.ts'
 import { type Arena, arenaEnvironment, createArenaFiles, type Program } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 
@@ -22,7 +22,7 @@ export interface ProcessArena extends Arena {
 }
 
 export function createProcessArena(crowd: number): ProcessArena {
-  const compiled = compileSources()
+  const compiled = compilePreload()
   const files = createArenaFiles()
   const { root } = files
   const preload = compiled.support('preload.js')
