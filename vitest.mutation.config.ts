@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
-    exclude: ['test/property/launcher.test.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/short-properties.ts'],
     // Stryker runs each mutant in a new thread anyway, so its test files can share their modules.
     isolate: false,

@@ -3,9 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../support/payloads.ts'
 import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
-import { createProject, withoutPrivileges } from '../support/project.ts'
+import { createProject, makeOld, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
+
+/** A lock older than this (ms) was left behind. */
+const STALE_MS = 5_000
+
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
 describe.concurrent('a usage error is exit code 64 and one line on stderr', () => {
@@ -183,13 +187,15 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a lock whose process was just killed is waited for, then taken over', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
     project.marker('007_x', OWNED)
-    project.write('specs/007_x/.postflight-lock', '12345 999\n')
+    const ageMs = 4200
+    makeOld(project.write('specs/007_x/.postflight-lock', '12345 999\n'), ageMs / 3_600_000)
 
     const run = await project.cli(['step', '7', 'one'])
 
     expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.durationMs).toBeGreaterThan(STALE_MS - ageMs)
     expect(project.has('specs/007_x/.postflight-lock')).toBe(false)
   })
 
@@ -265,7 +271,7 @@ describe.concurrent('output', () => {
   it.each([{}, { NO_COLOR: '1' }, { FORCE_COLOR: '1' }, { TERM: 'xterm-256color' }])(
     'has no colour without a terminal (%j)',
     async (env) => {
-      const project = createProject()
+      const project = createProject({ processes: true })
       project.marker('007_x', OWNED)
 
       for (const words of [['inspect'], ['doctor'], ['explain'], ['--help'], ['nonsense']]) {
@@ -304,7 +310,7 @@ describe.concurrent('output', () => {
   })
 
   it('is complete, even if it is large', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
     for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
 
     const run = await project.cli(['inspect', '--json'])

@@ -498,7 +498,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('many at once make one complete marker, and all but the first renew it', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
 
     const runs = await Promise.all(Array.from({ length: 8 }, () => createFor(project, SESSION)))
 
@@ -510,7 +510,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('many sessions at once: one wins, the others exit with 1', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
 
     const runs = await Promise.all(['s1', 's2', 's3', 's4'].map((session) => createFor(project, session)))
 

@@ -30,7 +30,13 @@ interface Wired {
 
 function withPackage(): Wired {
   const project = createProject()
-  const folder = copyPackage(project.at('node_modules/postflight-guard'))
+  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+  return { project, folder: packageFolder, cli: (...words) => project.cli(words, { packageFolder }) }
+}
+
+/** The same, as processes of the copy's own files. */
+function withBuiltPackage(): Wired {
+  const { project, folder } = withPackage()
   const script = join(folder, 'bin', 'postflight.js')
   const cli = (...words: string[]) =>
     runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
@@ -44,8 +50,11 @@ async function findingsOf(cli: Wired['cli']): Promise<{ status: number | null; w
 }
 
 describe.concurrent('doctor', () => {
-  it('finds nothing wrong where the hook is installed', async () => {
-    const { cli, project } = withPackage()
+  it.each([
+    ['', withPackage],
+    [' (processes of the package)', withBuiltPackage],
+  ])('finds nothing wrong where the hook is installed%s', async (_how, make) => {
+    const { cli, project } = make()
     await cli('install')
 
     const { status, wrong, all } = await findingsOf(cli)

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
@@ -26,8 +28,10 @@ function everyRow(): Project {
   return project
 }
 
-function explainPayload(project: Project, payload: object, env: Record<string, string> = {}) {
-  return project.cli(['explain', '--payload', '-', '--json'], { input: JSON.stringify(payload), env })
+function explainPayload(project: Project, payload: object, env: Record<string, string> = {}, form = ['--json']) {
+  const file = join(project.home, 'payload.json')
+  writeFileSync(file, JSON.stringify(payload))
+  return project.cli(['explain', '--payload', file, ...form], { env })
 }
 
 function rowsOf(document: JsonDocument): unknown[] {
@@ -105,9 +109,9 @@ describe.concurrent('explain', () => {
     if (spent === undefined) project.write(`specs/${name}/.postflight-loop-guard/x`, '')
     else project.write(`specs/${name}/.postflight-loop-guard`, spent)
     const env = { CLAUDECODE: '1' }
-    const payload = JSON.stringify(subagentStop({ cwd: project.dir }))
-    const explained = await explainPayload(project, subagentStop({ cwd: project.dir }), env)
-    const shown = await project.cli(['explain', '--payload', '-'], { input: payload, env })
+    const payload = subagentStop({ cwd: project.dir })
+    const explained = await explainPayload(project, payload, env)
+    const shown = await explainPayload(project, payload, env, [])
 
     const run = await project.hook(subagentStop(), { env })
 
@@ -157,9 +161,8 @@ describe.concurrent('explain', () => {
   it('prints lines for people, without control characters', async () => {
     const project = createProject()
     project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
-    const payload = JSON.stringify(subagentStop({ hook_event_name: 'SubagentStop', agent_id: 'agent-a' }))
 
-    const run = await project.cli(['explain', '--payload', '-'], { input: payload })
+    const run = await explainPayload(project, subagentStop(), {}, [])
 
     expect(run.stdout).toContain(`SubagentStop of session ${SESSION}, agent agent-a`)
     expect(run.stdout).toContain('row 8, block: the postflight is pending')

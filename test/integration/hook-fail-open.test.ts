@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess } from '../support/process.ts'
-import { claudeHookEnv, copyPackage, createProject, type Project, withoutPrivileges } from '../support/project.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  type Project,
+  type ProjectOptions,
+  withoutPrivileges,
+} from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
 const UNOWNED = { reason: 'pending' }
@@ -17,16 +24,19 @@ const LIMIT_MS = 5000
 /** A hook that answers within this time (ms) has not waited for its stdin. */
 const AT_ONCE_MS = 2900
 
-function withMarker(fields: Readonly<Record<string, unknown>> | string): Project {
-  const project = createProject()
+/** The hook as the process that a host starts. */
+const AS_PROCESS: ProjectOptions = { processes: true }
+
+function withMarker(fields: Readonly<Record<string, unknown>> | string, options: ProjectOptions = {}): Project {
+  const project = createProject(options)
   project.marker('259_x', fields)
   return project
 }
 
 describe.concurrent('an invalid stdin allows the stop, touches nothing, and is reported on stderr', () => {
   const nested = 20_000
-  it.each<[string, string | Uint8Array]>([
-    ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
+  it.each<[string, string | Uint8Array, ProjectOptions?]>([
+    ['half an object', JSON.stringify(subagentStop()).slice(0, -20), AS_PROCESS],
     ['a brace', '{'],
     ['an array', '[]'],
     ['an array of payloads', JSON.stringify([subagentStop()])],
@@ -37,12 +47,12 @@ describe.concurrent('an invalid stdin allows the stop, touches nothing, and is r
     ['two objects', '{}{}'],
     ['binary', randomBytes(65_536)],
     ['NULs', new Uint8Array(4096)],
-    ['10 MB of binary', randomBytes(10_000_000)],
+    ['10 MB of binary', randomBytes(10_000_000), AS_PROCESS],
     ['half of 10 MB', `{"session_id":"${'x'.repeat(10_000_000)}`],
     ['an array nested 20,000 deep', '['.repeat(nested) + ']'.repeat(nested)],
-    ['half an array nested 20,000 deep', '['.repeat(nested)],
-  ])('%s', async (_what, input) => {
-    const project = withMarker(UNOWNED)
+    ['half an array nested 20,000 deep', '['.repeat(nested), AS_PROCESS],
+  ])('%s', async (_what, input, options) => {
+    const project = withMarker(UNOWNED, options)
     const before = project.snapshot()
 
     const run = await project.hook(undefined, { input })
@@ -86,8 +96,8 @@ describe.concurrent('an invalid stdin allows the stop, touches nothing, and is r
 })
 
 describe.concurrent('a valid stdin is answered as usual', () => {
-  it.each([
-    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
+  it.each<[string, string, ProjectOptions?]>([
+    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) })), AS_PROCESS],
     ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`],
     ['laid out over many lines', JSON.stringify(subagentStop(), null, 8)],
     [
@@ -96,8 +106,8 @@ describe.concurrent('a valid stdin is answered as usual', () => {
     ],
     ['with fields of the wrong types', JSON.stringify(subagentStop({ cwd: 7, background_tasks: 'x', effort: null }))],
     ['with a __proto__', `{"__proto__":{"agent_id":"main"},${JSON.stringify(subagentStop()).slice(1)}`],
-  ])('%s', async (_what, input) => {
-    const project = withMarker(OWNED)
+  ])('%s', async (_what, input, options) => {
+    const project = withMarker(OWNED, options)
 
     expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
   })
@@ -159,8 +169,11 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
 })
 
 describe.concurrent('without a marker the answer does not wait for stdin', () => {
-  it.each(['open', 'x'.repeat(1_000_000)])('%.10s', async (input) => {
-    const project = createProject()
+  it.each([
+    ['open and silent', 'open'],
+    ['a million characters', 'x'.repeat(1_000_000)],
+  ])('%s', async (_what, input) => {
+    const project = createProject(AS_PROCESS)
 
     const run = await project.hook(undefined, { input })
 
@@ -276,7 +289,8 @@ describe.concurrent('in the place of one of our files', () => {
     ['a link for the claims', `${FOLDER}/.postflight-claims`, 'ln -s ../..'],
     ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
-    const project = withMarker(OWNED)
+    // To open a pipe that nothing writes to may wait for ever.
+    const project = withMarker(OWNED, { processes: command === 'mkfifo' })
     project.write('README', 'precious')
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
@@ -296,7 +310,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a link for the journal', 'mkdir specs/.postflight && ln -s ../../README specs/.postflight/journal.jsonl'],
     ['a named pipe for the journal', 'mkdir specs/.postflight && mkfifo specs/.postflight/journal.jsonl'],
   ])('%s: the stop is blocked, and stderr says that nothing was recorded', async (_what, command) => {
-    const project = withMarker(OWNED)
+    const project = withMarker(OWNED, { processes: command.includes('mkfifo') })
     project.write('README', 'precious')
     mkdirSync(project.at('src'))
     await project.shell(command)
@@ -468,7 +482,7 @@ describe.concurrent('the hook’s surroundings', () => {
   })
 
   it("Node's own variables do not reach the hook", async () => {
-    const project = withMarker(UNOWNED)
+    const project = withMarker(UNOWNED, AS_PROCESS)
 
     const run = await project.hook(subagentStop(), {
       env: { NODE_OPTIONS: '--no-such-option', NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' },

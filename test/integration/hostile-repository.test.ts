@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   contents,
   hostEnvironment,
-  laterSession,
   makeClone,
   makeUpstream,
   NAMES,
@@ -13,31 +12,25 @@ import {
   rewriteMarkers,
   untouchable,
 } from '../stress/tables/hostile.ts'
-import { askAll, clearAsPrinted, readWords } from '../stress/tables/hostile-run.ts'
+import { askAll, askHook, clearAsPrinted, readWords } from '../stress/tables/hostile-run.ts'
 import { makePackageCopy, makeSandbox, type PackageCopy, type Sandbox } from '../stress/tables/sandbox.ts'
+import { SOURCES } from '../support/programs.ts'
 
 /** A part of `test/stress/hostile.test.ts`. */
 
+/** A marker that is older than the session by this much (ms) still counts as written in it. */
+const TOLERANCE_MS = 10_000
+
 let pack: PackageCopy
 let base: string
-let plain: Sandbox
-let links: Sandbox
 
 beforeAll(() => {
   pack = makePackageCopy()
   base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
   makeUpstream(join(base, 'plain'), {})
   makeUpstream(join(base, 'links'), { links: true })
-  // Made first and used last, because they must be older than the session that finds them.
-  plain = makeClone(join(base, 'plain'), 'core.autocrlf=true')
-  links = makeClone(join(base, 'links'))
-  for (const sandbox of [plain, links]) {
-    sandbox.hand()
-    sandbox.seal()
-  }
 })
 afterAll(() => {
-  for (const sandbox of [plain, links]) sandbox.remove()
   pack.remove()
   rmSync(base, { recursive: true, force: true })
 })
@@ -105,45 +98,68 @@ describe.concurrent('the printed clear command is safe to paste and clears its f
 })
 
 describe('a repository that was cloned before the session', () => {
+  /** Runs the hook in this process, in a session that begins when the clone is old enough. */
+  const askLater = (sandbox: Sandbox, env: Readonly<Record<string, string>>): Promise<Record<string, string>> => {
+    const options = {
+      cwd: sandbox.project,
+      env: { ...sandbox.env, ...env },
+      sessionBirthMs: Date.now() + TOLERANCE_MS + 1000,
+    }
+    return askHook(sandbox, (words, { input }) => SOURCES.hook(words, { ...options, input }))
+  }
+
   it('blocks no sub-agent, is announced in bounded words, and stays as it is', async () => {
-    const env = hostEnvironment(plain, pack)
-    const transcript = await laterSession(plain)
-    const before = contents(plain)
+    const plain = makeClone(join(base, 'plain'), 'core.autocrlf=true')
+    try {
+      const env = hostEnvironment(plain, pack)
+      plain.seal()
+      const before = contents(plain)
 
-    const { SessionStart = '', ...stops } = await askAll(plain, pack, env, transcript)
+      const { SessionStart = '', ...stops } = await askLater(plain, env)
 
-    expect(stops).toEqual({
-      SubagentStop: '{}',
-      'SubagentStop of an older client': '{}',
-      Stop: '{}',
-      PostToolUse: '{}',
-    })
-    const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
-    expect(additionalContext).toContain('according to files there, which may have come with the repository')
-    expect(additionalContext).not.toContain('IGNORE ALL')
-    expect(additionalContext.length).toBeLessThan(4000)
-    expect(untouchable(contents(plain))).toEqual(untouchable(before))
-    expect(plain.outsideProblems()).toEqual([])
+      expect(stops).toEqual({
+        SubagentStop: '{}',
+        'SubagentStop of an older client': '{}',
+        Stop: '{}',
+        PostToolUse: '{}',
+      })
+      const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
+      expect(additionalContext).toContain('according to files there, which may have come with the repository')
+      expect(additionalContext).not.toContain('IGNORE ALL')
+      expect(additionalContext.length).toBeLessThan(4000)
+      expect(untouchable(contents(plain))).toEqual(untouchable(before))
+      expect(plain.outsideProblems()).toEqual([])
+    } finally {
+      plain.remove()
+    }
   })
 
   it('with links never leads a command out of it', async () => {
-    const env = hostEnvironment(links, pack)
+    const links = makeClone(join(base, 'links'))
+    try {
+      const env = hostEnvironment(links, pack)
+      links.hand()
+      links.seal()
 
-    const answers = await askAll(links, pack, env, await laterSession(links))
+      const answers = await askLater(links, env)
 
-    expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
-    for (const words of [
-      ['inspect'],
-      ['doctor'],
-      ['logs'],
-      ['clear', '--all', '--dry-run'],
-      ['install'],
-      ['uninstall'],
-    ]) {
-      const run = await links.run(process.execPath, [pack.cli, ...words], { env })
-      expect([0, 1, 65]).toContain(run.status)
-      expect(printProblems(run)).toEqual([])
+      expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
+      links.hand()
+      for (const words of [
+        ['inspect'],
+        ['doctor'],
+        ['logs'],
+        ['clear', '--all', '--dry-run'],
+        ['install'],
+        ['uninstall'],
+      ]) {
+        const run = await links.run(process.execPath, [pack.cli, ...words], { env })
+        expect([0, 1, 65]).toContain(run.status)
+        expect(printProblems(run)).toEqual([])
+      }
+      expect(links.outsideProblems()).toEqual([])
+    } finally {
+      links.remove()
     }
-    expect(links.outsideProblems()).toEqual([])
   })
 })

@@ -317,7 +317,7 @@ describe.concurrent('install replaces our entries', () => {
   })
 
   it('and several processes at once write them once', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
     project.write(SETTINGS, LAYOUTS.tabs as string)
 
     const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))

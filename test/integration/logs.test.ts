@@ -208,7 +208,7 @@ describe.concurrent('the journal', () => {
   })
 
   it('has complete lines, even if many processes write at once', async () => {
-    const project = createProject()
+    const project = createProject({ processes: true })
     for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })
 
     await Promise.all(Array.from({ length: 8 }, () => project.hook(subagentStop())))

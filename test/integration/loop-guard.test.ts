@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SESSION, shellRan, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER } from '../support/process.ts'
-import { createProject, type HookRun, makeOld, type Project } from '../support/project.ts'
+import { createProject, type HookRun, makeOld, type Project, type ProjectOptions } from '../support/project.ts'
 
 const FOLDER = 'specs/259_x'
 const MARKER = `${FOLDER}/.postflight-pending`
@@ -16,14 +16,22 @@ const LOCK = `${FOLDER}/.postflight-lock`
 const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation: 'research', stop_hook_active: false }
 
-function withMarker(fields: object): Project {
-  const project = createProject()
+/** The hook as the process that a host starts. */
+const AS_PROCESS: ProjectOptions = { processes: true }
+
+function withMarker(fields: object, options: ProjectOptions = {}): Project {
+  const project = createProject(options)
   project.marker('259_x', { ...fields })
   return project
 }
 
 function isBlock(run: HookRun): boolean {
   return run.answer.decision === 'block'
+}
+
+/** Runs several stops at once, each as a process. */
+function stopsAtOnce(project: Project, count: number): Promise<HookRun>[] {
+  return Array.from({ length: count }, () => project.hook(subagentStop(), { program: [LAUNCHER] }))
 }
 
 /** Runs stops one after the other. Returns the number of blocks. */
@@ -40,7 +48,7 @@ describe.concurrent('at most three stops are blocked', () => {
   ])('with 16 hooks at once on one marker %s: exactly three', async (_what, fields) => {
     const project = withMarker(fields)
 
-    const runs = await Promise.all(Array.from({ length: 16 }, () => project.hook(subagentStop())))
+    const runs = await Promise.all(stopsAtOnce(project, 16))
 
     const counts = runs.filter(isBlock).map((run) => /continuation (\d) of 3/.exec(run.answer.reason ?? '')?.[1])
     expect(counts.sort()).toEqual(['1', '2', '3'])
@@ -55,17 +63,17 @@ describe.concurrent('at most three stops are blocked', () => {
     const project = withMarker(SEED)
     let blocks = 0
     for (const size of [2, 5, 2, 5]) {
-      const runs = await Promise.all(Array.from({ length: size }, () => project.hook(subagentStop())))
+      const runs = await Promise.all(stopsAtOnce(project, size))
       blocks += runs.filter(isBlock).length
     }
 
     expect(blocks).toBe(3)
   })
 
-  it.each([
-    ['deleted', 'rm -f "$GUARD"'],
-    ['emptied', ': > "$GUARD"'],
-    ['garbled', 'echo "not a number" > "$GUARD"'],
+  it.each<[string, string, ProjectOptions?]>([
+    ['deleted', 'rm -f "$GUARD"', AS_PROCESS],
+    ['emptied', ': > "$GUARD"', AS_PROCESS],
+    ['garbled', 'echo "not a number" > "$GUARD"', AS_PROCESS],
     ['an empty object', 'printf "{}" > "$GUARD"'],
     ['set back to 0', 'echo 0 > "$GUARD"'],
     ['negative', 'echo -5 > "$GUARD"'],
@@ -73,9 +81,9 @@ describe.concurrent('at most three stops are blocked', () => {
     ['binary', 'printf "\\000\\377\\001" > "$GUARD"'],
     ['a million characters', 'head -c 1000000 /dev/zero > "$GUARD"'],
     ['replaced by a rename', 'echo 1 > other && mv other "$GUARD"'],
-  ])('when the loop guard is %s between stops', async (_how, command) => {
+  ])('when the loop guard is %s between stops', async (_how, command, options) => {
     for (const fields of [WITH_ID, SEED]) {
-      const project = withMarker(fields)
+      const project = withMarker(fields, options)
       let blocks = 0
       for (let index = 0; index < 5; index++) {
         const run = await project.hook(subagentStop())
@@ -107,8 +115,8 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(await stopTimes(project, 2)).toBe(0)
   })
 
-  it.each([
-    ['in place', 'cat copy > "$MARKER"'],
+  it.each<[string, string, ProjectOptions?]>([
+    ['in place', 'cat copy > "$MARKER"', AS_PROCESS],
     ['in place, with other words', 'echo "{\\"reason\\":\\"$RANDOM$$\\"}" > "$MARKER"'],
     ['in place, emptied', ': > "$MARKER"'],
     ['by a rename', 'cp copy next && mv next "$MARKER"'],
@@ -116,9 +124,9 @@ describe.concurrent('at most three stops are blocked', () => {
     ['by removing and writing it', 'rm -f "$MARKER" && cat copy > "$MARKER"'],
     ['by an editor', 'sed -i.bak s/research/plan/ "$MARKER"'],
     ['by touch', 'touch "$MARKER"'],
-  ])('when the marker is rewritten %s between stops', async (_how, command) => {
+  ])('when the marker is rewritten %s between stops', async (_how, command, options) => {
     for (const fields of [WITH_ID, SEED]) {
-      const project = withMarker(fields)
+      const project = withMarker(fields, options)
       project.write('copy', project.read(MARKER))
       let blocks = 0
       for (let index = 0; index < 5; index++) {
@@ -213,7 +221,7 @@ describe.concurrent('at most three stops are blocked', () => {
         for (const one of [...changes, 'stop', 'stop']) {
           if (one === 'stop') blocks += await stopTimes(project, 1)
           else if (one === 'three stops at once') {
-            const runs = await Promise.all([1, 2, 3].map(() => project.hook(subagentStop())))
+            const runs = await Promise.all(stopsAtOnce(project, 3))
             blocks += runs.filter(isBlock).length
           } else if (one === 'killed stop') blocks += await killedStop(project, 25)
           else if (one === 'create') {
@@ -265,7 +273,7 @@ describe.concurrent('after a kill at any instant', () => {
       const project = withMarker(fields)
       let blocks = 0
       // An answer takes about 50 ms, so most kills hit a running hook.
-      for (let ms = 20; ms < 90; ms += 4) {
+      for (let ms = 20; ms < 90; ms += 7) {
         blocks += await killedStop(project, ms)
         if (project.has(GUARD)) expect(project.read(GUARD)).toMatch(/^[0-3]\n$/)
         for (const name of ['.postflight-pending', '.postflight-abandoned']) {
@@ -303,7 +311,7 @@ describe.concurrent('after a kill at any instant', () => {
   })
 
   it('a new lock blocks no agent', async () => {
-    const project = withMarker(WITH_ID)
+    const project = withMarker(WITH_ID, AS_PROCESS)
     project.write(LOCK, '12345 999\n')
 
     expect(await stopTimes(project, 3)).toBe(3)
@@ -345,7 +353,7 @@ describe.concurrent('the loop guard', () => {
 
     const watcher = watch()
     for (let round = 0; round < 4; round++) {
-      await Promise.all(Array.from({ length: 5 }, () => project.hook(subagentStop())))
+      await Promise.all(stopsAtOnce(project, 5))
       project.marker('259_x', SEED)
     }
     watching = false
@@ -408,7 +416,7 @@ describe.concurrent('a marker that is removed while hooks run stays removed', ()
   ])('%s', async (_how, how) => {
     for (let round = 0; round < 6; round++) {
       const project = withMarker(round % 2 === 0 ? WITH_ID : SEED)
-      const hooks = Array.from({ length: 4 }, () => project.hook(subagentStop()))
+      const hooks = stopsAtOnce(project, 4)
       // Each round removes it at another moment of the hooks' lives.
       await new Promise((resolve) => setTimeout(resolve, round * 12))
       if (how === 'clear') await project.cli(['clear', '259'])

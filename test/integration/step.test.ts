@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, type Project, type ProjectOptions } from '../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
 const NAMES = ['update status', 'link artifacts', 'git commit', 'git push']
 
-function withSteps(steps: unknown = NAMES.map((name) => ({ name, done: false }))): Project {
-  const project = createProject()
+function withSteps(
+  steps: unknown = NAMES.map((name) => ({ name, done: false })),
+  options: ProjectOptions = {},
+): Project {
+  const project = createProject(options)
   project.marker('259_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', custom: 1, steps })
   return project
 }
@@ -120,7 +123,7 @@ describe.concurrent('step', () => {
 
   it('loses no tick of several processes at once', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `step ${String.fromCharCode(97 + index)}`)
-    const project = withSteps(names)
+    const project = withSteps(names, { processes: true })
 
     const runs = await Promise.all(names.map((name) => project.cli(['step', '259', name])))
 

@@ -1,10 +1,10 @@
 /** A run whose process is killed at any write, on a real disk: the next process continues it. */
 
-import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../support/process.ts'
-import { createProject, type JsonDocument, type Project } from '../support/project.ts'
+import { createProject, type JsonDocument, makeOld, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
 
@@ -83,7 +83,6 @@ describe('a transition that is killed at any write', () => {
       ['artifacts/make/1-made.json', 'check.json', 'step-results/work/1-1.json', 'step-results/work/1-2.json'].sort(),
     )
 
-    // In parallel, because each run waits for the lock of a killed process.
     const killedAt = async (call: number): Promise<boolean> => {
       const folder = copyOf(template, `killed-${call}`)
       const killed = await template.shell(
@@ -91,6 +90,9 @@ describe('a transition that is killed at any write', () => {
         { cwd: folder, env: { DIE_AT: String(call) } },
       )
       if (killed.signal !== 'SIGKILL') return false
+      // A lock that a killed process left is waited for until it is stale.
+      const lock = join(folder, IN_TASK, 'workflow', '.postflight-lock')
+      if (existsSync(lock)) makeOld(lock, 1)
       const resumed = await template.cli(['workflow', 'resume', '7'], { cwd: folder })
       expect(resumed.status, `call ${call}: ${resumed.stderr}`).toBe(0)
       const next = (await template.cli(['workflow', 'next', '7', '--json'], { cwd: folder })).json()
@@ -101,8 +103,9 @@ describe('a transition that is killed at any write', () => {
       expect(litter, `call ${call}`).toEqual([])
       return true
     }
-    const died = (await Promise.all(Array.from({ length: 40 }, (_, call) => killedAt(call)))).filter(Boolean).length
+    let died = 0
     // After the last write, the process is not killed.
+    while (died < 40 && (await killedAt(died))) died += 1
     expect(died).toBeLessThan(40)
     expect(died).toBeGreaterThan(8)
   }, 300_000)

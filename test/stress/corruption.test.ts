@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CORRUPTIONS, type Command, listCells, STOPS, SUBJECTS, type Subject, TABLE } from './tables/corruption.ts'
-import { observe, observeFreshLock } from './tables/corruption-run.ts'
+import { observe, observeFreshLock, observeManyLocks } from './tables/corruption-run.ts'
 import { IS_ROOT, makePackageCopy, notesReads, type PackageCopy } from './tables/sandbox.ts'
 
 /** Each of our files, broken in every way: the whole table in `tables/corruption.ts`. */
@@ -48,5 +48,8 @@ for (const subject of Object.keys(SUBJECTS) as Subject[]) {
 describe.concurrent('a lock that another process holds, or left a moment ago', () => {
   it('is waited for by a command until it is stale, and by the hook for a second', async () => {
     expect(await observeFreshLock(pack)).toEqual({ hook: 'n', hookInTime: true, command: 0, commandInTime: true })
+  })
+  it('is waited for by the hook no longer than its time, where there are many', async () => {
+    expect(await observeManyLocks(pack)).toEqual({ stdout: '{}\n', ranOutOfTime: true, inTime: true })
   })
 })

@@ -23,11 +23,11 @@ describe('for any payload and any marker', () => {
     const seed = seedOf('hook')
     const cases = fc.sample(processCase, { numRuns: 1600, seed })
 
-    const { problems, processes, letters } = await runCases(cases, (index) => index % 4 === 0)
+    const { problems, runs, letters } = await runCases(cases, (index) => index % 4 === 0)
 
-    console.info(`hook: ${processes} processes, ${JSON.stringify(letters)}`)
+    console.info(`hook: ${runs} processes, ${JSON.stringify(letters)}`)
     expect(problems).toEqual([])
-    expect(processes).toBeGreaterThanOrEqual(2000)
+    expect(runs).toBeGreaterThanOrEqual(2000)
     expect(letters.block).toBeGreaterThan(100)
   })
 })

@@ -1,4 +1,4 @@
-/** Creates throw-away projects, and runs the built hook and CLI in them. */
+/** Creates throw-away projects, and runs the hook and the CLI in them: the sources in this process, or the built files. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -19,13 +19,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { readDocument } from './documents.ts'
 import type { Fields } from './payloads.ts'
-import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
+import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from './process.ts'
+import { PROCESSES, type ProgramOptions, SOURCES } from './programs.ts'
 
 /** Options for running the hook or the CLI in a project. */
-export interface RunOptions extends Partial<Omit<ProcessOptions, 'env'>> {
+export interface RunOptions extends Partial<Omit<ProgramOptions, 'env'>> {
   /** Variables that are added to the clean environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
@@ -34,8 +35,18 @@ export interface RunOptions extends Partial<Omit<ProcessOptions, 'env'>> {
 export interface HookOptions extends RunOptions {
   /** The hook's own arguments, such as SessionStart. */
   readonly words?: readonly string[]
-  /** The command that is started instead of `hooks/postflight-hook`. */
+  /** The command that is started, as a process, instead of `hooks/postflight-hook`. */
   readonly program?: readonly [string, ...string[]]
+}
+
+/** What a project is like. It is a repository, which bounds every search. */
+export interface ProjectOptions {
+  readonly name?: string
+  /** `false` leaves out the folder that makes it a root. */
+  readonly specs?: boolean
+  readonly git?: boolean
+  /** Starts the built hook and CLI as processes, which takes some 50 times as long. */
+  readonly processes?: boolean
 }
 
 /** The result of a hook. */
@@ -85,19 +96,16 @@ export interface Project {
   shell(script: string, options?: RunOptions & { readonly shell?: string }): Promise<ProcessResult>
 }
 
-/** Folders to remove after the last test of the file: tests run side by side, so none can remove them earlier. */
 const made: string[] = []
-afterAll(() => {
-  for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
-}, 60_000)
 
-/**
- * Creates a project that is removed after the file's tests. It is a repository, which bounds every search. `specs: false`
- * leaves out the folder that makes it a root.
- */
-export function createProject(
-  options: { readonly name?: string; readonly specs?: boolean; readonly git?: boolean } = {},
-): Project {
+/** Removes the projects of a test file. Its tests run side by side, so none of them can do that earlier. */
+export function removeProjects(): void {
+  for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+}
+
+/** Creates a project that is removed after the file's tests. */
+export function createProject(options: ProjectOptions = {}): Project {
+  const programs = options.processes === true ? PROCESSES : SOURCES
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
   made.push(base)
   const dir = join(base, options.name ?? 'project')
@@ -110,8 +118,11 @@ export function createProject(
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
   const at = (...names: string[]): string => join(dir, ...names)
 
-  const run = (program: string, words: readonly string[], given: RunOptions = {}): Promise<ProcessResult> =>
-    runProcess(program, words, { ...given, cwd: given.cwd ?? dir, env: { ...env, ...given.env } })
+  const inside = (given: RunOptions): ProgramOptions => ({
+    ...given,
+    cwd: given.cwd ?? dir,
+    env: { ...env, ...given.env },
+  })
 
   const write = (name: string, text: string | Uint8Array, mode?: number): string => {
     const target = at(name)
@@ -144,20 +155,23 @@ export function createProject(
     snapshot: (name = '.') => snapshotOf(at(name)),
     journal: () => journalOf(dir),
     async hook(payload, given = {}) {
-      const [program, ...first] = given.program ?? [LAUNCHER]
+      const { program, words = [], ...rest } = given
       const input = typeof payload === 'object' ? JSON.stringify({ cwd: given.cwd ?? dir, ...payload }) : payload
-      const result = await run(program, [...first, ...(given.words ?? [])], { input, ...given })
+      const options = inside({ input, ...rest })
+      const result = await (program === undefined
+        ? programs.hook(words, options)
+        : runProcess(program[0], [...program.slice(1), ...words], options))
       expect({ status: result.status, signal: result.signal }, result.stderr).toEqual({ status: 0, signal: null })
       expect(result.stdout).toMatch(/^\{.*\}\n$/)
       return { ...result, answer: JSON.parse(result.stdout) as HookRun['answer'] }
     },
     async cli(words, given = {}) {
-      const result = await run(process.execPath, [CLI, ...words], given)
+      const result = await programs.cli(words, inside(given))
       expect(result.signal).toBe(null)
       expect([0, 1, 64, 65, 73], result.stderr).toContain(result.status)
       return { ...result, json: () => readDocument(words, result.stdout) as JsonDocument }
     },
-    shell: (script, given = {}) => run(given.shell ?? 'sh', ['-c', script], given),
+    shell: (script, { shell = 'sh', ...given } = {}) => runProcess(shell, ['-c', script], inside(given)),
   }
 }
 
@@ -236,18 +250,4 @@ export function copyPackage(folder: string): string {
     cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
   }
   return folder
-}
-
-/** Holds locks until the test ends, as a process that never releases them would. */
-export function holdLocks(
-  project: Project,
-  names: readonly string[],
-  onTestFinished: (action: () => void) => void,
-): void {
-  const hold = (): void => {
-    for (const name of names) project.write(name, '')
-  }
-  hold()
-  const timer = setInterval(hold, 500)
-  onTestFinished(() => clearInterval(timer))
 }

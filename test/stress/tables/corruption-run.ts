@@ -374,3 +374,21 @@ export async function observeFreshLock(pack: PackageCopy) {
     sandbox.remove()
   }
 }
+
+/** What the hook answers where the locks of many markers are held that it wants to write its agent into. */
+export async function observeManyLocks(pack: PackageCopy) {
+  const sandbox = makeSandbox()
+  try {
+    const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
+    for (const [at, id] of ids.entries()) {
+      sandbox.write(`specs/00${at}_x/.postflight-pending`, JSON.stringify({ id, cc_session_id: SESSION }))
+    }
+    sandbox.hand()
+    for (const at of ids.keys()) sandbox.write(`specs/00${at}_x/.postflight-lock`, '')
+    const input = JSON.stringify(shellRan('cat ids', ids.join(' '), { cwd: sandbox.project, agent_id: 'agent-a' }))
+    const { stdout, stderr, durationMs } = await sandbox.run(pack.launcher, [], { input })
+    return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: durationMs < limitMs(5000) }
+  } finally {
+    sandbox.remove()
+  }
+}

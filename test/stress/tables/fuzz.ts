@@ -1,4 +1,4 @@
-/** Generated payloads and markers, for the decision in this process and for the hook as a process. */
+/** Generated payloads and markers, for the decision alone and for the whole hook on a disk. */
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { answerFor, NOTHING_TO_REPORT } from '../../../src/core/stop/answer-for.
 import { predictOutcomes, recordsOf } from '../../../src/core/stop/outcome.ts'
 import { planStop, type SeenMarker } from '../../../src/core/stop/plan.ts'
 import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields } from '../../property/arbitraries.ts'
-import { HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
+import { HOOK_BUNDLE, LAUNCHER, type ProcessOptions, type ProcessResult, runProcess } from '../../support/process.ts'
 import { limitMs } from './sandbox.ts'
 
 /** The seed of a run, which FUZZ_SEED repeats. */
@@ -252,12 +252,22 @@ export const processCase = fc.record({
 })
 export type ProcessCase = typeof processCase extends fc.Arbitrary<infer T> ? T : never
 
-/** Runs every case, some of them on two copies of the same project. Returns the problems and the number of processes. */
-export async function runCases(cases: readonly ProcessCase[], copies: (index: number) => boolean) {
+/** Runs the hook, by its launcher or without it. */
+type RunHook = (byLauncher: boolean, options: ProcessOptions) => Promise<ProcessResult>
+
+const asProcess: RunHook = (byLauncher, options) =>
+  byLauncher ? runProcess(LAUNCHER, [], options) : runProcess(process.execPath, [HOOK_BUNDLE], options)
+
+/** Runs every case, some of them on two copies of the same project. Returns the problems and the number of runs. */
+export async function runCases(
+  cases: readonly ProcessCase[],
+  copies: (index: number) => boolean,
+  runHook: RunHook = asProcess,
+) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-fuzz-')))
   const problems: string[] = []
   const letters = { block: 0, notice: 0, context: 0, allow: 0 }
-  let processes = 0
+  let runs = 0
   let next = 0
   const work = async (): Promise<void> => {
     for (let index = next++; index < cases.length; index = next++) {
@@ -269,8 +279,8 @@ export async function runCases(cases: readonly ProcessCase[], copies: (index: nu
       if (isTwice) cpSync(first, second, { recursive: true, preserveTimestamps: true })
       const lines: string[] = []
       for (const folder of isTwice ? [first, second] : [first]) {
-        const seen = await runCase(folder, one)
-        processes += 1
+        const seen = await runCase(folder, one, runHook)
+        runs += 1
         problems.push(...seen.problems.map((problem) => `case ${index}: ${problem}\n${describeCase(one)}`))
         lines.push(seen.line.replaceAll(folder, '<project>'))
       }
@@ -283,7 +293,7 @@ export async function runCases(cases: readonly ProcessCase[], copies: (index: nu
   }
   try {
     await Promise.all([work(), work(), work(), work()])
-    return { problems, processes, letters }
+    return { problems, runs, letters }
   } finally {
     rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   }
@@ -311,7 +321,7 @@ function layOut(folder: string, { folders }: ProcessCase): void {
   }
 }
 
-async function runCase(folder: string, { payload, event, claude, launcher }: ProcessCase) {
+async function runCase(folder: string, { payload, event, claude, launcher }: ProcessCase, runHook: RunHook) {
   const problems: string[] = []
   const before = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const env = {
@@ -322,8 +332,7 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
   }
   // The event comes first; the same key later in the payload replaces it.
   const input = event === undefined ? payload : payload.replace(/^\{/, `{"hook_event_name":"${event}",`)
-  const [program, words] = launcher ? [LAUNCHER, []] : [process.execPath, [HOOK_BUNDLE]]
-  const run = await runProcess(program, words, { cwd: folder, env, input })
+  const run = await runHook(launcher, { cwd: folder, env, input })
   if (run.status !== 0 || run.signal !== null) problems.push(`ended with ${run.status ?? run.signal}: ${run.stderr}`)
   if (run.durationMs > limitMs(5000)) problems.push(`took ${Math.round(run.durationMs)} ms`)
   const problem = lineProblem(run.stdout)

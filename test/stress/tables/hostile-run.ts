@@ -3,20 +3,33 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subagentStop } from '../../support/payloads.ts'
+import type { ProcessResult } from '../../support/process.ts'
 import { lineProblem } from './fuzz.ts'
 import { contents, hostEnvironment, hostPayloads, printedCommand, printedFallback, printProblems } from './hostile.ts'
 import { limitMs, makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
 
+/** Runs the hook in a sandbox. */
+type RunHook = (words: readonly string[], options: { readonly input: string }) => Promise<ProcessResult>
+
 /** The launcher's answers to every payload of a session. @throws {Error} for any problem. */
-export async function askAll(
+export function askAll(
   sandbox: Sandbox,
   pack: PackageCopy,
   env: Readonly<Record<string, string>>,
   transcript?: string,
 ): Promise<Record<string, string>> {
+  return askHook(sandbox, (words, { input }) => sandbox.run(pack.launcher, words, { input, env }), transcript)
+}
+
+/** The same, with another way to run the hook. */
+export async function askHook(
+  sandbox: Sandbox,
+  runHook: RunHook,
+  transcript?: string,
+): Promise<Record<string, string>> {
   const answers: Record<string, string> = {}
   for (const { name, words, payload } of hostPayloads(sandbox.project, transcript)) {
-    const run = await sandbox.run(pack.launcher, words, { input: JSON.stringify(payload), env })
+    const run = await runHook(words, { input: JSON.stringify(payload) })
     const problems = [lineProblem(run.stdout), ...printProblems(run)].filter((problem) => problem !== undefined)
     if (run.status !== 0) problems.push(`exit code ${run.status}`)
     if (run.durationMs > limitMs(5000)) problems.push(`took ${run.durationMs} ms`)
