@@ -130,7 +130,7 @@ describe.concurrent('a marker from after the session began blocks a sub-agent', 
 
       const { reason = '' } = JSON.parse(SubagentStop) as { reason?: string }
       expect(reason.length).toBeLessThanOrEqual(REASON_LIMIT)
-      expect(reason).toMatch(/And \d+ more pending markers of yours: postflight inspect lists them\./)
+      expect(reason).toMatch(/You have \d+ more pending markers: postflight inspect lists them\./)
     }))
 })
 
