@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../support/payloads.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createSourceProject, type Project } from '../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
 const ABANDONED = 'specs/259_x/.postflight-abandoned'
@@ -22,7 +22,7 @@ function markerOf(project: Project): Record<string, unknown> {
 
 describe.concurrent('adopt', () => {
   it("makes the current host session the owner of another session's marker", async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
 
     const run = await project.cli(['adopt', '259'], { env: ENV })
@@ -46,7 +46,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('gives the marker to the agent that ran it, once the host names that agent', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
     const run = await project.cli(['adopt', '259'], { env: ENV })
 
@@ -56,7 +56,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('takes the agent from the options', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
 
     await project.cli(['adopt', '259', '--host-session', SESSION, '--agent', 'main'])
@@ -65,7 +65,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('keeps the count of a pending marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     await project.hook(subagentStop())
     await project.hook(subagentStop())
@@ -76,7 +76,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('makes an abandoned marker pending again, as a new promise with its own count', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     expect(project.has(ABANDONED)).toBe(true)
@@ -93,7 +93,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('prefers the pending marker to an abandoned one', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
     project.write(ABANDONED, JSON.stringify({ operation: 'older' }))
 
@@ -104,7 +104,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('gives an id to a marker that has none, so that its owner can be learnt', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', { session_id: 'sess_1', operation: 'research' })
 
     await project.cli(['adopt', '259'], { env: ENV })
@@ -113,7 +113,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('keeps the text of a marker that does not parse', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', 'sess_1736700000_abc123')
 
     await project.cli(['adopt', '259'], { env: ENV })
@@ -123,7 +123,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('undoes an emergency bypass', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', { ...OTHERS, stop_hook_active: true })
 
     await project.cli(['adopt', '259', '--agent', 'agent-a'], { env: ENV })
@@ -132,7 +132,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('is a usage error where no host session is known', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
     const before = project.snapshot()
 
@@ -144,7 +144,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('exits with 1 where there is no marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
 
     expect((await project.cli(['adopt', '259'], { env: ENV })).status).toBe(1)
@@ -152,7 +152,7 @@ describe.concurrent('adopt', () => {
   })
 
   it.each(['', 'two\nlines'])('refuses an impossible host session: %j', async (session) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OTHERS)
     const before = project.snapshot()
 

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { createProject } from '../support/project.ts'
+import { createSourceProject } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
 const MARKER = 'specs/259_x/.postflight-pending'
 
 describe.concurrent('bypass', () => {
   it('allows the next stop, which removes marker, loop guard and claims', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     await project.hook(subagentStop())
 
@@ -22,7 +22,7 @@ describe.concurrent('bypass', () => {
   })
 
   it('works for the next stop of any agent and any session', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
 
     await project.cli(['bypass', '259'])
@@ -34,7 +34,7 @@ describe.concurrent('bypass', () => {
   it.each(['', 'sess_1', 'a=b\nc=d\n', '[1,2]', '{"half":'])(
     'works for a marker that does not parse, and keeps its text: %j',
     async (text) => {
-      const project = createProject()
+      const project = createSourceProject()
       project.marker('259_x', text)
 
       const run = await project.cli(['bypass', '259'])
@@ -48,7 +48,7 @@ describe.concurrent('bypass', () => {
   )
 
   it('--all bypasses every marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('.', '')
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -65,7 +65,7 @@ describe.concurrent('bypass', () => {
   })
 
   it('--all bypasses the others where one is broken, and names that one', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
     project.marker('002_b', OWNED)
 
@@ -77,13 +77,13 @@ describe.concurrent('bypass', () => {
   })
 
   it('--all succeeds where there is no marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 0, stdout: 'no markers to bypass\n' })
   })
 
   it('exits with 1 for a task without a marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
 
     const run = await project.cli(['bypass', '259'])
@@ -94,7 +94,7 @@ describe.concurrent('bypass', () => {
   })
 
   it('is a usage error without a task, and with a task and --all', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect((await project.cli(['bypass'])).status).toBe(64)
     expect((await project.cli(['bypass', '259', '--all'])).status).toBe(64)

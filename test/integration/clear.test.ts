@@ -1,14 +1,14 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, subagentStop } from '../support/payloads.ts'
-import { createProject, hoursAgo, makeOld, type Project } from '../support/project.ts'
+import { createSourceProject, hoursAgo, makeOld, type Project } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 
 /** A task whose marker has used two continuations, with older abandoned markers and files of the task itself. */
 async function usedTask(): Promise<Project> {
-  const project = createProject()
+  const project = createSourceProject()
   project.write('specs/259_x/.postflight-abandoned', '{}')
   project.write('specs/259_x/.postflight-abandoned.1', '{}')
   project.write('specs/259_x/plan.md', '# Plan')
@@ -70,7 +70,7 @@ describe.concurrent('clear', () => {
   })
 
   it.each(['259', '259_x', '7', 'no_such_task'])('succeeds where nothing is there (%s)', async (task) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
     const before = project.snapshot()
 
@@ -85,7 +85,7 @@ describe.concurrent('clear', () => {
   })
 
   it('succeeds where there is no specs/', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
 
     const runs = [await project.cli(['clear', '259']), await project.cli(['clear', '--all'])]
 
@@ -103,7 +103,7 @@ describe.concurrent('clear', () => {
   })
 
   it('clears specs/ itself as "."', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('.', OWNED)
     project.marker('259_x', OWNED)
 
@@ -114,7 +114,7 @@ describe.concurrent('clear', () => {
   })
 
   it('keeps the text of a marker that does not parse', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', 'session=abc\ntask=259\n')
 
     await project.cli(['clear', '259'])
@@ -123,7 +123,7 @@ describe.concurrent('clear', () => {
   })
 
   it('keeps every such text under a name of its own', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     for (const text of ['one', 'two', 'three']) {
       project.marker('259_x', text)
       await project.cli(['clear', '259'])
@@ -133,7 +133,7 @@ describe.concurrent('clear', () => {
   })
 
   it.each(['a folder', 'a link'])('refuses a marker that is %s, and removes nothing', async (kind) => {
-    const project = createProject()
+    const project = createSourceProject()
     const target = project.write('precious', 'precious')
     mkdirSync(project.at('specs/259_x'))
     if (kind === 'a link') symlinkSync(target, project.at('specs/259_x/.postflight-pending'))
@@ -164,7 +164,7 @@ describe.concurrent('clear', () => {
     'archive/-x',
     '.',
   ])('works by the commands of the block’s reason, for a marker in %j', async (task) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(task, OWNED)
     project.marker('001_other', { ...OWNED, cc_session_id: OTHER_SESSION })
     const { answer } = await project.hook(subagentStop())
@@ -178,7 +178,7 @@ describe.concurrent('clear', () => {
   })
 
   it('clears the folder with a marker where two folders have the same name', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/012_x'))
     project.marker('archive/012_x', OWNED)
 
@@ -188,7 +188,7 @@ describe.concurrent('clear', () => {
   })
 
   it('refuses where two folders of the same name have a marker, and names both', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('012_x', OWNED)
     project.marker('archive/012_x', OWNED)
 
@@ -217,7 +217,7 @@ describe.concurrent('clear', () => {
 
 describe.concurrent('clear --all', () => {
   it('clears every task, whatever is in its marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('.', '')
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', 'garbage')
@@ -233,7 +233,7 @@ describe.concurrent('clear --all', () => {
   })
 
   it('clears the others where one cannot be cleared, and names that one', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_a', OWNED)
     mkdirSync(project.at('specs/002_b/.postflight-pending'), { recursive: true })
     project.marker('003_c', OWNED)
@@ -249,7 +249,7 @@ describe.concurrent('clear --all', () => {
 
 describe.concurrent('clear --orphaned', () => {
   it('clears what no session will come back for, and leaves every live marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_live', OWNED)
     project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })
     project.marker('003_other_live', { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(2) })

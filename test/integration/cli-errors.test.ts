@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../support/payloads.ts'
 import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
-import { createProject, makeOld, withoutPrivileges } from '../support/project.ts'
+import { createProject, createSourceProject, makeOld, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 
@@ -40,7 +40,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     [['create', '\u001b[31m\nforged line']],
     [['--x\nforged']],
   ])('%j', async (words) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
     const before = project.snapshot()
 
@@ -62,7 +62,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     [['workflow', 'nonsense'], 'postflight workflow --help'],
     [['workflow', 'start', '7'], 'postflight workflow start --help'],
   ])('%j names the right help', async (words, help) => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect((await project.cli(words)).stderr).toContain(`\`${help}\``)
   })
@@ -74,14 +74,14 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     [['create', '1234567_x'], /the task number 1234567 is too large: the maximum is 999999/],
     [['create', `${'9'.repeat(300)}`, 'x'], /the task number 9+… is too large: the maximum is 999999/],
   ])('%j says what is too long', async (words, said) => {
-    const run = await createProject().cli(words)
+    const run = await createSourceProject().cli(words)
 
     expect(run).toMatchObject({ status: 64, stderr: expect.stringMatching(said) })
     expect(run.stderr.length).toBeLessThan(150)
   })
 
   it('cuts a very long word', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['inspect', 'x'.repeat(100_000)])
 
@@ -98,7 +98,7 @@ describe.concurrent('a negative result is exit code 1', () => {
     [['adopt', '9', '--host-session', 's']],
     [['bypass', '7']],
   ])('%j', async (words) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
 
     const run = await project.cli(words)
@@ -110,7 +110,7 @@ describe.concurrent('a negative result is exit code 1', () => {
   it.each([[['step', '.', '1']], [['bypass', '.']], [['adopt', '.', '--host-session', 's']]])(
     'without advice that would be refused: %j',
     async (words) => {
-      const { stderr, status } = await createProject().cli(words)
+      const { stderr, status } = await createSourceProject().cli(words)
 
       expect(status).toBe(1)
       expect(stderr).toMatch(/^postflight: no marker in specs\/ itself/)
@@ -121,7 +121,7 @@ describe.concurrent('a negative result is exit code 1', () => {
   it.each(['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph'])(
     'for an unknown task of workflow %s, with the command that lists the tasks',
     async (command) => {
-      const { stderr, status } = await createProject().cli(['workflow', command, '999'])
+      const { stderr, status } = await createSourceProject().cli(['workflow', command, '999'])
 
       expect(status).toBe(1)
       expect(stderr).toContain('`postflight workflow status` lists')
@@ -132,7 +132,7 @@ describe.concurrent('a negative result is exit code 1', () => {
   it.each([[['step', '7', 'one']], [['bypass', '--all']], [['logs']], [['adopt', '7', '--host-session', 's']]])(
     'without a root: %j',
     async (words) => {
-      const project = createProject({ specs: false })
+      const project = createSourceProject({ specs: false })
 
       const run = await project.cli(words)
 
@@ -154,7 +154,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
     ['install in a read-only project', '.', ['install'], '.claude'],
     ['install in a read-only .claude', '.claude', ['install'], '.claude'],
   ])('%s', async (_what, folder, words, named) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('.claude'))
     if (folder === '.') await project.shell('rmdir .claude')
     project.marker('007_x', OWNED)
@@ -176,7 +176,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a lock that is a folder is exit code 65 at once, because waiting would not help', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('007_x', OWNED)
     mkdirSync(project.at('specs/007_x/.postflight-lock'))
 
@@ -187,7 +187,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a lock whose process was just killed is waited for, then taken over', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     project.marker('007_x', OWNED)
     const ageMs = 4200
     makeOld(project.write('specs/007_x/.postflight-lock', '12345 999\n'), ageMs / 3_600_000)
@@ -200,7 +200,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a journal that cannot be written leads to a note, and the command succeeds', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/.postflight', 'no folder')
 
     const run = await project.cli(['create', '7', 'x'])
@@ -229,8 +229,8 @@ describe.concurrent('output', () => {
   it.each(COMMANDS.map((words) => [words]))(
     'of %j is one JSON document with --json, before or after the command',
     async (words) => {
-      const first = createProject()
-      const second = createProject()
+      const first = createSourceProject()
+      const second = createSourceProject()
       for (const project of [first, second]) project.marker('007_x', OWNED)
 
       const before = await first.cli(['--json', ...words])
@@ -243,7 +243,7 @@ describe.concurrent('output', () => {
   )
 
   it.each(COMMANDS.map((words) => [words]))('of %j with --quiet is only what a script needs', async (words) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('007_x', OWNED)
 
     const run = await project.cli([...words, '--quiet'])
@@ -258,7 +258,7 @@ describe.concurrent('output', () => {
     [['inspect', '9'], 'task-unknown', 1],
     [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
   ])('of an error with --json is a document too: %j', async (words, code, status) => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli([...words, '--json'])
 
@@ -271,7 +271,7 @@ describe.concurrent('output', () => {
   it.each([{}, { NO_COLOR: '1' }, { FORCE_COLOR: '1' }, { TERM: 'xterm-256color' }])(
     'has no colour without a terminal (%j)',
     async (env) => {
-      const project = createProject({ processes: true })
+      const project = createProject()
       project.marker('007_x', OWNED)
 
       for (const words of [['inspect'], ['doctor'], ['explain'], ['--help'], ['nonsense']]) {
@@ -283,7 +283,7 @@ describe.concurrent('output', () => {
 
   const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)('has colour on a terminal, and none with NO_COLOR', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('007_x', OWNED)
     const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
 
@@ -295,7 +295,7 @@ describe.concurrent('output', () => {
   })
 
   it('ends without an error when the reader goes away', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
 
     const run = await runProcess(process.execPath, [CLI, 'inspect'], {
@@ -310,7 +310,7 @@ describe.concurrent('output', () => {
   })
 
   it('is complete, even if it is large', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     for (let index = 0; index < 300; index++) project.marker(`${index}_x`, { ...OWNED, reason: 'long '.repeat(500) })
 
     const run = await project.cli(['inspect', '--json'])
@@ -321,14 +321,14 @@ describe.concurrent('output', () => {
 
 describe.concurrent('help and version', () => {
   it.each(['--version', '-V'])('%s prints the version', async (word) => {
-    const project = createProject()
+    const project = createSourceProject()
     const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
 
     expect(await project.cli([word])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
   it('lists every command and every exit code', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const { stdout, status } = await project.cli(['--help'])
 
@@ -346,7 +346,7 @@ describe.concurrent('help and version', () => {
   it.each('create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(' '))(
     '%s --help shows an example',
     async (command) => {
-      const project = createProject()
+      const project = createSourceProject()
 
       const run = await project.cli([command, '--help'])
 
@@ -358,8 +358,8 @@ describe.concurrent('help and version', () => {
 
 describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   it('name the project, from anywhere', async () => {
-    const project = createProject()
-    const other = createProject()
+    const project = createSourceProject()
+    const other = createSourceProject()
     project.marker('007_x', OWNED)
 
     const byOption = await other.cli(['inspect', '--json', '--root', project.dir])
@@ -370,7 +370,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   })
 
   it('may be relative, and a link', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     symlinkSync(project.dir, join(project.base, 'link'))
     mkdirSync(project.at('src'))
 
@@ -381,7 +381,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   })
 
   it('are a usage error if they name no folder: another project must not be found instead', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('007_x', OWNED)
 
     const byOption = await project.cli(['clear', '--all', '--root', 'nowhere'])
@@ -409,7 +409,7 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
   })
 
   it('is not the exit code of a broken bundle: Node’s own is 1', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('007_x', OWNED)
 
     // With such a small stack Node itself fails, as it may with a broken bundle.

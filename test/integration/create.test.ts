@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, subagentStop } from '../support/payloads.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 const SEED_WORDS = ['259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
 const SEED_MARKER = 'specs/259_prove_completeness/.postflight-pending'
@@ -19,7 +19,7 @@ function createFor(project: Project, session: string, ...more: string[]) {
 
 describe.concurrent('create writes the marker', () => {
   it('with every required field of the protocol, in the task folder', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     const before = Date.now()
 
     const run = await project.cli(['create', ...SEED_WORDS])
@@ -42,7 +42,7 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('and prints its path and its id', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['create', ...SEED_WORDS])
 
@@ -53,7 +53,7 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['create', ...SEED_WORDS, '--quiet'])
 
@@ -61,7 +61,7 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('and prints one JSON document with --json', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await createFor(project, SESSION, '--agent', 'agent-a')
 
@@ -76,7 +76,7 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('with the values of all options', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await createFor(
       project,
@@ -99,7 +99,7 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('without the agent main for a type of sub-agent, even if main’s shell runs it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const env = { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: SESSION }
 
     await project.cli(['create', ...SEED_WORDS, '--agent-type', 'worker'], { env })
@@ -111,13 +111,13 @@ describe.concurrent('create writes the marker', () => {
   })
 
   it('and warns that a marker of main without a session blocks no stop', async () => {
-    const run = await createProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
+    const run = await createSourceProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
 
     expect(run.stdout).toContain('a marker for a main conversation blocks nothing')
   })
 
   it('and no other file but the journal', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await project.cli(['create', ...SEED_WORDS])
 
@@ -134,7 +134,7 @@ describe.concurrent('create writes the marker', () => {
 
 describe.concurrent('create finds or makes the task folder', () => {
   it('pads the number to three digits', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await project.cli(['create', '7', 'x'])
 
@@ -142,7 +142,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('keeps a number of more than three digits as it is', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await project.cli(['create', '12345', 'x'])
 
@@ -150,7 +150,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('finds the folder again by its number and by its name', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['create', ...SEED_WORDS])
 
     const byNumber = await project.cli(['create', '259', '--json'])
@@ -161,7 +161,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('makes specs/ beside the nearest .git, from a folder below it', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     mkdirSync(project.at('src', 'deep'), { recursive: true })
 
     await project.cli(['create', '7', 'x'], { cwd: project.at('src', 'deep') })
@@ -171,7 +171,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('makes specs/ in the current folder outside any repository', async () => {
-    const project = createProject({ specs: false, git: false })
+    const project = createSourceProject({ specs: false, git: false })
 
     await project.cli(['create', '7', 'x'])
 
@@ -179,7 +179,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('makes specs/ in the folder that --root names', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     mkdirSync(project.at('elsewhere'))
 
     await project.cli(['create', '7', 'x', '--root', 'elsewhere'])
@@ -189,7 +189,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('asks for a slug where the task has no folder yet', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['create', '7'])
 
@@ -199,7 +199,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('refuses a second folder for a number', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['create', ...SEED_WORDS])
 
     const run = await project.cli(['create', '259', 'another_slug'])
@@ -210,7 +210,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('reports a number with several folders', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/007_a'))
     mkdirSync(project.at('specs/007_b'))
 
@@ -221,7 +221,7 @@ describe.concurrent('create finds or makes the task folder', () => {
   })
 
   it('does not reopen an archived task by its number', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
 
     const run = await project.cli(['create', '12', 'y'])
@@ -252,7 +252,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   ]
 
   it.each(BAD_SLUGS)('slug %j', async (slug) => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
 
     const run = await project.cli(['create', '--skill', 's', '--', '259', slug])
 
@@ -264,7 +264,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   })
 
   it('a slug that begins with a dash, without -- before it', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
 
     const run = await project.cli(['create', '259', '-x'])
 
@@ -275,7 +275,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   it.each(['../259_x', '/tmp/259_x', '1.5', '-1', '0x10', '..', '.', 'no_number', '9999999', ''])(
     'task %j',
     async (task) => {
-      const project = createProject({ specs: false })
+      const project = createSourceProject({ specs: false })
 
       const run = await project.cli(['create', '--', task, 'slug'])
 
@@ -287,7 +287,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   it.each(['--skill', '--operation', '--session-id', '--host-session', '--agent', '--agent-type', '--step'])(
     'a %s that is empty or has several lines',
     async (option) => {
-      const project = createProject({ specs: false })
+      const project = createSourceProject({ specs: false })
 
       const lines = await project.cli(['create', '7', 'x', option, 'two\nlines'])
       const empty = await project.cli(['create', '7', 'x', option, ''])
@@ -299,7 +299,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   )
 
   it.each(['--host-session', '--agent', '--agent-type'])('a %s that is longer than any id', async (option) => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
 
     const run = await project.cli(['create', '7', 'x', option, 'x'.repeat(257)])
 
@@ -310,7 +310,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   })
 
   it('more steps than a marker can have', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     const steps = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--step', `s${at}`]).flat()
 
     const run = await project.cli(['create', '7', 'x', ...steps(101)])
@@ -322,7 +322,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   })
 
   it('specs/ that is a link to elsewhere', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     mkdirSync(join(project.base, 'elsewhere'))
     symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
 
@@ -334,7 +334,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   })
 
   it('a task folder that is a link to elsewhere', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(join(project.base, 'elsewhere'))
     symlinkSync(join(project.base, 'elsewhere'), project.at('specs/007_x'))
 
@@ -345,7 +345,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   })
 
   it.each(['a link', 'a folder'])('a marker that is %s', async (kind) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
     if (kind === 'a folder') mkdirSync(project.at('specs/007_x/.postflight-pending'))
     else symlinkSync(project.write('mine.txt', 'precious'), project.at('specs/007_x/.postflight-pending'))
@@ -371,7 +371,7 @@ describe.concurrent('create learns host session and agent from the environment',
     ['an empty variable', { CLAUDE_CODE_SESSION_ID: '', QWEN_CODE_SESSION_ID: 'q' }, 'q', undefined],
     ['ours before a host', { POSTFLIGHT_HOST_SESSION: 'p', CLAUDE_CODE_SESSION_ID: 'c' }, 'p', undefined],
   ] as const)('of %s', async (_name, env, session, agent) => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await project.cli(['create', ...SEED_WORDS], { env })
 
@@ -380,7 +380,7 @@ describe.concurrent('create learns host session and agent from the environment',
   })
 
   it('options override it, and its agent is not combined with another session', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const env = { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'a' }
 
     await project.cli(['create', ...SEED_WORDS, '--host-session', 'given'], { env })
@@ -392,7 +392,7 @@ describe.concurrent('create learns host session and agent from the environment',
 
 describe.concurrent('create where a marker is pending', () => {
   it('of another session: exits with 1, names the session, and changes nothing', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createFor(project, SESSION)
     const before = project.snapshot()
 
@@ -406,7 +406,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of another session, with --force: replaces it and restarts the count', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     const former = readMarker(project)
@@ -421,7 +421,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of the same session for the same operation: keeps id, count, ticks and unknown fields', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createFor(project, SESSION, '--step', 'one', '--step', 'two')
     await project.cli(['step', '259', 'one'])
     await project.hook(subagentStop())
@@ -446,7 +446,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of the same session for another operation: makes a new promise with its own count', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
@@ -461,7 +461,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of another skill’s session: exits with 1', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_prove_completeness', { session_id: 'sess_1', operation: 'research' })
     const before = project.snapshot()
 
@@ -474,7 +474,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('that does not parse: keeps its text', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_prove_completeness', 'sess_1736700000_abc123')
 
     const run = await project.cli(['create', ...SEED_WORDS])
@@ -485,7 +485,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('removes what an earlier promise left behind: loop guard and claims without a marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
@@ -498,7 +498,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('many at once make one complete marker, and all but the first renew it', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
 
     const runs = await Promise.all(Array.from({ length: 8 }, () => createFor(project, SESSION)))
 
@@ -510,7 +510,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('many sessions at once: one wins, the others exit with 1', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
 
     const runs = await Promise.all(['s1', 's2', 's3', 's4'].map((session) => createFor(project, session)))
 

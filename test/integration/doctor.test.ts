@@ -6,7 +6,7 @@ import { SESSION, subagentStop } from '../support/payloads.ts'
 import { type ProcessResult, runProcess } from '../support/process.ts'
 import {
   copyPackage,
-  createProject,
+  createSourceProject,
   hoursAgo,
   type JsonDocument,
   type Project,
@@ -29,7 +29,7 @@ interface Wired {
 }
 
 function withPackage(): Wired {
-  const project = createProject()
+  const project = createSourceProject()
   const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
   return { project, folder: packageFolder, cli: (...words) => project.cli(words, { packageFolder }) }
 }
@@ -222,7 +222,7 @@ describe.concurrent('doctor', () => {
   ])(
     'finds %s that cannot be written, so that no stop can be blocked, and writes nothing',
     async (_what, folder, said) => {
-      const project = createProject()
+      const project = createSourceProject()
       project.marker('007_x', { cc_session_id: SESSION })
       project.write(`specs/007_x/${CLAIMS_FOLDER}/.gitignore`, '*\n')
       const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
@@ -267,7 +267,7 @@ describe.concurrent('doctor', () => {
   })
 
   it('does not suggest create where create refuses to make specs/', async () => {
-    const project = createProject({ git: false, specs: false })
+    const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
 
     const { all } = await findingsOf((...words) => project.cli(words, { cwd: project.home }))
@@ -290,7 +290,7 @@ describe.concurrent('doctor', () => {
   })
 
   it('that cannot read specs/ reports that, and not that it cannot write', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
     const user = withoutPrivileges(project)
     chmodSync(project.at('specs'), 0)
@@ -353,7 +353,7 @@ describe.concurrent('a hook that is installed more than once', () => {
   ])(
     'in the settings of %j is found, with the commands that leave one: uninstall in %j',
     async (scopes, superfluous) => {
-      const project = createProject()
+      const project = createSourceProject()
       for (const scope of scopes) await project.cli(['install', '--scope', scope])
       const cli = (...words: string[]) => project.cli(words)
 
@@ -397,7 +397,7 @@ describe.concurrent('a hook that is installed more than once', () => {
   })
 
   it('as this copy and as another one is found, and this copy stays', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['install', '--scope', 'local'])
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
     project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks } }))
@@ -430,10 +430,10 @@ describe.concurrent('a hook that is installed more than once', () => {
   })
 
   it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {
-    const home = createProject()
+    const home = createSourceProject()
     const inHome = (...words: string[]) => home.cli(words, { cwd: home.home })
     await inHome('install', '--scope', 'user')
-    const linked = createProject()
+    const linked = createSourceProject()
     const inLinked = (...words: string[]) => linked.cli(words)
     await inLinked('install')
     symlinkSync('settings.json', linked.at('.claude/settings.local.json'))

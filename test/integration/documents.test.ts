@@ -8,7 +8,7 @@ import { JOURNAL_ENTRY_DOCUMENT } from '../../src/cli/documents/logs.ts'
 import { commandIn } from '../support/documents.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { startCli } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createSourceProject, type Project } from '../support/project.ts'
 
 /** A command line, the project that it needs, and a part of the document that it prints. */
 interface Row {
@@ -160,7 +160,7 @@ describe.concurrent('a document with --json', () => {
   it.each(ROWS.map((row) => [row.words.join(' '), row] as const))(
     '%s',
     async (_line, { words, holds, ready, payload }) => {
-      const project = createProject()
+      const project = createSourceProject()
       await ready?.(project)
 
       const run = await project.cli([...words, '--json'], {
@@ -185,7 +185,7 @@ describe.concurrent('a document with --json', () => {
   })
 
   it('is printed on each line with --watch', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await aborted(project)
 
     const run = await project.cli(['workflow', 'status', '7', '--watch', '--json'])
@@ -195,7 +195,7 @@ describe.concurrent('a document with --json', () => {
   })
 
   it('is an entry of the journal on each line with --follow', async ({ expect, onTestFinished }) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":1}\n{"event":"clear"}\n')
     const { stdout } = startCli(project, ['logs', '--follow', '--json'], onTestFinished)
 

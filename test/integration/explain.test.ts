@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
-import { createProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
+import { createSourceProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
 
 const OWNED = {
   cc_session_id: SESSION,
@@ -15,7 +15,7 @@ const OWNED = {
 
 /** A marker for each row of the table. */
 function everyRow(): Project {
-  const project = createProject()
+  const project = createSourceProject()
   project.marker('001_bypassed', { ...OWNED, stop_hook_active: true })
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
   project.marker('004_expired', { created: hoursAgo(25) })
@@ -104,7 +104,7 @@ describe.concurrent('explain', () => {
     ['a marker without continuations left', '007_spent', '3\n'],
     ['a marker that cannot be counted', '007_spent', undefined],
   ])('predicts exactly the notice that Claude Code gets for %s', async (_what, name, spent) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(name, OWNED)
     if (spent === undefined) project.write(`specs/${name}/.postflight-loop-guard/x`, '')
     else project.write(`specs/${name}/.postflight-loop-guard`, spent)
@@ -147,7 +147,7 @@ describe.concurrent('explain', () => {
 
   it('prints commands with --root where the agent’s folder does not lead to the root, as the hook does', async () => {
     const project = everyRow()
-    const elsewhere = createProject()
+    const elsewhere = createSourceProject()
     const env = { POSTFLIGHT_ROOT: project.dir }
     const payload = subagentStop({ cwd: elsewhere.dir })
 
@@ -159,7 +159,7 @@ describe.concurrent('explain', () => {
   })
 
   it('prints lines for people, without control characters', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
 
     const run = await explainPayload(project, subagentStop(), {}, [])
@@ -184,7 +184,7 @@ describe.concurrent('explain', () => {
     ['a list', '[]', 65],
     ['half an object', '{"a":', 65],
   ])('refuses a payload that is %s', async (_what, text, status) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('payload.json', text)
 
     const run = await project.cli(['explain', '--payload', 'payload.json'])
@@ -194,7 +194,7 @@ describe.concurrent('explain', () => {
   })
 
   it('refuses a payload file that does not exist', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['explain', '--payload', 'nowhere.json'])
 
@@ -203,7 +203,7 @@ describe.concurrent('explain', () => {
   })
 
   it('says which stop it assumes without a payload', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const without = await project.cli(['explain'])
     const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
@@ -213,7 +213,7 @@ describe.concurrent('explain', () => {
   })
 
   it('says so where there is no root', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
 
     expect((await project.cli(['explain'])).stdout).toContain('none of the start folders leads to a specs/ folder')
   })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
 import { canRun } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createSourceProject, type Project } from '../support/project.ts'
 
 /** Markers that other programs and older skills write, and the commands that they use. */
 
@@ -72,7 +72,7 @@ describe.concurrent("the pattern's own bash lines", () => {
       /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending is not JSON/,
     ],
   ])('make a marker that blocks: %s', async (_what, script, reason) => {
-    const project = createProject()
+    const project = createSourceProject()
     expect(await bash(project, script)).toMatchObject({ status: 0, stderr: '' })
 
     const first = await project.hook(subagentStop())
@@ -87,7 +87,7 @@ describe.concurrent("the pattern's own bash lines", () => {
   })
 
   it('clear the marker: no stop is blocked any more, and the next marker starts with a new count', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
@@ -100,7 +100,7 @@ describe.concurrent("the pattern's own bash lines", () => {
   })
 
   it('find and read marker and loop guard by the lines of the debugging section', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
 
@@ -115,7 +115,7 @@ describe.concurrent("the pattern's own bash lines", () => {
   })
 
   it.runIf(canRun('jq --version'))('free a stuck agent by the jq line', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
 
@@ -131,7 +131,7 @@ describe.concurrent("the pattern's own bash lines", () => {
   })
 
   it('and the CLI take turns with one marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await bash(project, STAGE_1)
 
     const created = await project.cli(['create', '259', '--session-id', BASH_ENV.session_id, '--json'])
@@ -179,7 +179,7 @@ describe.concurrent('a marker of any other form', () => {
   ]
 
   it.each(FORMS)('blocks, and stays as it is: %s', async (_form, content) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(MARKER, content)
     const { '.postflight-pending': before } = project.snapshot(FOLDER)
 
@@ -200,7 +200,7 @@ describe.concurrent('a marker of any other form', () => {
       ['adopt', '259', '--host-session', SESSION],
       ['create', '259', '--force', '--operation', 'plan'],
     ]) {
-      const project = createProject()
+      const project = createSourceProject()
       project.write(MARKER, content)
       const { '.postflight-pending': before } = project.snapshot(FOLDER)
 
@@ -212,7 +212,7 @@ describe.concurrent('a marker of any other form', () => {
   })
 
   it('is never cleared without a copy after it was abandoned', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(MARKER, 'sess_1')
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
 
@@ -222,7 +222,7 @@ describe.concurrent('a marker of any other form', () => {
   })
 
   it('blocks in specs/ itself, the old global place', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/.postflight-pending', 'sess_1\n')
 
     const { answer } = await project.hook(subagentStop())
@@ -233,7 +233,7 @@ describe.concurrent('a marker of any other form', () => {
   })
 
   it('does not block a main conversation', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(MARKER, '')
 
     expect((await project.hook(stop())).stdout).toBe('{}\n')
@@ -241,7 +241,7 @@ describe.concurrent('a marker of any other form', () => {
   })
 
   it('keeps the count that an older shell hook wrote', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(MARKER, '')
     project.write(GUARD, '2')
 
@@ -252,7 +252,7 @@ describe.concurrent('a marker of any other form', () => {
 
 describe.concurrent("a skill's `git add -A` in the middle of its postflight", () => {
   it('adds no file of ours to the repository but marker and loop guard', async () => {
-    const project = createProject({ git: false })
+    const project = createSourceProject({ git: false })
     project.marker('259_prove_completeness', { cc_session_id: SESSION, agent_id: 'agent-a' })
     await project.hook(subagentStop())
     const env = { PATH: process.env.PATH, HOME: project.home, GIT_CONFIG_NOSYSTEM: '1' }

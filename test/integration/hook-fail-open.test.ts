@@ -24,8 +24,8 @@ const LIMIT_MS = 5000
 /** A hook that answers within this time (ms) has not waited for its stdin. */
 const AT_ONCE_MS = 2900
 
-/** The hook as the process that a host starts. */
-const AS_PROCESS: ProjectOptions = { processes: true }
+/** For the rows of a long table: a few of its rows start the process that a host starts. */
+const SOURCES: ProjectOptions = { sources: true }
 
 function withMarker(fields: Readonly<Record<string, unknown>> | string, options: ProjectOptions = {}): Project {
   const project = createProject(options)
@@ -36,21 +36,21 @@ function withMarker(fields: Readonly<Record<string, unknown>> | string, options:
 describe.concurrent('an invalid stdin allows the stop, touches nothing, and is reported on stderr', () => {
   const nested = 20_000
   it.each<[string, string | Uint8Array, ProjectOptions?]>([
-    ['half an object', JSON.stringify(subagentStop()).slice(0, -20), AS_PROCESS],
-    ['a brace', '{'],
-    ['an array', '[]'],
-    ['an array of payloads', JSON.stringify([subagentStop()])],
-    ['null', 'null'],
-    ['a number', '7'],
-    ['a string', '"SubagentStop"'],
-    ['prose', 'SubagentStop please'],
-    ['two objects', '{}{}'],
-    ['binary', randomBytes(65_536)],
-    ['NULs', new Uint8Array(4096)],
-    ['10 MB of binary', randomBytes(10_000_000), AS_PROCESS],
-    ['half of 10 MB', `{"session_id":"${'x'.repeat(10_000_000)}`],
-    ['an array nested 20,000 deep', '['.repeat(nested) + ']'.repeat(nested)],
-    ['half an array nested 20,000 deep', '['.repeat(nested), AS_PROCESS],
+    ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
+    ['a brace', '{', SOURCES],
+    ['an array', '[]', SOURCES],
+    ['an array of payloads', JSON.stringify([subagentStop()]), SOURCES],
+    ['null', 'null', SOURCES],
+    ['a number', '7', SOURCES],
+    ['a string', '"SubagentStop"', SOURCES],
+    ['prose', 'SubagentStop please', SOURCES],
+    ['two objects', '{}{}', SOURCES],
+    ['binary', randomBytes(65_536), SOURCES],
+    ['NULs', new Uint8Array(4096), SOURCES],
+    ['10 MB of binary', randomBytes(10_000_000)],
+    ['half of 10 MB', `{"session_id":"${'x'.repeat(10_000_000)}`, SOURCES],
+    ['an array nested 20,000 deep', '['.repeat(nested) + ']'.repeat(nested), SOURCES],
+    ['half an array nested 20,000 deep', '['.repeat(nested)],
   ])('%s', async (_what, input, options) => {
     const project = withMarker(UNOWNED, options)
     const before = project.snapshot()
@@ -97,15 +97,20 @@ describe.concurrent('an invalid stdin allows the stop, touches nothing, and is r
 
 describe.concurrent('a valid stdin is answered as usual', () => {
   it.each<[string, string, ProjectOptions?]>([
-    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) })), AS_PROCESS],
-    ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`],
-    ['laid out over many lines', JSON.stringify(subagentStop(), null, 8)],
+    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
+    ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`, SOURCES],
+    ['laid out over many lines', JSON.stringify(subagentStop(), null, 8), SOURCES],
     [
       'with a value nested 20,000 deep',
       `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)},${JSON.stringify(subagentStop()).slice(1)}`,
+      SOURCES,
     ],
-    ['with fields of the wrong types', JSON.stringify(subagentStop({ cwd: 7, background_tasks: 'x', effort: null }))],
-    ['with a __proto__', `{"__proto__":{"agent_id":"main"},${JSON.stringify(subagentStop()).slice(1)}`],
+    [
+      'with fields of the wrong types',
+      JSON.stringify(subagentStop({ cwd: 7, background_tasks: 'x', effort: null })),
+      SOURCES,
+    ],
+    ['with a __proto__', `{"__proto__":{"agent_id":"main"},${JSON.stringify(subagentStop()).slice(1)}`, SOURCES],
   ])('%s', async (_what, input, options) => {
     const project = withMarker(OWNED, options)
 
@@ -173,7 +178,7 @@ describe.concurrent('without a marker the answer does not wait for stdin', () =>
     ['open and silent', 'open'],
     ['a million characters', 'x'.repeat(1_000_000)],
   ])('%s', async (_what, input) => {
-    const project = createProject(AS_PROCESS)
+    const project = createProject()
 
     const run = await project.hook(undefined, { input })
 
@@ -290,7 +295,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
     // To open a pipe that nothing writes to may wait for ever.
-    const project = withMarker(OWNED, { processes: command === 'mkfifo' })
+    const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
     project.write('README', 'precious')
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
@@ -310,7 +315,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a link for the journal', 'mkdir specs/.postflight && ln -s ../../README specs/.postflight/journal.jsonl'],
     ['a named pipe for the journal', 'mkdir specs/.postflight && mkfifo specs/.postflight/journal.jsonl'],
   ])('%s: the stop is blocked, and stderr says that nothing was recorded', async (_what, command) => {
-    const project = withMarker(OWNED, { processes: command.includes('mkfifo') })
+    const project = withMarker(OWNED, { sources: !command.includes('mkfifo') })
     project.write('README', 'precious')
     mkdirSync(project.at('src'))
     await project.shell(command)
@@ -482,7 +487,7 @@ describe.concurrent('the hook’s surroundings', () => {
   })
 
   it("Node's own variables do not reach the hook", async () => {
-    const project = withMarker(UNOWNED, AS_PROCESS)
+    const project = withMarker(UNOWNED)
 
     const run = await project.hook(subagentStop(), {
       env: { NODE_OPTIONS: '--no-such-option', NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' },

@@ -4,15 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE } from '../support/process.ts'
-import { hoursAgo, createProject as makeProject, type Project, type ProjectOptions } from '../support/project.ts'
+import { createProject, hoursAgo, type Project } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
 const GUARD = 'specs/259_x/.postflight-loop-guard'
-
-/** The hook as a process: the launcher looks first, and must look where the hook does. */
-function createProject(options: ProjectOptions = {}): Project {
-  return makeProject({ processes: true, ...options })
-}
 
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')

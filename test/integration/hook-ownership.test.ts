@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../support/payloads.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
 const CREATE = 'postflight create 259 x --operation research'
@@ -219,7 +219,7 @@ describe.concurrent('the owner is written', () => {
   })
 
   it('unless another process holds the lock: after at most a second the hook gives up, and stderr says so', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
 
@@ -232,7 +232,7 @@ describe.concurrent('the owner is written', () => {
   })
 
   it('unless other processes hold many locks: when its time is over the hook gives up, and stderr says so', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
     for (const [at, id] of ids.entries()) project.marker(`00${at}_x`, { id, cc_session_id: SESSION })
     for (const at of ids.keys()) project.write(`specs/00${at}_x/.postflight-lock`, '')

@@ -24,7 +24,7 @@ function guardOf(project: Project, task = TASK): string | undefined {
 
 describe.concurrent('a pending marker', () => {
   it('blocks three stops of its agent, then allows the stop and is kept as abandoned', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     const words = ['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
     await project.cli([...words, '--host-session', SESSION, '--agent', 'agent-a'])
     const promised = project.read(MARKER)
@@ -176,7 +176,7 @@ describe.concurrent('a pending marker', () => {
 
 describe.concurrent('at the limit', () => {
   it('the user of Claude Code is told', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     project.marker(TASK, OWNED)
     const env = claudeHookEnv(project, SESSION)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop(), { env })
@@ -650,7 +650,7 @@ describe.concurrent('the hook is started', () => {
   })
 
   it('by the launcher with --root', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     project.marker(TASK, OWNED)
 
     const run = await project.hook(subagentStop({ cwd: '/' }), { words: ['--root', project.dir], cwd: '/' })

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
-import { createProject, hoursAgo, type JsonDocument } from '../support/project.ts'
+import { createSourceProject, hoursAgo, type JsonDocument } from '../support/project.ts'
 
 const OWNED = {
   id: 'pf_abcdefghijkl',
@@ -20,7 +20,7 @@ const OWNED = {
 
 describe.concurrent('inspect', () => {
   it('shows state, owner, age, continuations, steps and problems', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', { ...OWNED, created: hoursAgo(3), task_number: '259' })
     await project.hook(subagentStop({ agent_type: 'planner' }))
 
@@ -77,7 +77,7 @@ describe.concurrent('inspect', () => {
     ['one of a workflow', { ...OWNED, workflow: true }, { state: 'pending', workflow: true }],
     ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'pending', reason: null }],
   ])('describes %s', async (_what, content, expected) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', content as string)
 
     const { markers } = (await project.cli(['inspect', '--json'])).json()
@@ -86,7 +86,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows abandoned markers after pending ones', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/001_a/.postflight-abandoned', JSON.stringify(OWNED))
     project.marker('002_b', OWNED)
 
@@ -100,7 +100,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows one task, by its number or its name', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_a', OWNED)
     project.marker('002_b', OWNED)
 
@@ -112,7 +112,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('exits with 1 for an unknown task', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['inspect', '9'])
 
@@ -121,7 +121,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('exits with 0 by default, and with --exit-code with 1 when any marker is pending', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const statuses: (number | null)[] = [(await project.cli(['inspect', '--exit-code'])).status]
     project.marker('259_x', OWNED)
     statuses.push((await project.cli(['inspect'])).status)
@@ -134,8 +134,8 @@ describe.concurrent('inspect', () => {
   })
 
   it('says so where there is nothing to show', async () => {
-    const empty = createProject()
-    const none = createProject({ specs: false })
+    const empty = createSourceProject()
+    const none = createSourceProject({ specs: false })
 
     expect((await empty.cli(['inspect'])).stdout).toBe(`no markers in ${empty.at('specs')}\n`)
     expect((await none.cli(['inspect'])).stdout).toBe('no specs/ folder here\n')
@@ -143,7 +143,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows markers that cannot be read', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
     mkdirSync(project.at('specs/002_b'))
     symlinkSync('nowhere', project.at('specs/002_b/.postflight-pending'))
@@ -161,7 +161,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('writes nothing', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     project.marker('001_old', { created: hoursAgo(30) })
     const before = project.snapshot()
@@ -172,7 +172,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('prints no control characters of markers and folder names', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\r\n\u0000'
     const fields = Object.fromEntries(
       ['id', 'skill', 'operation', 'reason', 'cc_session_id', 'agent_id', 'agent_type', 'created', hostile].map(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
-import { type CliRun, copyPackage, createProject, type JsonDocument, type Project } from '../support/project.ts'
+import { type CliRun, copyPackage, createSourceProject, type JsonDocument, type Project } from '../support/project.ts'
 
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
@@ -35,7 +35,7 @@ function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult>
 
 describe.concurrent('install --host opencode', () => {
   it('lists the plugin in a new opencode.json, which uninstall removes', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await install(project)
     const again = await install(project)
@@ -49,7 +49,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('keeps comments and layout to the byte, and a backup, which uninstall restores', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, COMMENTED)
 
     const run = await install(project, '--json')
@@ -65,7 +65,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('uninstall removes only our entry from a file that has changed since', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, COMMENTED)
     await install(project)
     project.write(CONFIG, project.read(CONFIG).replace('"mcp": {}', '"mcp": { "x": {} }'))
@@ -78,7 +78,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('names a package in node_modules by a relative path', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const cli = cliIn(project)
 
     const run = await cli('install', '--host', 'opencode')
@@ -91,7 +91,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('writes to opencode.jsonc where it exists, and to the user’s folder', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('opencode.jsonc', '{}\n')
 
     await install(project)
@@ -108,7 +108,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('writes nothing with --dry-run', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, COMMENTED)
     const before = project.snapshot()
 
@@ -122,7 +122,7 @@ describe.concurrent('install --host opencode', () => {
     ['a file that is not JSON', '{ "plugin": [', 65],
     ['plugins that are not a list', '{ "plugin": "mine" }', 65],
   ])('refuses %s, and leaves the file as it is', async (_name, text, status) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, text)
     const before = project.snapshot()
 
@@ -134,7 +134,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect((await install(project, '--dry-run')).stdout).toMatch(/a path on this machine.*--scope user\n$/)
     expect(await install(project, '--quiet')).toMatchObject({ stdout: '', stderr: '' })
@@ -142,7 +142,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('refuses the scope local', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect(await install(project, '--scope', 'local')).toMatchObject({
       status: 64,
@@ -164,7 +164,7 @@ describe.concurrent.each([
   const words = ['--scope', scope]
 
   it('install adds nothing where one of them has it already, and names that file', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
     const before = project.snapshot('..')
@@ -176,7 +176,7 @@ describe.concurrent.each([
   })
 
   it('install writes to the file that lists another copy', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(json, JSON.stringify({ plugin: [OTHER_COPY], a: 1 }))
     project.write(commented, COMMENTED)
 
@@ -187,7 +187,7 @@ describe.concurrent.each([
   })
 
   it('install leaves it in one of them where both have it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(json, ONE)
     project.write(commented, ONE.replace('{', '{ // mine'))
     const before = project.snapshot('..')
@@ -205,7 +205,7 @@ describe.concurrent.each([
   })
 
   it('uninstall removes it from the file that has it, whatever is in the other', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
 
@@ -218,7 +218,7 @@ describe.concurrent.each([
   })
 
   it('uninstall removes it from both', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(json, JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }))
     project.write(commented, COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`))
 
@@ -237,7 +237,7 @@ describe.concurrent.each([
   })
 
   it('neither is written where one of them cannot be read', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await install(project, ...words)
     project.write(commented, '{')
     const before = project.snapshot('..')
@@ -249,7 +249,7 @@ describe.concurrent.each([
   })
 
   it('are the same file if one is a link to the other', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(json, '{}\n')
     symlinkSync(CONFIG, project.at(commented))
 
@@ -265,7 +265,7 @@ describe.concurrent.each([
   })
 
   it('doctor names the file that lists it, and reports that both list it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await install(project, ...words)
     project.write(commented, COMMENTED)
     const plugins = async (): Promise<JsonDocument[]> =>
@@ -294,7 +294,7 @@ describe.concurrent('doctor with the plugin', () => {
   }
 
   it('finds it listed and loadable, and does not ask for Claude Code’s settings then', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await install(project)
 
     const found = await rows(project)
@@ -314,7 +314,7 @@ describe.concurrent('doctor with the plugin', () => {
     ],
     ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin more than once/],
   ])('finds %s, with a fix', async (_name, text, what) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, text)
 
     const found = (await rows(project)).filter(({ check }) => check === 'plugin')
@@ -332,7 +332,7 @@ describe.concurrent('doctor with the plugin', () => {
   })
 
   it('finds another copy beside the right one', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, ONE)
     project.write('opencode.jsonc', JSON.stringify({ plugin: [OTHER_COPY] }))
 
@@ -345,7 +345,7 @@ describe.concurrent('doctor with the plugin', () => {
   })
 
   it('finds a configuration that OpenCode cannot read', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, '{')
 
     expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([
@@ -358,7 +358,7 @@ describe.concurrent('doctor with the plugin', () => {
   })
 
   it('finds a plugin whose file is missing', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const cli = cliIn(project)
     await cli('install', '--host', 'opencode')
     rmSync(project.at('node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'))
@@ -370,7 +370,7 @@ describe.concurrent('doctor with the plugin', () => {
   })
 
   it('does not mention OpenCode where no configuration lists the plugin', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(CONFIG, '{"model": "a/b"}')
 
     expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([])

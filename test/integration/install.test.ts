@@ -13,7 +13,14 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
-import { claudeHookEnv, copyPackage, createProject, type JsonDocument, type Project } from '../support/project.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type JsonDocument,
+  type Project,
+} from '../support/project.ts'
 
 const SETTINGS = '.claude/settings.json'
 const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
@@ -87,7 +94,7 @@ const LAYOUTS: Record<string, string> = {
 
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const cli = cliIn(project)
 
     const run = await cli('install')
@@ -99,7 +106,7 @@ describe.concurrent('install', () => {
   })
 
   it('writes commands that a host can start', async () => {
-    const project = createProject({ name: 'a project – mit "Umläuten"' })
+    const project = createSourceProject({ name: 'a project – mit "Umläuten"' })
     await cliIn(project)('install')
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
@@ -125,7 +132,7 @@ describe.concurrent('install', () => {
   })
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
 
@@ -138,7 +145,7 @@ describe.concurrent('install', () => {
   it.each(['with spaces', 'dollar$HOME', "it's", 'back`tick`', 'quo"te', 'back\\slash', 'ü'])(
     'writes a command that works from a package in a folder called %j',
     async (name) => {
-      const project = createProject()
+      const project = createSourceProject()
       const folder = copyPackage(join(project.base, name))
       project.marker('259_x', { reason: 'pending' })
       const script = join(folder, 'bin', 'postflight.js')
@@ -159,7 +166,7 @@ describe.concurrent('install', () => {
     ['local', '.claude/settings.local.json'],
     ['user', '../home/.claude/settings.json'],
   ])('writes to the settings of the scope %s', async (scope, file) => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['install', '--scope', scope, '--json'])
 
@@ -170,7 +177,7 @@ describe.concurrent('install', () => {
   })
 
   it('never writes a path of the project to the user’s settings', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await cliIn(project)('install', '--scope', 'user')
 
@@ -178,7 +185,7 @@ describe.concurrent('install', () => {
   })
 
   it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
 
@@ -187,9 +194,9 @@ describe.concurrent('install', () => {
   })
 
   it('writes to the project’s settings from a folder below it, and with --root', async () => {
-    const project = createProject({ specs: false })
+    const project = createSourceProject({ specs: false })
     mkdirSync(project.at('src', 'deep'), { recursive: true })
-    const other = createProject()
+    const other = createSourceProject()
 
     await project.cli(['install'], { cwd: project.at('src', 'deep') })
     await project.cli(['install', '--root', other.dir])
@@ -199,7 +206,7 @@ describe.concurrent('install', () => {
   })
 
   it('writes nothing with --dry-run, and shows what it would write', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const cli = cliIn(project)
     const before = project.snapshot()
 
@@ -212,7 +219,7 @@ describe.concurrent('install', () => {
 
 describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (_layout, before) => {
   it('install adds our entries once, however often it runs, and changes nothing else', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, before)
 
     await project.cli(['install'])
@@ -237,7 +244,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
   })
 
   it('uninstall restores the file from before, to the byte', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, before)
     await project.cli(['install'])
     await project.cli(['install'])
@@ -249,7 +256,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
   })
 
   it('uninstall removes only our entries where the file has changed since', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, before)
     await project.cli(['install'])
     const installed = project.read(SETTINGS)
@@ -264,7 +271,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
   })
 
   it('install keeps a backup', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, before)
 
     const run = await project.cli(['install', '--json'])
@@ -280,7 +287,7 @@ describe.concurrent('commands that only name ours', () => {
     "~/bin/log.sh 'postflight hook'",
     'timeout 3 /x/hooks/postflight-hook | tee -a log',
   ])('are left as they are by install and uninstall: %s', async (command) => {
-    const project = createProject()
+    const project = createSourceProject()
     const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
     project.write(SETTINGS, before)
 
@@ -299,7 +306,7 @@ describe.concurrent('commands that only name ours', () => {
 
 describe.concurrent('install replaces our entries', () => {
   it('that name another path', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const cli = cliIn(project)
     const old = { type: 'command', command: '"/old/place/hooks/postflight-hook"' }
     const others = { type: 'command', command: 'say done' }
@@ -317,7 +324,7 @@ describe.concurrent('install replaces our entries', () => {
   })
 
   it('and several processes at once write them once', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
 
     const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
@@ -341,7 +348,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['{"a": "\\x"}', 1, 7],
     ['{} {}', 1, 4],
   ])('settings that are not JSON: %j, at line %i, column %i', async (text, line, column) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, text)
 
     for (const command of ['install', 'uninstall']) {
@@ -364,7 +371,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['hooks twice', '{"hooks": {}, "hooks": {}}'],
     ['an event twice', '{"hooks": {"Stop": [], "Stop": []}}'],
   ])('settings of another shape: %s', async (_what, text) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, text)
 
     const run = await project.cli(['install'])
@@ -375,7 +382,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
-    const project = createProject()
+    const project = createSourceProject()
     const outside = join(project.base, 'outside')
     mkdirSync(outside)
     if (name === '.claude') symlinkSync(outside, project.at('.claude'))
@@ -394,9 +401,9 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it('project settings that are a folder, or a link to nothing', async () => {
-    const folder = createProject()
+    const folder = createSourceProject()
     mkdirSync(folder.at(SETTINGS), { recursive: true })
-    const dangling = createProject()
+    const dangling = createSourceProject()
     mkdirSync(dangling.at('.claude'))
     symlinkSync('nowhere.json', dangling.at(SETTINGS))
 
@@ -409,7 +416,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['--scope', 'everywhere'],
     ['--host', 'emacs'],
   ])('an unknown %s', async (option, value) => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.cli(['install', option, value])
 
@@ -421,7 +428,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
 
 describe.concurrent('settings that are a link or have narrow permissions', () => {
   it('are written through a link inside the project, which stays a link', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('config/claude.json', '{}\n')
     mkdirSync(project.at('.claude'))
     symlinkSync('../config/claude.json', project.at(SETTINGS))
@@ -433,7 +440,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   })
 
   it('of the user are written through a link out of the home folder, as for dotfiles', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('../dotfiles/claude.json', '{}\n')
     mkdirSync(join(project.home, '.claude'))
     symlinkSync(join(project.base, 'dotfiles', 'claude.json'), join(project.home, '.claude', 'settings.json'))
@@ -448,7 +455,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     ['local', '.claude/settings.local.json', '../config/claude.json'],
     ['user', '../home/.claude/settings.json', '../../dotfiles/claude.json'],
   ])('of the scope %s lose our entries in the link’s target, and keep the link', async (scope, file, to) => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['install', '--scope', scope])
     const target = join(dirname(file), to)
     mkdirSync(dirname(project.at(target)), { recursive: true })
@@ -469,7 +476,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   })
 
   it('are restored through the link where a backup exists', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('config/claude.json', '{ }\n')
     mkdirSync(project.at('.claude'))
     symlinkSync('../config/claude.json', project.at(SETTINGS))
@@ -482,7 +489,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   })
 
   it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['install'])
     renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
     symlinkSync('../../claude.json', project.at(SETTINGS))
@@ -498,7 +505,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   })
 
   it('keep their permissions and their owner; the backup has the same permissions', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
     // Only root may change a file's owner.
     if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
@@ -514,7 +521,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 
 describe.concurrent('uninstall', () => {
   it('removes a settings file that install made', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(['install'])
 
     const run = await project.cli(['uninstall'])
@@ -526,7 +533,7 @@ describe.concurrent('uninstall', () => {
   it.each([undefined, '{}', '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}'])(
     'succeeds where the hook is not installed (%j)',
     async (text) => {
-      const project = createProject()
+      const project = createSourceProject()
       if (text !== undefined) project.write(SETTINGS, text)
       const before = project.snapshot()
 
@@ -538,7 +545,7 @@ describe.concurrent('uninstall', () => {
   )
 
   it('writes nothing with --dry-run', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
     await project.cli(['install'])
     const before = project.snapshot()
@@ -550,7 +557,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes only our entries where there is no backup', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
@@ -561,7 +568,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes the entries of another copy of the package', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await cliIn(project)('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
 
@@ -571,7 +578,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('never restores a backup that holds entries of another copy of the package', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])
     const old = project.read(SETTINGS).replaceAll(PACKAGE, '/old/postflight-guard')
@@ -585,7 +592,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('never restores a forged backup that does not lead to the present file', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])
     project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')

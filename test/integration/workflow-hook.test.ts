@@ -5,7 +5,14 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Fields, OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
 import { HOOK_BUNDLE } from '../support/process.ts'
-import { claudeHookEnv, createProject, type HookRun, type Project, type ProjectOptions } from '../support/project.ts'
+import {
+  claudeHookEnv,
+  createProject,
+  createSourceProject,
+  type HookRun,
+  type Project,
+  type ProjectOptions,
+} from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
 
@@ -55,7 +62,7 @@ async function statusOf(project: Project): Promise<{ prompts: number; attempt: n
 
 describe('the stop hook drives a workflow', () => {
   it('to its end, prompt by prompt, and tells the user', async () => {
-    const project = await started(FLOW, { processes: true })
+    const project = await started(FLOW)
     expect((await asked(project)).answer).toMatchObject({
       decision: 'block',
       reason: expect.stringContaining('Make the list.'),
@@ -123,7 +130,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with the same prompt, as one attempt, where the host runs the hook twice at one stop', async () => {
-    const project = await started(FLOW, { processes: true })
+    const project = await started(FLOW)
     for (const [wanted, leave] of [
       ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
       ['Do one.', () => {}],
@@ -140,7 +147,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with the next prompt for a hook that started before the last prompt was given out and done: a clock may be set back', async () => {
-    const project = await started(FLOW, { processes: true })
+    const project = await started(FLOW)
     const late = startedEarly(project)
     expect((await asked(project)).answer.decision).toBe('block')
     project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
@@ -149,7 +156,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with one attempt for every fourth of very many hooks at one stop', async () => {
-    const project = await started(FLOW, { processes: true })
+    const project = await started(FLOW)
     const lates = [1, 2, 3, 4, 5].map(() => startedEarly(project))
     const first = await asked(project)
     const answers = await Promise.all(lates.map((late) => late(stop())))
@@ -221,7 +228,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is told', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify(FLOW))
     const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }

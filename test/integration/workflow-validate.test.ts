@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../support/process.ts'
-import { createProject, type JsonDocument } from '../support/project.ts'
+import { createSourceProject, type JsonDocument } from '../support/project.ts'
 
 /** The faults of `validate --json` for a file, as `line:column where`. */
 async function placesIn(name: string, text: string): Promise<{ faults: string[]; warnings: string[]; status: number }> {
-  const project = createProject()
+  const project = createSourceProject()
   project.write(name, text)
   const run = await project.cli(['workflow', 'validate', name, '--json'])
   const { faults, warnings } = run.json()
@@ -91,7 +91,7 @@ describe('workflow validate', () => {
   it('reports a missing quote as one fault at its place, with a hint', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
     const example = /```yaml\n(# yaml-language-server[^`]*)```/.exec(readme)?.[1] ?? ''
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.yaml', example)
     expect((await project.cli(['workflow', 'validate', 'flow.yaml'])).status).toBe(0)
     project.write('flow.yaml', example.replace("prompt: 'Break", 'prompt: Break'))
@@ -102,7 +102,7 @@ describe('workflow validate', () => {
   })
 
   it('prints one line for each fault, with file, line and column', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.yaml', YAML)
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
     expect(run.stdout.split('\n')).toHaveLength(9)
@@ -121,7 +121,7 @@ describe('workflow validate', () => {
     ['flow.yaml', '', ['1:1 '], 'must be an object'],
     ['flow.json', '[]', ['1:1 '], 'must be an object'],
   ])('reports the syntax error in %s: %j', async (name, text, places, detail) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(name, text)
     expect(await placesIn(name, text)).toEqual({ faults: places, warnings: [], status: 1 })
     expect((await project.cli(['workflow', 'validate', name])).stdout).toContain(detail)
@@ -140,7 +140,7 @@ describe('workflow validate', () => {
     ['flow.yaml', '['.repeat(5000) + ']'.repeat(5000)],
     ['flow.json', `{"name": "x", "phases": [{"id": "a", "steps": [${'{"x":'.repeat(9000)}1${'}'.repeat(9000)}]}]}`],
   ])('reports that %s is nested too deeply, without an internal error', async (name, text) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write(name, text)
     for (const words of [
       ['validate', name],
@@ -153,7 +153,7 @@ describe('workflow validate', () => {
   })
 
   it('reports an unusual key once, and prints nothing on stderr', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.yaml', '? [a, b]\n: c\nname: x\nphases: []\n')
     expect(await project.cli(['workflow', 'validate', 'flow.yaml'])).toMatchObject({ status: 1, stderr: '' })
   })
@@ -186,7 +186,7 @@ phases:
   })
 
   it('uses the singular for one fault, one phase and one prompt', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
     project.write('flow.json', JSON.stringify({ name: 'x', phases }))
     project.write('none.json', '{"name": "", "phases": []}')
@@ -201,7 +201,7 @@ phases:
   })
 
   it.each(['missing.yaml', '.'])('prints one line for %s, which is not a file', async (name) => {
-    const run = await createProject().cli(['workflow', 'validate', name])
+    const run = await createSourceProject().cli(['workflow', 'validate', name])
     expect(run).toMatchObject({ status: 65, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: \S+ (does not exist: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
@@ -210,7 +210,7 @@ phases:
     'finds no fault in the example %s',
     async (name) => {
       const file = new URL(`../../examples/${name}`, import.meta.url).pathname
-      const run = await createProject().cli(['workflow', 'validate', file, '--json'])
+      const run = await createSourceProject().cli(['workflow', 'validate', file, '--json'])
       expect(run.json()).toMatchObject({ valid: true, faults: [], warnings: [] })
     },
   )
@@ -220,7 +220,7 @@ phases:
     ['research-plan-implement.yaml', /at most 38 prompts$/],
   ])('explains the bound on prompts: %s', async (name, said) => {
     const file = new URL(`../../examples/${name}`, import.meta.url).pathname
-    const run = await createProject().cli(['workflow', 'validate', file])
+    const run = await createSourceProject().cli(['workflow', 'validate', file])
     expect(run.stdout.trim()).toMatch(said)
   })
 })

@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 import { CLI, canRun, startCli } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createSourceProject, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
 
 /** A run of one phase. */
 async function started(): Promise<Project> {
-  const project = createProject()
+  const project = createSourceProject()
   const file = project.write(
     'flow.json',
     JSON.stringify({ name: 'one', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] }),
@@ -116,7 +116,7 @@ describe.concurrent('workflow status --watch', () => {
     const project = await started()
     await project.cli(['workflow', 'abort', '7'])
     expect(await project.cli(['workflow', 'status', '7', '--watch'])).toMatchObject({ status: 0 })
-    const empty = await createProject().cli(['workflow', 'status', '--watch'])
+    const empty = await createSourceProject().cli(['workflow', 'status', '--watch'])
     expect(empty).toMatchObject({ status: 0, stdout: 'no workflows here\n' })
   })
 

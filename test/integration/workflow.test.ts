@@ -3,14 +3,14 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CLI, canRun, PACKAGE, runProcess } from '../support/process.ts'
-import { createProject, type JsonDocument, type Project, withoutPrivileges } from '../support/project.ts'
+import { createSourceProject, type JsonDocument, type Project, withoutPrivileges } from '../support/project.ts'
 
 const TASK = '007_flow'
 const IN_TASK = `specs/${TASK}`
 
 /** A project with a run of a definition. */
 async function started(definition: object | string, slug = 'flow'): Promise<Project> {
-  const project = createProject()
+  const project = createSourceProject()
   const file = typeof definition === 'string' ? definition : project.write('flow.json', JSON.stringify(definition))
   const run = await project.cli(['workflow', 'start', '7', slug, '--definition', file])
   expect(run.status, run.stderr).toBe(0)
@@ -30,7 +30,7 @@ const one = (more: object = {}): object => ({
 
 describe('the loop of generator, validator and debugger, by `workflow next` alone', () => {
   it('runs twice and ends when the validation passes', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const definition = `${PACKAGE}/examples/generate-validate-debug.json`
     // A scripted agent in a shell: it asks, does the work of the phase, and asks again.
     const agent = `
@@ -81,7 +81,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
   it.skipIf(!canRun('command -v jq'))('works with the loop in the README, exactly as printed', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
     const loop = /\*\*Without hooks\.\*\*[\s\S]*?```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
     mkdirSync(project.at('specs/259_x'))
     project.write(
@@ -104,7 +104,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
 
   it('works with the workflow in the README, which has no warnings and asks again for a plan without a list', async () => {
     const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
     expect((await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])).json()).toMatchObject({
       valid: true,
@@ -270,7 +270,7 @@ describe('steps from an artifact that is not there', () => {
 
 describe('bad input', () => {
   it('a definition with faults: validate lists each with line and column, and start refuses it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const text = `name: x\nphases:\n  - id: a\n    prompt: p\n    artifact: a.txt\n    next: nowhere\n  - id: A\n    prompt: p\n    artifact: ../b\n`
     const file = project.write('flow.yaml', text)
     const checked = await project.cli(['workflow', 'validate', file, '--json'])
@@ -289,7 +289,7 @@ describe('bad input', () => {
   })
 
   it('a definition with unreachable phases, missing artifacts and unbounded loops gets warnings', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const file = project.write(
       'flow.json',
       JSON.stringify({
@@ -416,7 +416,7 @@ describe('bad input', () => {
   })
 
   it('a definition with prompts too large for a state starts nothing', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('long.md', 'x'.repeat(49_000))
     const phases = Array.from({ length: 400 }, (_, at) => ({ id: `p${at}`, prompt_file: 'long.md', artifact: `${at}` }))
     const file = project.write('flow.json', JSON.stringify({ name: 'large', phases }))
@@ -516,7 +516,7 @@ describe('stop, resume, abort', () => {
 
   /** A project with a run of session `s1`. */
   async function startedIn(session: string): Promise<Project> {
-    const project = createProject()
+    const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify(two))
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', file, '--host-session', session])
     return project

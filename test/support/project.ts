@@ -1,4 +1,4 @@
-/** Creates throw-away projects, and runs the hook and the CLI in them: the sources in this process, or the built files. */
+/** Creates throw-away projects, and runs the hook and the CLI in them: the built files as processes, or the sources in this one. */
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -45,8 +45,11 @@ export interface ProjectOptions {
   /** `false` leaves out the folder that makes it a root. */
   readonly specs?: boolean
   readonly git?: boolean
-  /** Starts the built hook and CLI as processes, which takes some 50 times as long. */
-  readonly processes?: boolean
+  /**
+   * Runs the sources of the hook and the CLI in this process instead of starting the built files. That takes some
+   * fiftieth of the time: for long tables, and for what only the sources can be given, such as a limit or a folder.
+   */
+  readonly sources?: boolean
 }
 
 /** The result of a hook. */
@@ -105,7 +108,7 @@ export function removeProjects(): void {
 
 /** Creates a project that is removed after the file's tests. */
 export function createProject(options: ProjectOptions = {}): Project {
-  const programs = options.processes === true ? PROCESSES : SOURCES
+  const programs = options.sources === true ? SOURCES : PROCESSES
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
   made.push(base)
   const dir = join(base, options.name ?? 'project')
@@ -173,6 +176,11 @@ export function createProject(options: ProjectOptions = {}): Project {
     },
     shell: (script, { shell = 'sh', ...given } = {}) => runProcess(shell, ['-c', script], inside(given)),
   }
+}
+
+/** Creates a project whose hook and CLI run the sources in this process: `ProjectOptions.sources`. */
+export function createSourceProject(options: ProjectOptions = {}): Project {
+  return createProject({ ...options, sources: true })
 }
 
 function journalOf(root: string): Record<string, unknown>[] {

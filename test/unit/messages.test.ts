@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { MarkerProblem } from '../../src/core/marker.ts'
-import { RULE_SENTENCES } from '../../src/core/messages/commands.ts'
-import { journalCut, markerProblem, unsearchable } from '../../src/core/messages/files.ts'
+import { CLEAR_TEXT, RULE_SENTENCES } from '../../src/core/messages/commands.ts'
+import { HOOK_FINDINGS, MARKER_FINDINGS, PLUGIN_FINDINGS, RUN_FINDINGS } from '../../src/core/messages/doctor.ts'
+import { FILE_DETAILS, journalCut, markerProblem, unsearchable } from '../../src/core/messages/files.ts'
 import {
   cappedNotice,
   REASON_TEXT,
   RECOVERY_TEXT,
+  STDIN_DETAILS,
   unreadableNotice,
   unsettledNotice,
 } from '../../src/core/messages/stops.ts'
@@ -38,6 +40,42 @@ describe('the rules', () => {
     expect(Object.keys(RULE_SENTENCES).sort()).toEqual(Object.keys(RULES).sort())
     expect(new Set(Object.values(RULE_SENTENCES)).size).toBe(Object.keys(RULES).length)
     for (const sentence of Object.values(RULE_SENTENCES)) expect(sentence).toMatch(/^\w.{20,}\w$/)
+  })
+})
+
+describe("doctor's findings name the file, and what is wrong with it", () => {
+  it.each([
+    [
+      HOOK_FINDINGS.installedTwice(['a.json', 'b.json', 'c.json'], HOOK_FINDINGS.sameCommand),
+      'the hook is installed more than once, in a.json, b.json and c.json: Claude Code runs the same command once, but other hosts run each one and use a continuation for each',
+    ],
+    [HOOK_FINDINGS.noAnswer('exit code 1'), 'the hook does not answer (exit code 1)'],
+    [PLUGIN_FINDINGS.doesNotLoad('no such file'), 'the plugin does not load (no such file)'],
+    [MARKER_FINDINGS.unreadable('a marker', ['is empty']), 'a marker is empty'],
+    [MARKER_FINDINGS.bypassed('a marker'), 'a marker: bypassed, the next stop removes it'],
+    [MARKER_FINDINGS.adoptOrClear('adopt it', 'clear it'), 'adopt it, or clear it'],
+    [
+      MARKER_FINDINGS.allowWriting('specs/7_x'),
+      'let the user who runs the agent write there, for example: chmod u+wx specs/7_x',
+    ],
+    [RUN_FINDINGS.about('specs/7_x', 'is running'), 'specs/7_x: is running'],
+    [RUN_FINDINGS.noMarker('a run', 'its marker'), 'a run, but its marker is missing, so no hook finds it'],
+    [
+      RUN_FINDINGS.blocked('a run', 'its state is too large'),
+      'a run, but its state is too large, so it cannot continue',
+    ],
+    [RUN_FINDINGS.idle('a run', '3 days'), 'a run, and has not moved for 3 days'],
+    [FILE_DETAILS.largerThan(65_536), 'larger than 65536 bytes'],
+    [FILE_DETAILS.outOfReach('EACCES'), 'out of reach (EACCES)'],
+    [FILE_DETAILS.kindOf('specs', 'pipe'), 'specs is a named pipe'],
+    [STDIN_DETAILS.tooLong(100), 'longer than 100 bytes'],
+    [STDIN_DETAILS.noEnd(2000), 'no end after 2000 ms'],
+    [
+      CLEAR_TEXT.notCleared('specs/7_x', 'EACCES'),
+      'postflight: specs/7_x cannot be read (EACCES), so it was not cleared',
+    ],
+  ])('%s', (text, expected) => {
+    expect(text).toBe(expected)
   })
 })
 
