@@ -25,6 +25,8 @@ export interface CommandContext {
   /** Finds the user's home folder. Called only where it is needed. */
   readonly findHome: () => string
   readonly platform: NodeJS.Platform
+  /** True if stdout is caught by another program, or thrown away. */
+  readonly isOutputCaught: () => boolean
   /** Prints a note on stderr at once. */
   readonly note: (text: string) => void
 }

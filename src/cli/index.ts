@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { processStartMs } from '../io/process/age.ts'
+import { isCaught } from '../io/process/output.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
 
@@ -22,6 +23,7 @@ void main(process.argv.slice(2), {
     packageFolder,
     findHome: () => process.getBuiltinModule('node:os').homedir(),
     platform: process.platform,
+    isOutputCaught: () => isCaught(1),
     note: (text) => standardError.write(`${text}\n`),
   }),
   endWith: (exitCode) => {

@@ -7,6 +7,7 @@ import type { InspectOptions } from './commands/inspect.ts'
 import type { InstallOptions } from './commands/install.ts'
 import type { LogsOptions } from './commands/logs.ts'
 import type { StepOptions } from './commands/step.ts'
+import type { WaitOptions } from './commands/wait.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
 import type { RunnerOptions } from './workflow/runner.ts'
 
@@ -18,6 +19,7 @@ interface CommandInputs {
   clear: Input<[task: string | undefined], ClearOptions>
   inspect: Input<[task: string | undefined], InspectOptions>
   step: Input<[task: string, step: string], StepOptions>
+  wait: Input<[task: string], WaitOptions>
   bypass: Input<[task: string | undefined], BypassOptions>
   adopt: Input<[task: string], AdoptOptions>
   explain: Input<[], ExplainOptions>

@@ -89,6 +89,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     age_ms: Math.round(nowMs - promisedMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
+    wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
     problems,
   }
 }
@@ -112,4 +113,5 @@ const UNKNOWN = {
   age_ms: null,
   continuations: { spent: null, limit: CONTINUATION_LIMIT },
   steps: [],
+  wait: null,
 } as const

@@ -134,6 +134,14 @@ function addMarkerCommands(program: Program, run: Run): void {
     .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
     .action((task, step, options) => run({ command: 'step', arguments: [task, step], options }))
   program
+    .command('wait')
+    .description('announce that you stop to wait: for a person, or for work in the background')
+    .argument('<task>', 'task number or folder name')
+    .requiredOption('--for <text>', 'what you wait for')
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'))
+    .action((task, options) => run({ command: 'wait', arguments: [task], options }))
+  program
     .command('bypass')
     .description('allow the next stop of any agent (emergency)')
     .argument('[task]', 'task number or folder name; "." for specs/ itself')

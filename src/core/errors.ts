@@ -29,6 +29,12 @@ export interface ErrorArguments {
   'marker-none': { readonly folder: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
   'marker-of-workflow': { readonly path: string; readonly task: string }
+  'marker-of-other-agent': { readonly path: string; readonly agent: string; readonly operation: string | undefined }
+  'wait-refused': {
+    readonly path: string
+    readonly task: string
+    readonly why: 'workflow' | 'unowned' | 'other-session' | 'sub-agent' | 'limit'
+  }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }
   'marker-vanished': { readonly path: string }
@@ -107,6 +113,8 @@ export const EXIT_CODES = {
   'marker-none': EXIT.no,
   'marker-of-other-session': EXIT.no,
   'marker-of-workflow': EXIT.no,
+  'marker-of-other-agent': EXIT.no,
+  'wait-refused': EXIT.no,
   'marker-unreadable': EXIT.data,
   'marker-unparsed': EXIT.data,
   'marker-vanished': EXIT.no,

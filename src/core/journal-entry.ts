@@ -1,4 +1,4 @@
-import { known } from './marker.ts'
+import { known } from './json-object.ts'
 import { cut, stripControl } from './text.ts'
 import { toIso } from './time.ts'
 
@@ -15,6 +15,8 @@ export type JournalEvent =
   | 'adopt'
   | 'claim'
   | 'step'
+  | 'wait'
+  | 'wait-end'
   | 'workflow'
   | 'error'
 

@@ -1,5 +1,5 @@
-import { PostflightError } from './errors.ts'
-import { fromIso, toIsoSeconds } from './time.ts'
+import { fromIso } from './time.ts'
+import { isCount, parseWait, type Wait } from './wait.ts'
 
 /**
  * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,
@@ -25,7 +25,7 @@ export interface MarkerStep {
 }
 
 /** The kinds of values that fields of a marker have. */
-export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps'
+export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'wait' | 'count'
 
 /** A problem of a marker's text. With a `field` problem, the rest of the marker stays usable. */
 export type MarkerProblem =
@@ -54,9 +54,18 @@ export interface Marker {
   readonly agent?: string
   readonly agentType?: string
   readonly steps: readonly MarkerStep[]
+  /** The stops that the agent announced. */
+  readonly wait?: Wait
+  /** `waits`: the number of prompts at which the promise has waited, apart from `wait`. */
+  readonly waits?: number
+  /** `owner_from`. "environment": session and agent come from the environment of `create`, maybe an outer host's. */
+  readonly ownerFrom?: string
   /** True for the marker of a workflow, which belongs to the workflow's driver and not to the guard. */
   readonly workflow: boolean
 }
+
+/** The value of `owner_from` for an owner that `create` read from its environment. */
+export const OWNER_FROM_ENVIRONMENT = 'environment'
 
 const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
 
@@ -137,6 +146,13 @@ function fromFields(fields: Record<string, unknown>): Marker {
   if (agent !== undefined) marker.agent = agent
   const agentType = string('agent_type')
   if (agentType !== undefined) marker.agentType = agentType
+  const wait = own('wait') === undefined ? undefined : (parseWait(own('wait')) ?? wrong('wait', 'wait'))
+  if (wait !== undefined) marker.wait = wait
+  const used = own('waits')
+  const waits = used === undefined || isCount(used) ? used : wrong('waits', 'count')
+  if (waits !== undefined) marker.waits = waits
+  const ownerFrom = string('owner_from')
+  if (ownerFrom !== undefined) marker.ownerFrom = ownerFrom
   return marker
 }
 
@@ -155,75 +171,6 @@ function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) =
     else wrong('steps', 'steps')
   }
   return steps
-}
-
-/** The object without the keys whose value is undefined. */
-export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
-}
-
-/** The fields of a marker that `postflight create` writes. */
-export interface NewMarker {
-  readonly id: string
-  readonly sessionId: string
-  readonly skill: string
-  readonly taskNumber: number
-  readonly operation: string
-  readonly reason: string
-  readonly createdMs: number
-  readonly hostSession?: string | undefined
-  readonly agent?: string | undefined
-  readonly agentType?: string | undefined
-  readonly steps?: readonly MarkerStep[] | undefined
-}
-
-/** The fields of a new marker as the file holds them, in the order in which people read them. */
-export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
-  return known({
-    id: marker.id,
-    session_id: marker.sessionId,
-    skill: marker.skill,
-    task_number: marker.taskNumber,
-    operation: marker.operation,
-    reason: marker.reason,
-    created: toIsoSeconds(marker.createdMs),
-    stop_hook_active: false,
-    cc_session_id: marker.hostSession,
-    agent_id: marker.agent,
-    agent_type: marker.agentType,
-    steps: marker.steps?.length ? marker.steps : undefined,
-  })
-}
-
-/**
- * The text of a marker's file: indented, or on one line if that would be too long.
- * @throws {PostflightError} `marker-too-large` if it is too long to be read back.
- */
-export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
-  const text = layouts(fields).find((one) => byteLength(one) <= MARKER_MAX_BYTES)
-  if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
-  return text
-}
-
-/** The texts that the fields may have; none if they are nested too deeply for JSON. */
-function layouts(fields: Readonly<Record<string, unknown>>): string[] {
-  try {
-    return [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
-  } catch {
-    return []
-  }
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length
-}
-
-/** The fields with the changes applied. A change to undefined removes the field; unknown fields stay. */
-export function withFields(
-  fields: Readonly<Record<string, unknown>>,
-  changes: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  return known({ ...fields, ...changes })
 }
 
 /** The steps that are still to do. */

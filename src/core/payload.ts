@@ -27,16 +27,25 @@ export interface Payload {
   readonly transcript?: string
   /** Codex's id of the turn. */
   readonly turn?: string
-  /** The number of sub-agents that are still running in the background. */
-  readonly runningSubagents: number
+  /**
+   * The id of the prompt that is answered: the same over a chain of blocks, and a new one after the person wrote or
+   * background work woke the agent (Claude Code 2.1.329). On Codex the id of the turn.
+   */
+  readonly prompt?: string
+  /** The number of running tasks in the background whose end wakes the agent with a result. */
+  readonly wakingTasks: number
+  /** The shells that run in the background: their descriptions or commands. They may never end. */
+  readonly shells: readonly string[]
   /** The command of a shell tool. */
   readonly command?: string
   /** The whole output of that command. */
   readonly output?: string
+  /** How long that command ran, in ms. */
+  readonly durationMs?: number
 }
 
 /** The payload of an empty stdin: a sub-agent stops. Hooks that never read their stdin assume the same. */
-export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', runningSubagents: 0 }
+export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakingTasks: 0, shells: [] }
 
 /**
  * Reads the hook's stdin.
@@ -66,11 +75,15 @@ function fromFields(fields: Fields): Payload {
   const cwd = text(fields, 'cwd')
   const transcript = text(fields, 'transcript_path')
   const turn = identifier(fields, 'turn_id')
+  const prompt = identifier(fields, 'prompt_id') ?? turn
+  const durationMs = own(fields, 'duration_ms')
+  const tasks = runningTasks(own(fields, 'background_tasks'))
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   return {
     event,
-    runningSubagents: countRunningSubagents(own(fields, 'background_tasks')),
+    wakingTasks: tasks.filter(wakesAgent).length,
+    shells: tasks.flatMap(shellOf),
     ...(session !== undefined && { session }),
     ...(agent !== undefined && { agent }),
     ...(agentType !== undefined && { agentType }),
@@ -78,7 +91,9 @@ function fromFields(fields: Fields): Payload {
     ...(cwd !== undefined && { cwd }),
     ...(transcript !== undefined && { transcript }),
     ...(turn !== undefined && { turn }),
+    ...(prompt !== undefined && { prompt }),
     ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
+    ...(isDuration(durationMs) && { durationMs }),
   }
 }
 
@@ -92,18 +107,32 @@ function agentOf(event: string, session: string | undefined, agentId: string | u
   return event === 'SubagentStop' ? undefined : MAIN_AGENT
 }
 
-/**
- * The number of running sub-agents in `background_tasks`. Claude Code 2.1.329 lists `{ id, type: "subagent" | "shell" |
- * …, status }`, and Qwen Code 0.24.4 is similar. Shells do not count: they do not wake the agent with work to do.
- */
-function countRunningSubagents(tasks: unknown): number {
-  if (!Array.isArray(tasks)) return 0
-  return tasks.filter((task) => {
-    if (!isJsonObject(task)) return false
+/** The running tasks in `background_tasks`: `{ id, type, status, description, command }` (Claude Code 2.1.329). */
+function runningTasks(tasks: unknown): Fields[] {
+  if (!Array.isArray(tasks)) return []
+  return tasks.filter(isJsonObject).filter((task) => {
     const status = text(task, 'status')
-    const kind = text(task, 'type')
-    return (status === 'running' || status === 'pending') && (kind === undefined || /agent/i.test(kind))
-  }).length
+    return status === 'running' || status === 'pending'
+  })
+}
+
+/**
+ * True for a task whose end wakes the agent with a result: a sub-agent (Qwen Code 0.24.4 has its own name for it, older
+ * clients give no type), a dynamic workflow, an MCP task, a cloud session. The end of a shell wakes the agent too
+ * (Claude Code 2.1.329), but a shell, a monitor or a teammate may never end.
+ */
+function wakesAgent(task: Fields): boolean {
+  const type = text(task, 'type')
+  return type === undefined || /agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)
+}
+
+function shellOf(task: Fields): string[] {
+  if (text(task, 'type') !== 'shell') return []
+  return [text(task, 'description') ?? text(task, 'command') ?? text(task, 'id') ?? '']
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0
 }
 
 /** The text of a tool's response in any host's shape: `{ stdout, stderr }`, a string, or a list of parts. */

@@ -16,9 +16,9 @@ import { readStdin, type StdinRead } from '../io/process/stdin.ts'
 import { findHookPlace } from '../io/root.ts'
 import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import type { HookContext, HookResult } from './context.ts'
-import { handleToolUse } from './ownership.ts'
 import { handleSessionStart } from './session-start.ts'
 import { handleStop } from './stop.ts'
+import { handleToolUse } from './tool-use.ts'
 
 /**
  * The hook in any process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").

@@ -1,14 +1,31 @@
-import { unlistedComplaint } from '../core/messages/stops.ts'
+import type { Recorded } from '../core/journal-entry.ts'
+import { unlistedComplaint, waitNotEnded } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
+import { isUnowned } from '../core/stop/rules.ts'
+import { markerDisplayPath } from '../core/stored-marker.ts'
+import { errorText } from '../io/fs/errors.ts'
+import { isPast } from '../io/process/age.ts'
 import { observeUnfinished } from '../io/stop/observe.ts'
+import { endWait } from '../io/stop/waits.ts'
 import type { HookContext, HookResult } from './context.ts'
 
-/** Handles `SessionStart`: the session is told of unfinished postflights (docs/design.md, "Recovery"). */
-export function handleSessionStart({ roots, nowMs, deadline }: HookContext): HookResult {
+/** Handles `SessionStart`: its waits end, and the session is told of unfinished postflights (docs/design.md, "Recovery"). */
+export function handleSessionStart({ payload, roots, nowMs, deadline }: HookContext): HookResult {
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
+  const recorded: Recorded[] = []
+  const complaints: string[] = []
+  for (const { folder, marker, state } of unfinished) {
+    if (state !== 'pending' || marker.wait === undefined || isUnowned(marker) || isPast(deadline)) continue
+    if (marker.hostSession !== payload.session) continue
+    try {
+      recorded.push(...endWait(folder, payload, (present) => present.hostSession === payload.session))
+    } catch (error) {
+      complaints.push(waitNotEnded(markerDisplayPath(folder), errorText(error)))
+    }
+  }
   return {
     report: { ...NOTHING_TO_REPORT, unfinished },
-    recorded: [],
-    complaints: problems.map(({ path, detail }) => unlistedComplaint(path, detail)),
+    recorded,
+    complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
   }
 }

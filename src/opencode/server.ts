@@ -6,6 +6,7 @@ import { IdleGuard } from './guard/idle.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
 import { SubAgentGuard } from './guard/sub-agent.ts'
 import type { Hooks, PluginInput, StoppingOutput } from './host/api.ts'
+import { isOwnMessage } from './host/conversation.ts'
 import { isOneShot } from './host/one-shot.ts'
 import { Turns } from './host/turns.ts'
 import { createReporter, safeHook } from './safe-hook.ts'
@@ -68,8 +69,9 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
       answering.add(answer)
       return answer
     },
-    'chat.message': safely('chat.message', (_input, { message }) => {
+    'chat.message': safely('chat.message', (_input, { message, parts }) => {
       sessions.noteType(message.sessionID, message.agent)
+      if (!isOwnMessage(parts)) sessions.notePrompt(message.sessionID, message.id)
     }),
     'shell.env': safely('shell.env', async ({ sessionID, cwd }, { env }) => {
       if (sessionID === undefined) return

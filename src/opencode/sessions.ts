@@ -33,6 +33,7 @@ export class Sessions {
   readonly #types = new Map<string, string>()
   readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
+  readonly #prompts = new Map<string, string>()
 
   constructor(client: HostClient) {
     this.#client = client
@@ -47,6 +48,16 @@ export class Sessions {
   /** The time at which a session was created (ms since the epoch); undefined where it is not known. */
   bornMs(session: string): number | undefined {
     return this.#births.get(session)
+  }
+
+  /** Notes a message to which a session answers and which the plugin did not write. */
+  notePrompt(session: string, message: string): void {
+    this.#prompts.set(session, message)
+  }
+
+  /** The last message to a session that the plugin did not write; undefined if none came since this process began. */
+  promptOf(session: string): string | undefined {
+    return this.#prompts.get(session)
   }
 
   /** Notes which agent a session runs. */
@@ -68,7 +79,7 @@ export class Sessions {
 
   /** Forgets a session that was deleted. */
   forget(session: string): void {
-    for (const known of [this.#parents, this.#types, this.#births, this.#folders]) known.delete(session)
+    for (const known of [this.#parents, this.#types, this.#births, this.#folders, this.#prompts]) known.delete(session)
   }
 
   /** The agent of a session. @throws {Error} when OpenCode does not answer. */

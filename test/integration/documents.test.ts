@@ -80,6 +80,13 @@ const ROWS: readonly Row[] = [
 
   { words: ['step', '7', 'two'], holds: { remaining: 1 }, ready: withMarker({ steps: ['one', 'two'] }) },
 
+  {
+    words: ['wait', '7', '--for', 'an answer'],
+    holds: { for: 'an answer', count: 1 },
+    ready: withMarker({ ...FOREIGN, cc_session_id: SESSION }),
+  },
+  { words: ['wait', '7', '--for', 'x'], holds: { error: { code: 'wait-refused' } }, ready: withMarker(FOREIGN) },
+
   { words: ['bypass', '7'], holds: { bypassed: [{ marker_id: null }] }, ready: withMarker('') },
   { words: ['bypass', '--all'], holds: { bypassed: [{ workflow: 'stopped' }] }, ready: running },
 

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../support/payloads.ts'
+import { CLI } from '../support/process.ts'
 import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
@@ -93,13 +94,22 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
   })
 
-  it('which is learnt again when another agent of the session renews it', async () => {
+  it('and stays the same when an agent that its shell does not name renews it', async () => {
     const project = createProject()
     await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
 
     await project.hook(shellRan(CREATE, await createInShell(project), { agent_id: 'agent-b' }))
 
-    expect(ownerOf(project)).toEqual([SESSION, 'agent-b'])
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+  })
+
+  it('of the session of the host that ran create, also inside the shell of another host', async () => {
+    const project = createProject()
+    const output = await createInShell(project)
+
+    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 400 }))
+
+    expect(ownerOf(project)).toEqual([OTHER_SESSION, 'agent-a'])
   })
 })
 
@@ -130,10 +140,10 @@ describe.concurrent('a marker does not get a new owner', () => {
 
   it('from another session', async () => {
     const project = createProject()
-    const output = await createInShell(project)
+    const { stdout } = await project.cli([...CREATE.split(' ').slice(1), '--host-session', SESSION])
     const before = project.snapshot()
 
-    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION }))
+    await project.hook(shellRan(CREATE, stdout, { ...IN_AGENT_A, session_id: OTHER_SESSION }))
 
     expect(project.snapshot()).toEqual(before)
   })
@@ -235,13 +245,133 @@ describe.concurrent('the owner is written', () => {
     const project = createSourceProject()
     const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
     for (const [at, id] of ids.entries()) project.marker(`00${at}_x`, { id, cc_session_id: SESSION })
+    const output = ids.join('\n')
     for (const at of ids.keys()) project.write(`specs/00${at}_x/.postflight-lock`, '')
 
-    const run = await project.hook(shellRan('cat ids', ids.join(' '), IN_AGENT_A), { judgesForMs: 100 })
+    const run = await project.hook(shellRan('make ids', output, IN_AGENT_A), { judgesForMs: 100 })
 
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('there was no time left')
     // It waited for the first lock only.
     expect(run.durationMs).toBeLessThan(3000)
+  })
+})
+
+/** Runs `create` with its output caught, in a call that took 400 ms. */
+async function createCaught(project: Project, task: string, ...more: string[]): Promise<void> {
+  const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+  await project.cli(['create', task, 'x', '--quiet', ...more], { env })
+}
+
+const CAUGHT = 'id=$(postflight create 7 x --quiet)'
+
+describe.concurrent('a promise whose creation printed nothing to the host', () => {
+  it('belongs to the agent whose call it was made in', async () => {
+    const project = createProject()
+    await createCaught(project, '7')
+
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, 'main'])
+  })
+
+  it('stays with main while a sub-agent looks around, and holds main alone', async () => {
+    const project = createProject()
+    await createCaught(project, '7')
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+    const marker = 'specs/007_x/.postflight-pending'
+    const looked = { ...IN_AGENT_A, duration_ms: 400 }
+    await project.hook(shellRan('postflight inspect --json', (await project.cli(['inspect', '--json'])).stdout, looked))
+    await project.hook(shellRan(`cat ${marker} # postflight`, project.read(marker), looked))
+    await project.hook(shellRan('postflight logs', (await project.cli(['logs'])).stdout, looked))
+
+    expect((await project.hook(subagentStop())).answer).toEqual({})
+    expect((await project.hook(stop())).answer.decision).toBe('block')
+  })
+
+  it.each([
+    ['two were made in the call', '', { duration_ms: 400 }],
+    ['another session made it', '', { duration_ms: 400, session_id: OTHER_SESSION }],
+    ['the host does not tell how long the call took', '', {}],
+  ])('has no known owner if %s', async (what, output, more) => {
+    const project = createProject()
+    await createCaught(project, '7')
+    if (what.startsWith('two')) await createCaught(project, '8')
+
+    await project.hook(shellRan(CAUGHT, output, more))
+
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
+  })
+
+  it('has no known owner if it was made before the call', async () => {
+    const project = createProject()
+    const created = new Date(Date.now() - 60_000).toISOString()
+    project.marker('007_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, created })
+
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
+  })
+
+  it('has no known owner if the call only looked', async () => {
+    const project = createProject()
+    await createCaught(project, '7')
+
+    await project.hook(shellRan('postflight inspect', '', { ...IN_AGENT_A, duration_ms: 400 }))
+
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
+  })
+})
+
+describe.concurrent('create says on stderr that the owner is unknown, and what to add', () => {
+  it.each([
+    ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', '', true],
+    ['not where the hook learns it from the time of the call', 'CLAUDE_CODE_SESSION_ID', '', false],
+    ['where the call made two promises', 'CLAUDE_CODE_SESSION_ID', 'postflight create 8 y >/dev/null; ', true],
+  ])('%s', async (_where, variable, before, isSaid) => {
+    const project = createProject()
+    const script = `postflight() { "${process.execPath}" "${CLI}" "$@"; }; ${before}postflight create 7 x > /dev/null`
+
+    const { stderr } = await project.shell(script, { env: { [variable]: SESSION } })
+
+    if (isSaid) expect(stderr).toMatch(/^postflight: the output of this command is caught.*--agent main.*\n$/)
+    else expect(stderr).toBe('')
+  })
+})
+
+describe.concurrent('a promise of another agent of the session is not replaced', () => {
+  const again = ['create', '259', '--operation', 'plan']
+  const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+
+  async function withMainsPromise(): Promise<Project> {
+    const project = createProject()
+    await project.hook(shellRan(CREATE, await createInShell(project)))
+    return project
+  }
+
+  it('by an agent that its shell does not name: the conflict says what to add', async () => {
+    const project = await withMainsPromise()
+    const before = project.read(MARKER)
+
+    const run = await project.cli(again, { env })
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain('a pending promise of the main conversation (research)')
+    expect(run.stderr).toContain('--agent main')
+    expect(project.read(MARKER)).toBe(before)
+  })
+
+  it.each([['--agent', 'main'], ['--force']])('except with %s', async (...more) => {
+    const project = await withMainsPromise()
+
+    expect((await project.cli([...again, ...more], { env })).status).toBe(0)
+
+    expect(JSON.parse(project.read(MARKER)).operation).toBe('plan')
+  })
+
+  it('by another agent that is known, whatever the operation', async () => {
+    const project = await withMainsPromise()
+
+    expect((await project.cli([...CREATE.split(' ').slice(1), '--agent', 'agent-b'], { env })).status).toBe(1)
   })
 })

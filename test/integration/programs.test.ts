@@ -3,7 +3,7 @@ import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import { commandIn } from '../support/documents.ts'
 import { type Fields, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
 import type { ProcessResult } from '../support/process.ts'
-import { claudeHookEnv, createProject, type Project } from '../support/project.ts'
+import { claudeHookEnv, createProject, createSourceProject, type Project } from '../support/project.ts'
 
 /**
  * Most tests run the sources in their own process. Here each command and each event of the hook runs both ways: the built
@@ -37,6 +37,11 @@ const LINES: readonly Line[] = [
   { hook: '' },
   { hook: { hook_event_name: 'PreCompact' } },
   'step 259 one',
+  'wait 259 --for answers',
+  'create 260 y --agent main',
+  'wait 260 --for answers',
+  { hook: stop() },
+  { hook: stop({ prompt_id: 'prompt-2' }) },
   'inspect',
   'inspect --json',
   'explain',
@@ -95,14 +100,14 @@ function alike(project: Project, text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/pf_[a-z0-9]{12}/g, '<id>')
     .replaceAll(/sess_\w+/g, '<session>')
-    .replaceAll(/\bf\d+-\d+\b/g, '<file>')
+    .replaceAll(/\bf[0-9a-z]+-[0-9a-z]{6,}\b/g, '<file>')
     .replaceAll(/\b\d+ s (old|ago)\b/g, 'seconds $1')
     .replaceAll(/("age_ms":) ?\d+/g, '$1 0')
 }
 
 describe('the built files, as processes,', () => {
   it('print and leave what the sources in this process do', async () => {
-    const inProcess = await runAll(createProject())
+    const inProcess = await runAll(createSourceProject())
     const asProcesses = await runAll(createProject())
 
     expect(asProcesses).toEqual(inProcess)

@@ -45,6 +45,7 @@ export function fieldsOf(
 }
 
 const SESSIONS = ['s1', 's1', 's2', '']
+const PROMPTS = ['p1', 'p1', 'p2']
 const AGENTS = ['a1', 'a2', 's1', 'main', '']
 
 /** The fields that decide before all others. */
@@ -71,6 +72,18 @@ export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   steps: fc.array(fc.oneof(hostileText, fc.record({ name: hostileText, done: fc.boolean() }), anyJson), {
     maxLength: 12,
   }),
+  wait: fc.record(
+    {
+      for: hostileText,
+      count: fc.constantFrom(1, 2, 10, 11),
+      prompt_id: fc.constantFrom(...PROMPTS),
+      last_prompt_id: fc.constantFrom(...PROMPTS),
+      stopped_ms: fc.integer({ min: 0, max: 2_000_000_000_000 }),
+    },
+    { requiredKeys: ['for', 'count'] },
+  ),
+  waits: fc.constantFrom(0, 1, 10),
+  owner_from: fc.constant('environment'),
   workflow: rarely,
   unknown: fc.jsonValue({ depthSize: 'small' }),
 })
@@ -82,18 +95,20 @@ export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   agent_id: fc.constantFrom(...AGENTS),
   agent_type: fc.constantFrom('worker', 'explore', ''),
   parent_agent_id: fc.constantFrom('a1', ''),
+  prompt_id: fc.constantFrom(...PROMPTS),
   cwd: hostileText,
   stop_hook_active: fc.boolean(),
   background_tasks: fc.array(
     fc.oneof(
       fc.record({
-        type: fc.constantFrom('subagent', 'shell', 'monitor', 'other'),
+        type: fc.constantFrom('subagent', 'workflow', 'shell', 'monitor', 'other'),
         status: fc.constantFrom('running', 'pending', 'completed'),
       }),
       anyJson,
     ),
     { maxLength: 4 },
   ),
+  duration_ms: fc.nat(),
   tool_input: fc.record({ command: hostileText }),
   tool_response: fc.oneof(
     hostileText,

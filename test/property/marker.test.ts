@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatMarker, type Marker, parseMarker, withFields } from '../../src/core/marker.ts'
+import { type Marker, parseMarker } from '../../src/core/marker.ts'
+import { formatMarker, withFields } from '../../src/core/marker-text.ts'
 import { anyJson, anyUnits, hostileText, markerFields } from './arbitraries.ts'
 
 /** Checks the properties of every marker, whatever its file contains. */

@@ -19,9 +19,11 @@ function read(text: string): Payload | undefined {
 
 function expectSound(payload: Payload): void {
   expect(payload.event).not.toBe('')
-  expect(Number.isInteger(payload.runningSubagents) && payload.runningSubagents >= 0).toBe(true)
+  expect(Number.isInteger(payload.wakingTasks) && payload.wakingTasks >= 0).toBe(true)
   // An agent of Claude Code's own has an empty type.
-  const { event, runningSubagents, output, agentType, ...texts } = payload
+  expect(payload.shells.every((shell) => typeof shell === 'string')).toBe(true)
+  expect(payload.durationMs ?? 0).toBeGreaterThanOrEqual(0)
+  const { event, wakingTasks, shells, durationMs, output, agentType, ...texts } = payload
   for (const text of Object.values(texts)) expect(typeof text === 'string' && text !== '').toBe(true)
   expect(typeof output).toBe(payload.command === undefined ? 'undefined' : 'string')
   for (const id of [payload.session, payload.agent, agentType]) expect((id ?? '').length).toBeLessThan(257)

@@ -15,12 +15,18 @@ import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
 // A random marker and a random payload seldom match in several fields, so many get those of this session and agent.
-const MET = { cc_session_id: 's1', agent_id: 'main', agent_type: undefined }
+const MET = {
+  cc_session_id: 's1',
+  agent_id: 'main',
+  agent_type: undefined,
+  wait: { for: 'an answer', count: 1, prompt_id: 'p1' },
+}
 const MEETING = {
   hook_event_name: 'Stop',
   session_id: 's1',
   agent_id: undefined,
   background_tasks: [{ type: 'subagent', status: 'running' }],
+  prompt_id: 'p1',
 }
 const someOf = (fields: Readonly<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> =>
   fc.subarray(Object.entries(fields)).map((kept) => Object.fromEntries(kept))
@@ -46,11 +52,12 @@ const anyTimes = fc.record({
 const anyStop = fc.record({
   payload: anyPayload,
   nowMs: fc.constant(NOW_MS),
+  startMs: fc.option(fc.integer({ min: NOW_MS - HOUR_MS, max: NOW_MS }), { nil: undefined }),
   sessionBornMs: fc.option(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS }), { nil: undefined }),
 })
 
 /** The table of docs/design.md, with each row written independently. */
-function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs }: Stop): Ownership[] {
+function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs, startMs }: Stop): Ownership[] {
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'
   const { createdMs } = marker
@@ -73,10 +80,20 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs 
         (marker.agent !== undefined && marker.agent !== payload.agent) ||
         (marker.agentType !== undefined && marker.agentType !== payload.agentType),
     ],
-    ['background', isStop && payload.runningSubagents > 0],
+    ['background', isStop && payload.wakingTasks > 0],
+    ['waiting', isStop && !isUnowned && waits(marker, payload.prompt, startMs)],
     ['owed', true],
   ]
   return rows.flatMap(([rule, fits]) => (fits ? [rule] : []))
+}
+
+/** Row 6a. */
+function waits({ wait }: Marker, prompt: string | undefined, startMs: number | undefined): boolean {
+  if (wait === undefined) return false
+  const { promptId, stoppedMs, lastPromptId, count } = wait
+  if (promptId !== undefined) return promptId === prompt
+  if (stoppedMs !== undefined) return prompt === undefined && startMs !== undefined && startMs <= stoppedMs
+  return count + (lastPromptId === undefined || lastPromptId === prompt ? 0 : 1) <= 10
 }
 
 describe('the decision', () => {
@@ -100,6 +117,7 @@ describe('the decision', () => {
         'other-session',
         'owed',
         'unowned-stop',
+        'waiting',
         'workflow',
       ].sort(),
     )
@@ -122,7 +140,7 @@ describe('the decision', () => {
         const plain = judge({ stop_hook_active: undefined })
         expect(judge({ stop_hook_active: true })).toBe(plain)
         expect(judge({ stop_hook_active: false })).toBe(plain)
-        expect(judge({ last_assistant_message: value, prompt_id: value })).toBe(plain)
+        expect(judge({ last_assistant_message: value })).toBe(plain)
       }),
     )
   })

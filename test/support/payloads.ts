@@ -49,6 +49,7 @@ export function stop(more: Fields = {}): Fields {
 export function shellRan(command: string, stdout: string, more: Fields = {}): Fields {
   return {
     ...COMMON,
+    prompt_id: 'prompt-1',
     hook_event_name: 'PostToolUse',
     tool_name: 'Bash',
     tool_input: { command, description: 'run' },

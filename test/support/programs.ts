@@ -100,6 +100,7 @@ async function cliHere(
       packageFolder,
       findHome: () => env.HOME ?? '',
       platform: process.platform,
+      isOutputCaught: () => false,
       note: (text) => print('stderr')(`${text}\n`),
     }),
     endWith: (exitCode) => {

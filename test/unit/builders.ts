@@ -74,7 +74,7 @@ export function changedAt(timeMs: number): FileTimes {
 
 /** The stop of a payload at NOW_MS. */
 export function stopOf(payload: Payload, sessionBornMs?: number): Stop {
-  return { payload, nowMs: NOW_MS, sessionBornMs }
+  return { payload, nowMs: NOW_MS, sessionBornMs, startMs: NOW_MS }
 }
 
 /** The observation of a marker at a stop. */

@@ -18,7 +18,7 @@ describe("the session and the agent that the shell's environment names", () => {
     [
       'Claude Code, which does not name the agent',
       { CLAUDE_CODE_SESSION_ID: 's1', CLAUDECODE: '1' },
-      { session: 's1' },
+      { session: 's1', tellsDuration: true },
     ],
     ['an older Claude Code without the variable', { CLAUDECODE: '1' }, undefined],
     ['Codex', { CODEX_SESSION_ID: 's1' }, { session: 's1' }],
@@ -75,7 +75,7 @@ describe("the session and the agent that the shell's environment names", () => {
     ]
     for (const [index, name] of names.entries()) {
       const present = names.slice(index)
-      expect(shellIdentity(Object.fromEntries(present.map((each) => [each, `session of ${each}`])))).toEqual({
+      expect(shellIdentity(Object.fromEntries(present.map((each) => [each, `session of ${each}`])))).toMatchObject({
         session: `session of ${name}`,
       })
     }
@@ -83,7 +83,7 @@ describe("the session and the agent that the shell's environment names", () => {
 
   it('the agent of one host is never combined with the session of another', () => {
     const leaked = { CODEX_THREAD_ID: 't1', QWEN_CODE_AGENT_ID: 'a1', POSTFLIGHT_AGENT: 'a2' }
-    expect(shellIdentity({ ...leaked, CLAUDE_CODE_SESSION_ID: 's1' })).toEqual({ session: 's1' })
+    expect(shellIdentity({ ...leaked, CLAUDE_CODE_SESSION_ID: 's1' })).toEqual({ session: 's1', tellsDuration: true })
   })
 })
 

@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { known } from '../../src/core/json-object.ts'
 import {
   DEFAULT_REASON,
-  formatMarker,
   isMarkerId,
-  known,
   MAIN_AGENT,
   MARKER_MAX_BYTES,
-  type NewMarker,
-  newMarkerFields,
   parseMarker,
   remainingSteps,
   unparsed,
-  withFields,
 } from '../../src/core/marker.ts'
+import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../../src/core/marker-text.ts'
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** The content of a marker that could not be understood. */

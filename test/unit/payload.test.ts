@@ -7,7 +7,7 @@ const WRONG_TEXTS = [5, 0, true, false, null, [], {}, ['s1'], '']
 
 describe('an empty stdin is a SubagentStop without further information', () => {
   it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
-    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', runningSubagents: 0 })
+    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', wakingTasks: 0, shells: [] })
   })
 
   it('so is an empty object', () => {
@@ -56,7 +56,9 @@ describe('the whole payload of a sub-agent', () => {
       cwd: '/home/me/a b',
       transcript: '/t.jsonl',
       turn: 't1',
-      runningSubagents: 0,
+      prompt: 't1',
+      wakingTasks: 0,
+      shells: [],
     })
   })
 
@@ -153,7 +155,7 @@ describe('the agent of an event', () => {
 })
 
 describe('background_tasks', () => {
-  const running = (background_tasks: unknown): number => mainStop({ background_tasks }).runningSubagents
+  const running = (background_tasks: unknown): number => mainStop({ background_tasks }).wakingTasks
 
   it.each([
     ['subagent', 'running', 1],
@@ -165,6 +167,11 @@ describe('background_tasks', () => {
     ['local_agent', 'running', 1],
     ['shell', 'running', 0],
     ['shell', 'pending', 0],
+    ['workflow', 'running', 1],
+    ['MCP task', 'running', 1],
+    ['cloud session', 'pending', 1],
+    ['teammate', 'running', 0],
+    ['dream', 'running', 0],
     ['local_bash', 'running', 0],
     ['Shell', 'running', 0],
     ['command', 'running', 0],

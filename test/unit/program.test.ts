@@ -84,6 +84,11 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['step', '7', 'git commit', '--undo'], { command: 'step', arguments: ['7', 'git commit'], options: { undo: true } }],
   [['step', '--', '7', '--undo'], { command: 'step', arguments: ['7', '--undo'], options: { undo: false } }],
 
+  [['wait', '7', '--for', 'an answer'], { command: 'wait', arguments: ['7'], options: { for: 'an answer' } }],
+  [
+    ['wait', '7', '--for', 'x', '--host-session', 's1'],
+    { command: 'wait', arguments: ['7'], options: { for: 'x', hostSession: 's1' } },
+  ],
   [['bypass', '7'], { command: 'bypass', arguments: ['7'], options: { all: false } }],
   [['bypass', '--all'], { command: 'bypass', arguments: [undefined], options: { all: true } }],
 

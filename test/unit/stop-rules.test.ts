@@ -349,6 +349,7 @@ describe('the first row that fits decides', () => {
       '4a before-session allow',
       '5 other-agent allow',
       '6 background allow',
+      '6a waiting allow',
       '7 capped allow',
       '8 block block',
     ])

@@ -8,32 +8,27 @@ import {
   MAX_CHECKLIST_STEPS,
   type Marker,
   type MarkerStep,
-  newMarkerFields,
-  withFields,
+  OWNER_FROM_ENVIRONMENT,
 } from '../../core/marker.ts'
-import { CONFLICTING_OWNERS, CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
+import { newMarkerFields, withFields } from '../../core/marker-text.ts'
+import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
-import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskNumberOf, taskWord } from '../../core/task-folder.ts'
+import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
 import type { CreateDocument } from '../documents/create.ts'
-import { callerOf, type Identity } from '../identity.ts'
+import type { Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
+import { conflictWith, isOwnerLost, isSamePromise, type OwnerOptions, promiserOf } from '../promise-owner.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
-export interface CreateOptions {
+export interface CreateOptions extends OwnerOptions {
   readonly skill?: string
-  readonly operation?: string
   readonly reason?: string
   readonly step: readonly string[]
-  readonly sessionId?: string
-  readonly hostSession?: string
-  readonly agent?: string
-  readonly agentType?: string
   readonly force: boolean
 }
 
@@ -50,7 +45,7 @@ export function create(
   const { root, found, folder } = prepareTaskFolder(context, task, slug)
   const identity = promiserOf(context, options)
   const { fields, keepsCount, previous } = writeNewMarker(folder, (present) => {
-    const conflict = present === undefined ? undefined : foreignOwner(present, identity.session, options.sessionId)
+    const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
     const keepsCount = previous !== undefined && conflict === undefined && isSamePromise(previous, options.operation)
@@ -61,13 +56,14 @@ export function create(
     }
   })
   const { id } = fields
+  const owner: Identity = { session: identity.session, agent: fields.agent_id }
   recordInJournal(context, root, [
     {
       event: 'create',
       markerId: id,
       task: folder.task,
-      hostSession: identity.session,
-      agent: identity.agent,
+      hostSession: owner.session,
+      agent: owner.agent,
       detail:
         previous === undefined
           ? undefined
@@ -76,6 +72,7 @@ export function create(
             : JOURNAL_DETAILS.replaced(previous.id),
     },
   ])
+  if (isOwnerLost(context, folder, owner)) context.note(CREATE_NOTES.ownerLost)
   const target = path.join(folder.path, MARKER_FILE)
   const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {
@@ -86,7 +83,7 @@ export function create(
       task: folder.task,
       renewed: keepsCount,
       replaced: previous !== undefined && !keepsCount ? (previous.id ?? true) : null,
-      owner: { host_session: identity.session ?? null, agent: identity.agent ?? null },
+      owner: { host_session: owner.session ?? null, agent: owner.agent ?? null },
     },
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
@@ -96,13 +93,6 @@ export function create(
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
-}
-
-/** The owner. `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
-function promiserOf(context: CommandContext, options: CreateOptions): Identity {
-  const identity = callerOf(context, options)
-  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
-  return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
 /** The note for a marker without a session, which never blocks a main conversation. */
@@ -135,47 +125,18 @@ function checkValues(options: CreateOptions): void {
   }
 }
 
-/** The error for a marker that this session must not replace: another session's, or one of unknown origin. */
-function foreignOwner(
-  present: StoredMarker,
-  session: string | undefined,
-  sessionId: string | undefined,
-): PostflightError | undefined {
-  const { marker, folder } = present
-  const path = markerDisplayPath(folder)
-  const conflict = (whose: string): PostflightError =>
-    new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
-  // Without its marker, the driver would not find the run.
-  if (marker.workflow) throw new PostflightError('marker-of-workflow', { path, task: taskWord(folder) })
-  if (marker.hostSession !== undefined) {
-    return marker.hostSession === session ? undefined : conflict(CONFLICTING_OWNERS.hostSession(marker.hostSession))
-  }
-  if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
-    return conflict(CONFLICTING_OWNERS.skillSession(marker.sessionId))
-  }
-  if (session !== undefined && marker.fields === undefined) return conflict(CONFLICTING_OWNERS.unparsed)
-  if (session !== undefined && sessionId === undefined) {
-    return conflict(CONFLICTING_OWNERS.unowned(marker.sessionId))
-  }
-  return undefined
-}
-
-/** True when `create` renews a pending marker, which keeps its id and its count: it is for the same operation. */
-function isSamePromise(marker: Marker, operation: string | undefined): boolean {
-  return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
-}
-
 function fieldsFor(
   context: CommandContext,
   folder: TaskFolder,
   options: CreateOptions,
   identity: Identity,
   renewed: Marker | undefined,
-): Readonly<Record<string, unknown>> & { readonly id: string } {
+): Readonly<Record<string, unknown>> & { readonly id: string; readonly agent_id: string | undefined } {
   const taskNumber = taskNumberOf(folder.task) ?? renewed?.taskNumber ?? 0
   const done = new Set(renewed?.steps.filter((step) => step.done).map((step) => step.name))
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
+  const agent = identity.agent ?? (options.agentType === undefined ? renewed?.agent : undefined)
   const fresh = newMarkerFields({
     id,
     sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
@@ -185,13 +146,13 @@ function fieldsFor(
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
     createdMs: context.nowMs,
     hostSession: identity.session,
-    agent: identity.agent,
+    ownerFrom: options.hostSession === undefined && identity.session !== undefined ? OWNER_FROM_ENVIRONMENT : undefined,
+    agent,
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
   })
-  // The agent is learnt again, because another agent of the session may renew the marker.
-  return { ...withFields(renewed?.fields ?? {}, { agent_id: undefined, ...fresh }), id }
+  return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 
 function newSessionId(nowMs: number): string {

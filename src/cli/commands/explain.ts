@@ -90,8 +90,9 @@ interface Prediction {
 
 const NOTHING_PREDICTED: Prediction = { planned: [], report: NOTHING_TO_REPORT }
 
-function predictStop({ environment, nowMs }: CommandContext, payload: Payload, roots: readonly string[]): Prediction {
-  const occasion = { payload, nowMs, findSessionBirth: () => sessionBirthMs(payload, environment) }
+function predictStop(context: CommandContext, payload: Payload, roots: readonly string[]): Prediction {
+  const { environment, nowMs, findStart } = context
+  const occasion = { payload, nowMs, findStart, findSessionBirth: () => sessionBirthMs(payload, environment) }
   const observed = observeStop(roots, occasion)
   const plan = planStop(observed, payload, nowMs)
   const { problems } = observed
@@ -121,7 +122,7 @@ function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer:
     const whose = standing === 'running' ? `: ${WORKFLOW_RULES.other}` : ''
     return { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note})${whose}` }
   }
-  const isAsked = payload.event === 'Stop' && payload.runningSubagents === 0
+  const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0
   return isAsked
     ? { answer: 'driver', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.asked}` }
     : { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.looks}` }

@@ -62,6 +62,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
     ...(session === null ? [] : [`  ${INSPECT_TEXT.owner(session, agent, type)}`]),
     ...(view.reason === null ? [] : [`  ${INSPECT_TEXT.reason(view.reason)}`]),
+    ...(view.wait === null ? [] : [`  ${INSPECT_TEXT.waits(view.wait.for)}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...(view.run === null ? [] : [`  ${view.run.standing === 'running' ? '▶' : paint.yellow('!')} ${view.run.note}`]),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),

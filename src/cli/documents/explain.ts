@@ -9,7 +9,7 @@ const marker = z.strictObject({
     description: 'The rule that decides; null where the marker cannot be read.',
   }),
   row: z
-    .nullable(z.union([z.number(), z.literal('4a')]))
+    .nullable(z.union([z.number(), z.enum(['4a', '6a'])]))
     .register(z.globalRegistry, { description: "The rule's row in the table." }),
   answer: z.enum(['allow', 'block', 'driver']).register(z.globalRegistry, {
     description: '"driver": the answer comes from the driver of the workflow that runs there.',

@@ -11,6 +11,7 @@ import { INSPECT_DOCUMENT } from './inspect.ts'
 import { INSTALL_DOCUMENT, UNINSTALL_DOCUMENT } from './install.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
 import { STEP_DOCUMENT } from './step.ts'
+import { WAIT_DOCUMENT } from './wait.ts'
 import { GRAPH_DOCUMENT } from './workflow/graph.ts'
 import { HISTORY_DOCUMENT } from './workflow/history.ts'
 import { NEXT_DOCUMENT } from './workflow/next.ts'
@@ -25,6 +26,7 @@ export const DOCUMENTS = {
   clear: CLEAR_DOCUMENT,
   inspect: INSPECT_DOCUMENT,
   step: STEP_DOCUMENT,
+  wait: WAIT_DOCUMENT,
   bypass: BYPASS_DOCUMENT,
   adopt: ADOPT_DOCUMENT,
   explain: EXPLAIN_DOCUMENT,

@@ -29,6 +29,9 @@ const marker = z.strictObject({
     limit: count('The number of stops that may be blocked.'),
   }),
   steps: z.array(z.strictObject({ name: text('A line of the checklist.'), done: z.boolean() })),
+  wait: z
+    .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
+    .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
   problems: z.array(text('What is wrong with the marker.')),
 })
 

@@ -6,7 +6,7 @@ export const claudeCode: HostDifference = {
   // The Bash tool's environment names the session, but not the agent: main and sub-agents have the same one.
   shellIdentity(environment) {
     const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
-    return session === undefined ? undefined : { session }
+    return session === undefined ? undefined : { session, tellsDuration: true }
   },
   // Its compaction is a sub-agent too, the only kind without a type. A block would replace its summary.
   exempts: (payload) =>

@@ -8,6 +8,8 @@ export interface ShellIdentity {
   readonly session: string
   /** Absent if the host does not tell it; `PostToolUse` tells the owner then. */
   readonly agent?: string
+  /** True if `PostToolUse` tells how long a command ran. */
+  readonly tellsDuration?: true
 }
 
 /** Why a stop is not judged: the host ignores the answer, or one of the host's own agents stops. */

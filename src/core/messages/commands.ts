@@ -15,7 +15,9 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   'before-session':
     'it has no host session and is older than this session: it comes from a clone, an archive or an earlier session',
   'other-agent': 'it belongs to another agent of this session',
-  background: 'a sub-agent is still running in the background: the stop is allowed, and the host asks again later',
+  background:
+    'background work that wakes the agent is still running: the stop is allowed, and the host asks again when it ends',
+  waiting: 'the agent announced that it waits (`postflight wait`): the stops of this prompt are allowed',
   capped: `it has blocked ${CONTINUATION_LIMIT} stops, the limit: the stop is allowed, and the marker is kept as abandoned`,
   block: 'the postflight is pending',
 }
@@ -52,6 +54,8 @@ export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:
     'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
+  ownerLost:
+    'postflight: the output of this command is caught, so the hook cannot learn which agent made the promise: until then it may hold any agent of the session. Add `--agent main`, or the id of the sub-agent.',
   holdsNobody:
     'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
 } as const
@@ -102,6 +106,12 @@ export const STEP_TEXT = {
     `${done ? '✓' : '·'} ${number}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
 } as const
 
+/** What `wait` prints besides its first line. */
+export const WAIT_TEXT = {
+  until:
+    'the stops of this prompt are allowed; the next message, or the end of the work in the background, ends the wait',
+} as const
+
 /** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */
 export const INSPECT_TEXT = {
   noSpecs: 'no specs/ folder here',
@@ -111,6 +121,7 @@ export const INSPECT_TEXT = {
   owner: (session: string, agent: string | null, type: string | null): string =>
     `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
   reason: (reason: string): string => `reason: ${reason}`,
+  waits: (purpose: string): string => `waits for: ${purpose}`,
   unreadable: (detail: string): string => `cannot be read (${detail})`,
   unowned: "has no host session, so it blocks any sub-agent's stop and never the main conversation's",
   noCount: (detail: string): string => `has a count that cannot be read (${detail})`,

@@ -2,6 +2,7 @@ import { commandLine } from '../command-line.ts'
 import type { ErrorArguments, ErrorCode } from '../errors.ts'
 import { SPECS_FOLDER } from '../files.ts'
 import { oneLine } from '../text.ts'
+import { WAIT_LIMIT } from '../wait.ts'
 import { inPlaceOfFolder } from './files.ts'
 import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 
@@ -26,6 +27,18 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
   object: 'be an object',
   list: 'be a list',
   unique: 'occur only once',
+}
+
+/** Why a promise may not wait, as the end of "the marker …". */
+const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
+  workflow: () => 'belongs to a workflow, which cannot wait.',
+  unowned: (task) =>
+    `has no host session, so it blocks no main conversation that could wait: \`${markerCommand('adopt', task)}\` binds it to yours.`,
+  'other-session': (task) =>
+    `belongs to another host session: only that one can wait. \`${markerCommand('adopt', task)}\` takes it over.`,
+  'sub-agent': () => 'is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
+  limit: (task) =>
+    `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task)}\`.`,
 }
 
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
@@ -69,6 +82,9 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-workflow': (a) =>
     `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To end the run, use \`workflow stop\` (after the current phase) or \`workflow abort\` (at once); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
+  'marker-of-other-agent': (a) =>
+    `${a.path} is a pending promise of ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: it must be cleared first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
+  'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,

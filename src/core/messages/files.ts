@@ -12,6 +12,8 @@ const FIELD_KINDS: Record<FieldKind, string> = {
   time: 'an ISO 8601 time',
   list: 'a list',
   steps: 'a list of { "name", "done" }',
+  wait: 'an object with "for" and "count"',
+  count: 'a whole number from 0',
 }
 
 /** A problem of a marker's text, as the end of "the file …". */

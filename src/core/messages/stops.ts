@@ -16,6 +16,8 @@ export const REASON_TEXT = {
   tick: (command: string): string => `Tick each one when it is done: ${command}`,
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
+  shells: (names: readonly string[], more: number, command: string): string =>
+    `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you wait for that, or for an answer: ${command} "<what>"`,
   count: (count: number): string =>
     `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop is allowed, and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
@@ -61,6 +63,11 @@ export function unsettledNotice(count: number): string {
 /** A line for stderr: the owner of a marker could not be recorded. */
 export function ownerNotNoted(path: string, detail: string): string {
   return `postflight-guard: ${inLine(path)}: the owner was not recorded (${detail})`
+}
+
+/** A line for stderr: the wait of a marker could not be removed. */
+export function waitNotEnded(path: string, detail: string): string {
+  return `postflight-guard: ${inLine(path)}: its wait was not ended (${detail})`
 }
 
 /** A line for stderr: the unfinished postflights of a folder could not be listed when a session started. */

@@ -9,6 +9,7 @@ import { type SearchProblem, type TaskFolder, taskWord } from '../task-folder.ts
 import type { StopOutcome } from './outcome.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery } from './recovery.ts'
+import { isUnowned } from './rules.ts'
 
 /** The answer to an event, from what happened at it. */
 
@@ -60,7 +61,7 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
   const notices = noticesOf(report, reader)
   const context = recoveryOf(report, payload.session, reader)
   if (context !== undefined) return { answer: { kind: 'context', event: payload.event, context }, notices }
-  const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, reader) ?? [])
+  const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, payload, reader) ?? [])
   const reason =
     blocked.length > 0
       ? composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop')
@@ -69,11 +70,13 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
   return { answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }, notices }
 }
 
-function blockedMarkerOf(outcome: StopOutcome, reader: CommandReader): BlockedMarker | undefined {
+function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: CommandReader): BlockedMarker | undefined {
   if (outcome.kind !== 'blocked') return undefined
   const { folder, marker, count } = outcome
   const root = rootOptionFor(reader, folder.root)
-  return { marker, task: taskWord(folder), path: markerDisplayPath(folder), count, root }
+  // Only the main conversation can wait.
+  const shells = payload.event === 'Stop' && !isUnowned(marker) ? payload.shells : []
+  return { marker, task: taskWord(folder), path: markerDisplayPath(folder), count, root, shells }
 }
 
 function recoveryOf({ unfinished }: Report, session: string | undefined, reader: CommandReader): string | undefined {

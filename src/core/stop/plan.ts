@@ -2,7 +2,7 @@ import { isSpent } from '../loop-guard.ts'
 import type { Payload } from '../payload.ts'
 import type { StoredMarker, UnreadableMarker } from '../stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../task-folder.ts'
-import { judgeOwnership, type Ownership, type Rule, type Stop } from './rules.ts'
+import { judgeOwnership, type Ownership, type Rule, type Stop, waitState } from './rules.ts'
 
 /**
  * The plan for a stop: the rule for each marker, from the observation of it. It is a prediction: `io/stop/commit.ts` acts
@@ -19,6 +19,8 @@ export interface ObservedStop {
   readonly unchecked: number
   /** The beginning of the payload's session in ms since the epoch; undefined if it is unknown or does not matter. */
   readonly sessionBornMs: number | undefined
+  /** The start of the hook in ms since the epoch; undefined if it does not matter. */
+  readonly startMs: number | undefined
 }
 
 /** The observation of a marker. */
@@ -36,6 +38,8 @@ export interface JudgedMarker {
   readonly rule: Rule
   /** The continuations spent. */
   readonly spent: number
+  /** True if the marker's wait is over and must be removed. */
+  readonly endsWait: boolean
 }
 
 /** A marker that could not be judged. The stop is allowed, and the user is told. */
@@ -54,8 +58,9 @@ export interface StopPlan {
 }
 
 /** The plan for all observed markers, in their order. */
-export function planStop({ markers, sessionBornMs }: ObservedStop, payload: Payload, nowMs: number): StopPlan {
-  const stop = { payload, nowMs, sessionBornMs }
+export function planStop(observed: ObservedStop, payload: Payload, nowMs: number): StopPlan {
+  const { markers, sessionBornMs, startMs } = observed
+  const stop = { payload, nowMs, sessionBornMs, startMs }
   return { stop, markers: markers.map((marker) => planMarker(marker, stop)) }
 }
 
@@ -65,11 +70,12 @@ export function planMarker(seen: SeenMarker, stop: Stop): PlannedMarker {
   const { folder, spent } = seen
   if (typeof spent !== 'number') return { kind: 'unjudged', folder, detail: spent.unknown }
   const ownership = ownershipOf(seen, stop)
-  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0 }
-  return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent }
+  const endsWait = waitState(seen.marker, stop) === 'over'
+  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0, endsWait }
+  return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
 }
 
-/** The result of rows 0 to 6 for a stored marker. */
+/** The result of rows 0 to 6a for a stored marker. */
 export function ownershipOf({ marker, times }: StoredMarker, stop: Stop): Ownership {
   return judgeOwnership(marker, times, stop)
 }

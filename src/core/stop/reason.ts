@@ -9,6 +9,7 @@ import { cut, oneLine, stripControl } from '../text.ts'
 /** The reason of a block: everything that the agent needs to finish its postflight (docs/design.md, "Answers"). */
 
 const MAX_LISTED_STEPS = 8
+const MAX_NAMED_SHELLS = 3
 const STEP_NAME_LIMIT = 80
 const NAME_LIMIT = 120
 /** The characters that a marker's own reason keeps at least when several markers share one answer. */
@@ -24,6 +25,8 @@ export interface BlockedMarker {
   readonly count: number
   /** The `--root` that the agent's commands need, if any. */
   readonly root?: string | undefined
+  /** The shells in the background that the agent may wait for. */
+  readonly shells?: readonly string[] | undefined
 }
 
 /** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
@@ -73,7 +76,11 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 }
 
 /** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
-function describe({ marker, task, path, count, root }: BlockedMarker, form: CommandForm, isWhole: boolean): string {
+function describe(
+  { marker, task, path, count, root, shells = [] }: BlockedMarker,
+  form: CommandForm,
+  isWhole: boolean,
+): string {
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
@@ -82,10 +89,17 @@ function describe({ marker, task, path, count, root }: BlockedMarker, form: Comm
   return [
     REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),
     ...(isWhole ? checklist(marker, task, root) : []),
+    ...(isWhole ? running(shells, task, root) : []),
     REASON_TEXT.clear(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
   ].join('\n')
+}
+
+function running(shells: readonly string[], task: string, root: string | undefined): string[] {
+  if (shells.length === 0) return []
+  const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT))
+  return [REASON_TEXT.shells(named, shells.length - named.length, `${commandLine(['wait', task], root)} --for`)]
 }
 
 function checklist(marker: Marker, task: string, root: string | undefined): string[] {

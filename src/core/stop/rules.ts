@@ -1,6 +1,7 @@
 import { MAIN_AGENT, type Marker } from '../marker.ts'
 import type { Payload } from '../payload.ts'
 import { HOUR_MS } from '../time.ts'
+import { type WaitState, waitStateAt } from '../wait.ts'
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 
@@ -20,13 +21,14 @@ export const RULES = {
   'before-session': { row: '4a', answer: 'allow' },
   'other-agent': { row: 5, answer: 'allow' },
   background: { row: 6, answer: 'allow' },
+  waiting: { row: '6a', answer: 'allow' },
   capped: { row: 7, answer: 'allow' },
   block: { row: 8, answer: 'block' },
 } as const
 
 export type Rule = keyof typeof RULES
 
-/** The result of the rules that do not need the count. For `owed`, row 7 or 8 applies. */
+/** The result of the rules that do not need the count (rows 0 to 6a). For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
 /** The times of a marker's file in ms since the epoch: of its content (mtime), and of any change (ctime). */
@@ -42,6 +44,8 @@ export interface Stop {
   readonly nowMs: number
   /** The beginning of the payload's session in ms since the epoch; undefined if unknown. */
   readonly sessionBornMs: number | undefined
+  /** The start of the hook in ms since the epoch; undefined if it does not matter. */
+  readonly startMs: number | undefined
 }
 
 /** True for a marker without a host session, as plain bash writes it. */
@@ -72,8 +76,9 @@ export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, 
   return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
 }
 
-/** The result of rows 0 to 6. The first row that fits decides. */
-export function judgeOwnership(marker: Marker, times: FileTimes, { payload, nowMs, sessionBornMs }: Stop): Ownership {
+/** The result of rows 0 to 6a. The first row that fits decides. */
+export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ownership {
+  const { payload, nowMs, sessionBornMs } = stop
   if (marker.workflow) return 'workflow'
   if (marker.bypassed) return 'bypassed'
   if (!isUnowned(marker) && marker.hostSession !== payload.session) return 'other-session'
@@ -81,8 +86,19 @@ export function judgeOwnership(marker: Marker, times: FileTimes, { payload, nowM
   if (isExpired(marker, times, nowMs)) return 'expired'
   if (isFromBefore(sessionBornMs, marker, times)) return 'before-session'
   if (!isAgentOf(marker, payload)) return 'other-agent'
-  if (payload.event === 'Stop' && payload.runningSubagents > 0) return 'background'
+  if (payload.event === 'Stop' && payload.wakingTasks > 0) return 'background'
+  if (payload.event === 'Stop' && isWaiting(waitState(marker, stop))) return 'waiting'
   return 'owed'
+}
+
+/** The state of the marker's wait at this event; `none` in another session. */
+export function waitState(marker: Marker, { payload, startMs }: Pick<Stop, 'payload' | 'startMs'>): WaitState {
+  if (marker.wait === undefined || marker.hostSession !== payload.session) return 'none'
+  return waitStateAt(marker.wait, { prompt: payload.prompt, startMs })
+}
+
+function isWaiting(state: WaitState): boolean {
+  return state === 'begins' || state === 'stands'
 }
 
 /** Row 5: true if the agent may be the marker's owner. An absent owner may be any agent of the session. */

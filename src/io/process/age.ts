@@ -8,6 +8,12 @@ export function processAgeMs(): number {
   return process.uptime() * 1000
 }
 
+/** The age (ms) of this process at which `share` of the time until `deadline` will have passed. */
+export function partWay(deadline: number, share: number): number {
+  const ageMs = processAgeMs()
+  return ageMs + (deadline - ageMs) * share
+}
+
 /** True when this process is older than `deadline` (ms); false without a deadline. */
 export function isPast(deadline: number | undefined): boolean {
   return deadline !== undefined && processAgeMs() > deadline

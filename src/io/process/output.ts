@@ -33,3 +33,16 @@ export function isTerminal(descriptor: 1 | 2): boolean {
     return false
   }
 }
+
+/** True if a descriptor leads into a pipe or to the null device: its output is read by another program, or by none. */
+export function isCaught(descriptor: number): boolean {
+  try {
+    const stats = fs.fstatSync(descriptor)
+    return (
+      stats.isFIFO() ||
+      (stats.isCharacterDevice() && stats.rdev === fs.statSync(process.getBuiltinModule('node:os').devNull).rdev)
+    )
+  } catch {
+    return false
+  }
+}

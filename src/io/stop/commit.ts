@@ -1,7 +1,8 @@
+import type { Recorded } from '../../core/journal-entry.ts'
 import { isSpent } from '../../core/loop-guard.ts'
 import type { StopOutcome } from '../../core/stop/outcome.ts'
 import { type JudgedMarker, ownershipOf, type PlannedMarker, planMarker, type StopPlan } from '../../core/stop/plan.ts'
-import type { Stop } from '../../core/stop/rules.ts'
+import { type Stop, waitState } from '../../core/stop/rules.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import { claimContinuation } from '../continuations/claim.ts'
 import { noteExpired } from '../continuations/claim-files.ts'
@@ -10,6 +11,7 @@ import { readMarker } from '../marker-file.ts'
 import { abandonMarker, endMarker } from '../marker-store.ts'
 import { isPast } from '../process/age.ts'
 import { countContinuations } from './observe.ts'
+import { endWait, stampWait } from './waits.ts'
 
 /** Carries out a stop's plan on disk, marker by marker (docs/design.md, "Plan and commit"). */
 
@@ -21,26 +23,29 @@ export interface Committed {
   readonly outcomes: readonly StopOutcome[]
   /** The number of markers for which there was no time. */
   readonly unchecked: number
+  /** The waits that ended. */
+  readonly recorded: readonly Recorded[]
 }
 
 /** Carries the plan out, in its order, until this process is `deadline` ms old. Never throws. */
 export function commitStop({ markers, stop }: StopPlan, deadline?: number): Committed {
   const outcomes: StopOutcome[] = []
+  const recorded: Recorded[] = []
   for (const planned of markers) {
     if (isPast(deadline)) break
-    outcomes.push(commitMarker(planned, stop))
+    outcomes.push(commitMarker(planned, stop, recorded))
   }
-  return { outcomes, unchecked: markers.length - outcomes.length }
+  return { outcomes, unchecked: markers.length - outcomes.length, recorded }
 }
 
 /** The outcome for one marker. Never throws: a marker that fails must not stop the others. */
-function commitMarker(planned: PlannedMarker, stop: Stop): StopOutcome {
+function commitMarker(planned: PlannedMarker, stop: Stop, recorded: Recorded[]): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
   try {
     for (let plans = 0; plans <= MAX_NEW_PLANS; plans++) {
       if (current.kind === 'unjudged') return { kind: 'failed', folder, detail: current.detail }
-      const outcome = tryCommit(current, stop)
+      const outcome = current.endsWait ? removeWait(current, stop, recorded) : tryCommit(current, stop)
       if (outcome !== undefined) return outcome
       const read = readMarker(folder)
       if (read === undefined) break
@@ -63,6 +68,16 @@ function tryCommit(judged: JudgedMarker, stop: Stop): StopOutcome | undefined {
   }
 }
 
+/** Removes a wait that is over, so that the marker is planned again; where that fails, the plan is carried out with it. */
+function removeWait(judged: JudgedMarker, stop: Stop, recorded: Recorded[]): StopOutcome | undefined {
+  try {
+    recorded.push(...endWait(judged.stored.folder, stop.payload, (marker) => waitState(marker, stop) === 'over'))
+    return undefined
+  } catch {
+    return tryCommit(judged, stop)
+  }
+}
+
 function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undefined {
   const { folder, marker } = stored
   switch (rule) {
@@ -77,6 +92,9 @@ function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undef
       const ended = endMarker(folder, (one) => ownershipOf(one, stop) === 'bypassed')
       return ended && { kind: 'bypassed', folder, marker: ended.marker }
     }
+    case 'waiting':
+      if (waitState(marker, stop) === 'begins') stampWait(folder, stop)
+      return { kind: 'let-go', folder }
     case 'expired':
       return noteExpired(folder.path, stored.identity)
         ? { kind: 'expired', folder, marker }

@@ -9,7 +9,7 @@ import { readSpent } from '../continuations/count.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
 import { readMarker } from '../marker-file.ts'
-import { isPast } from '../process/age.ts'
+import { isPast, partWay } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 
 /** Reads the markers under some roots. Writes nothing. */
@@ -19,6 +19,8 @@ export interface FoundMarkers {
   readonly markers: readonly (StoredMarker | UnreadableMarker)[]
   /** Folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
+  /** The number of markers that there was no time to read. */
+  readonly unread: number
 }
 
 /** Reads every file of that name under the roots, until this process is `deadline` ms old. */
@@ -28,13 +30,18 @@ export function findMarkers(
   deadline: number | undefined = undefined,
 ): FoundMarkers {
   const problems: SearchProblem[] = []
+  let unread = 0
   const markers = roots.flatMap((root) => {
     const listed = listTaskFolders(root)
     const holding = foldersHolding(listed.folders, fileName, listed.problems)
     problems.push(...listed.problems)
-    return holding.flatMap((folder) => (isPast(deadline) ? [] : (readMarker(folder, fileName, true) ?? [])))
+    return holding.flatMap((folder) => {
+      if (!isPast(deadline)) return readMarker(folder, fileName, true) ?? []
+      unread += 1
+      return []
+    })
   })
-  return { markers, problems }
+  return { markers, problems, unread }
 }
 
 /** The event for which markers are observed. */
@@ -44,21 +51,32 @@ export interface Occasion {
   readonly nowMs: number
   /** Finds when the session began (ms since the epoch). Called only where an unowned marker lies. */
   readonly findSessionBirth: () => number | undefined
+  /** Finds when the hook was started (ms since the epoch). Called only where a marker waits and the host gives no prompt. */
+  readonly findStart: () => number
   /** The age of this process (ms) at which observing ends; undefined for no limit. */
   readonly deadline?: number | undefined
 }
 
+/** The share of the time for observing in which markers are read; in the rest their counts are read. */
+const READING_SHARE = 0.5
+
 /** Observes every marker under the roots. */
 export function observeStop(roots: readonly string[], occasion: Occasion): ObservedStop {
-  const { markers, problems } = findMarkers(roots)
+  const { deadline } = occasion
+  const readingEnds = deadline === undefined ? undefined : partWay(deadline, READING_SHARE)
+  const { markers, problems, unread } = findMarkers(roots, MARKER_FILE, readingEnds)
   const hasUnowned = markers.some((read) => read.kind === 'marker' && isUnowned(read.marker))
   const sessionBornMs = hasUnowned ? occasion.findSessionBirth() : undefined
+  const isStartNeeded =
+    occasion.payload.prompt === undefined &&
+    markers.some((read) => read.kind === 'marker' && read.marker.wait !== undefined)
+  const startMs = isStartNeeded ? occasion.findStart() : undefined
   const seen: SeenMarker[] = []
   for (const read of markers) {
-    if (isPast(occasion.deadline)) break
-    seen.push(countContinuations(read, { ...occasion, sessionBornMs }))
+    if (isPast(deadline)) break
+    seen.push(countContinuations(read, { ...occasion, sessionBornMs, startMs }))
   }
-  return { markers: seen, problems, unchecked: markers.length - seen.length, sessionBornMs }
+  return { markers: seen, problems, unchecked: unread + markers.length - seen.length, sessionBornMs, startMs }
 }
 
 /** The marker with its count, which is read only where it matters. */

@@ -7,7 +7,6 @@ import type { Payload } from '../../core/payload.ts'
 import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../../core/stop/answer-for.ts'
 import { predictOutcomes, recordsOf, type StopOutcome } from '../../core/stop/outcome.ts'
 import { type ObservedStop, planStop, type StopPlan } from '../../core/stop/plan.ts'
-import type { Rule } from '../../core/stop/rules.ts'
 import { taskWord } from '../../core/task-folder.ts'
 import { appendRecorded } from '../../io/journal.ts'
 import { findRoots, startFolders } from '../../io/root.ts'
@@ -27,9 +26,6 @@ export interface GuardPlace {
   readonly environment: Environment
   readonly findForm: () => CommandForm
 }
-
-/** Rules that end a marker without a block. */
-const ENDINGS: readonly Rule[] = ['bypassed', 'expired', 'capped']
 
 /** Answers stops. */
 export class Guard {
@@ -66,7 +62,7 @@ export class Guard {
    * nothing: the count in the reason is the next one.
    */
   preview(agent: Agent): string | undefined {
-    const payload = payloadFor(agent, 0)
+    const payload = this.#payloadFor(agent, 0)
     const { observed, plan } = this.#plan(agent, payload)
     const outcomes = predictOutcomes(plan)
     const idle = this.#runs.idle(agent, observed.markers)
@@ -78,7 +74,7 @@ export class Guard {
    * and the notices for the user.
    */
   stop(agent: Agent, runningSubagents: number): { readonly reason: string | undefined; readonly notices: string[] } {
-    const payload = payloadFor(agent, runningSubagents)
+    const payload = this.#payloadFor(agent, runningSubagents)
     const { observed, plan } = this.#plan(agent, payload)
     const outcomes = this.#commit(plan)
     const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
@@ -91,14 +87,14 @@ export class Guard {
   }
 
   /**
-   * Handles an agent that has stopped and can no longer be blocked: markers that end without a block are ended, and the
+   * Handles an agent that has stopped and can no longer be blocked: rules that do not block are carried out, and the
    * user is told of markers that would have blocked (the turn failed, or OpenCode called no hook).
    */
   stopped(agent: Agent): void {
-    const payload = payloadFor(agent, 0)
+    const payload = this.#payloadFor(agent, 0)
     const { plan } = this.#plan(agent, payload)
-    const ending = plan.markers.filter((one) => one.kind === 'judged' && ENDINGS.includes(one.rule))
-    const outcomes = this.#commit({ ...plan, markers: ending })
+    const unblocked = plan.markers.filter((one) => one.kind === 'judged' && one.rule !== 'block')
+    const outcomes = this.#commit({ ...plan, markers: unblocked })
     const { notices } = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes })
     for (const notice of notices) this.#reporter.notice(notice)
     for (const one of plan.markers) {
@@ -111,17 +107,32 @@ export class Guard {
     }
   }
 
+  /** The payload that a stop hook would get for this stop. */
+  #payloadFor(agent: Agent, runningSubagents: number): Payload {
+    const prompt = this.#sessions.promptOf(agent.root)
+    return {
+      event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
+      session: agent.root,
+      agent: agent.agent,
+      wakingTasks: runningSubagents,
+      shells: [],
+      ...(prompt !== undefined && { prompt }),
+      ...(agent.type !== undefined && { agentType: agent.type }),
+    }
+  }
+
   #plan(agent: Agent, payload: Payload): { readonly observed: ObservedStop; readonly plan: StopPlan } {
     const nowMs = Date.now()
     const findSessionBirth = (): number | undefined => this.#sessions.bornMs(agent.root)
-    const observed = observeStop(this.rootsFor(agent.root), { payload, nowMs, findSessionBirth })
+    const findStart = (): number => nowMs
+    const observed = observeStop(this.rootsFor(agent.root), { payload, nowMs, findSessionBirth, findStart })
     return { observed, plan: planStop(observed, payload, nowMs) }
   }
 
   #commit(plan: StopPlan): readonly StopOutcome[] {
-    const { outcomes } = commitStop(plan)
+    const { outcomes, recorded } = commitStop(plan)
     const { payload, nowMs } = plan.stop
-    for (const problem of appendRecorded(recordsOf(outcomes, payload), nowMs))
+    for (const problem of appendRecorded([...recorded, ...recordsOf(outcomes, payload)], nowMs))
       this.#reporter.notice(journalComplaint(problem))
     return outcomes
   }
@@ -138,15 +149,4 @@ export class Guard {
 
 function promptOf(prompt: string | undefined): RunReport {
   return { prompt, notices: [] }
-}
-
-/** The payload that a stop hook would get for this stop. */
-function payloadFor(agent: Agent, runningSubagents: number): Payload {
-  return {
-    event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
-    session: agent.root,
-    agent: agent.agent,
-    runningSubagents,
-    ...(agent.type !== undefined && { agentType: agent.type }),
-  }
 }

@@ -46,6 +46,12 @@ export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
 }
 
+/** True for a message whose texts are all the plugin's. */
+export function isOwnMessage(parts: readonly Part[]): boolean {
+  const texts = parts.filter(({ type }) => type === 'text')
+  return texts.length > 0 && texts.every(({ metadata }) => metadata?.[TAG] === true)
+}
+
 /** The settings of the turn that answers a user message. */
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model

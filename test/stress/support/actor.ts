@@ -251,6 +251,7 @@ async function runCliProgram(
       packageFolder: job.packageFolder ?? job.folder,
       findHome: () => job.folder,
       platform: process.platform,
+      isOutputCaught: () => false,
       note: (text) => say.error(`${text}\n`),
     }),
     endWith: (code) => {

@@ -8,7 +8,8 @@ import { ALLOW, formatAnswer, REASON_LIMIT } from '../../../src/core/answer.ts'
 import { PostflightError } from '../../../src/core/errors.ts'
 import { formatJournalEntry } from '../../../src/core/journal-entry.ts'
 import { parseLoopGuard } from '../../../src/core/loop-guard.ts'
-import { formatMarker, parseMarker } from '../../../src/core/marker.ts'
+import { parseMarker } from '../../../src/core/marker.ts'
+import { formatMarker } from '../../../src/core/marker-text.ts'
 import { errorMessage } from '../../../src/core/messages/errors.ts'
 import { markerProblem } from '../../../src/core/messages/files.ts'
 import { parsePayload } from '../../../src/core/payload.ts'
@@ -126,7 +127,7 @@ export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: D
   }
   const seen = markers.map(seenOf)
   const sessionBornMs = sessionAgeMs === undefined ? undefined : NOW_MS - sessionAgeMs
-  const plan = planStop({ markers: seen, problems: [], unchecked: 0, sessionBornMs }, payload, NOW_MS)
+  const plan = planStop({ markers: seen, problems: [], unchecked: 0, sessionBornMs, startMs: NOW_MS }, payload, NOW_MS)
   const outcomes = predictOutcomes(plan)
   const { answer } = answerFor(payload, { ...NOTHING_TO_REPORT, outcomes }, reader)
   const unfinished = seen.flatMap((one) =>

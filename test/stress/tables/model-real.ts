@@ -10,15 +10,16 @@ import { create } from '../../../src/cli/commands/create.ts'
 import { explain } from '../../../src/cli/commands/explain.ts'
 import { inspect } from '../../../src/cli/commands/inspect.ts'
 import { step } from '../../../src/cli/commands/step.ts'
+import { wait } from '../../../src/cli/commands/wait.ts'
 import type { CommandResult as Answer, CommandContext } from '../../../src/cli/context.ts'
 import type { Painter } from '../../../src/cli/report.ts'
 import { PostflightError } from '../../../src/core/errors.ts'
 import { parsePayload } from '../../../src/core/payload.ts'
 import { answerFor } from '../../../src/core/stop/answer-for.ts'
 import type { HookContext } from '../../../src/hook/context.ts'
-import { handleToolUse } from '../../../src/hook/ownership.ts'
 import { handleSessionStart } from '../../../src/hook/session-start.ts'
 import { handleStop } from '../../../src/hook/stop.ts'
+import { handleToolUse } from '../../../src/hook/tool-use.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { halfOf, instrument } from '../support/instrument.ts'
 import { PLAN_VARIABLE } from '../support/preload.ts'
@@ -31,6 +32,7 @@ import {
   type StopResult,
   TASKS,
   type Task,
+  type ToolUse,
 } from './model.ts'
 
 /** Creates a project, calls `use` with its folder, and removes it. */
@@ -46,20 +48,22 @@ export async function withProject<T>(use: (root: string) => Promise<T>): Promise
 }
 
 function payloadOf(stop: Stop, cwd: string): string {
-  const { event, session, agent, background } = stop
+  const { event, session, agent, background, prompt } = stop
   return JSON.stringify({
     hook_event_name: event,
     session_id: session,
+    prompt_id: prompt,
     cwd,
     ...(agent !== undefined && { agent_id: agent }),
     ...(background && { background_tasks: [{ type: 'subagent', status: 'running' }] }),
   })
 }
 
-function toolPayload(command: string, output: string, { session, agent }: Identity, cwd: string): string {
+function toolPayload({ command, output, prompt }: ToolUse, { session, agent }: Identity, cwd: string): string {
   return JSON.stringify({
     hook_event_name: 'PostToolUse',
     session_id: session,
+    prompt_id: prompt,
     cwd,
     // The main conversation's tool calls have no agent.
     ...(agent !== undefined && agent !== 'main' && { agent_id: agent }),
@@ -155,8 +159,8 @@ export function inProcess(root: string): Real {
     async sessionStart(session) {
       handleSessionStart(context(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
     },
-    async toolUse(command, output, identity, planned) {
-      const result = attempt(planned, () => handleToolUse(context(toolPayload(command, output, identity, root))))
+    async toolUse(use, identity, planned) {
+      const result = attempt(planned, () => handleToolUse(context(toolPayload(use, identity, root))))
       killed(result)
       return result === 'killed' ? 'killed' : 'done'
     },
@@ -187,6 +191,7 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
     packageFolder: '/package',
     findHome: () => '/home',
     platform: process.platform,
+    isOutputCaught: () => false,
     note: () => {},
   }
   const [name, task = '', third = ''] = words
@@ -210,6 +215,8 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
       return step(context, task, third, { undo: false })
     case 'bypass':
       return bypass(context, task, { all: false })
+    case 'wait':
+      return wait(context, task, { for: option('--for') ?? '' })
     case 'adopt':
       return adopt(context, task, {})
     case 'inspect':
@@ -269,8 +276,8 @@ export function asProcesses(root: string, preload: string): Real {
       const payload = JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })
       await run('hook', ['SessionStart'], payload, {}, undefined)
     },
-    async toolUse(command, output, identity, planned) {
-      const result = await run('hook', [], toolPayload(command, output, identity, root), {}, planned)
+    async toolUse(use, identity, planned) {
+      const result = await run('hook', [], toolPayload(use, identity, root), {}, planned)
       return result.signal === null ? 'done' : 'killed'
     },
     async command(words, { session, agent }, planned): Promise<CommandResult> {

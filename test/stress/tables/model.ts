@@ -33,6 +33,7 @@ export interface Stop {
   /** The agent of a SubagentStop; undefined for an older client, which does not name it. */
   readonly agent: string | undefined
   readonly background: boolean
+  readonly prompt: string
 }
 
 /** The call at which a program is killed, counted from 1. */
@@ -51,6 +52,13 @@ export interface Identity {
   readonly agent: string | undefined
 }
 
+/** The end of a shell command. */
+export interface ToolUse {
+  readonly command: string
+  readonly output: string
+  readonly prompt: string
+}
+
 /** An implementation: the sources in this process, or the built files as processes. */
 export interface Real {
   readonly root: string
@@ -60,10 +68,17 @@ export interface Real {
   readonly pass: ((ms: number) => void) | undefined
   stop(stop: Stop, kill: Kill | undefined): Promise<StopResult>
   sessionStart(session: string): Promise<void>
-  toolUse(command: string, output: string, identity: Identity, kill: Kill | undefined): Promise<'done' | 'killed'>
+  toolUse(use: ToolUse, identity: Identity, kill: Kill | undefined): Promise<'done' | 'killed'>
   command(words: readonly string[], identity: Identity, kill: Kill | undefined): Promise<CommandResult>
   /** Figures for the log. */
   count: Record<string, number>
+}
+
+/** The `wait` of a marker, as the file holds it. */
+interface WaitFields {
+  readonly count: number
+  readonly prompt_id?: string
+  readonly last_prompt_id?: string
 }
 
 /** A marker in the model. */
@@ -71,6 +86,9 @@ interface Marker {
   readonly id: string | undefined
   readonly session: string | undefined
   readonly agent: string | undefined
+  readonly ownerFrom: string | undefined
+  readonly wait: WaitFields | undefined
+  readonly waits: number
   readonly operation: string | undefined
   readonly bypassed: boolean
   readonly parsed: boolean
@@ -128,7 +146,7 @@ function spentOf({ marker, guard, claims }: Folder): number {
 }
 
 /** The expected result of a stop (docs/design.md, "Stops", row by row). */
-function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block' | 'cap' | 'nothing' {
+function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block' | 'cap' | 'wait' | 'nothing' {
   const { marker } = folder
   if (marker === undefined) return 'nothing'
   if (marker.bypassed) return 'bypass'
@@ -138,7 +156,39 @@ function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block'
   const stopping = stop.event === 'Stop' ? 'main' : stop.agent
   if (marker.agent !== undefined && marker.agent !== stopping) return 'nothing'
   if (stop.event === 'Stop' && stop.background) return 'nothing'
+  if (stop.event === 'Stop' && ['begins', 'stands'].includes(waitAt(marker, stop))) return 'wait'
   return spentOf(folder) >= 3 ? 'cap' : 'block'
+}
+
+/** What becomes of a marker's wait at an event (docs/design.md, "Waiting"). */
+function waitAt(
+  { wait, session }: Marker,
+  event: { readonly session: string; readonly prompt: string },
+): 'none' | 'begins' | 'stands' | 'over' {
+  if (wait === undefined || session !== event.session) return 'none'
+  if (wait.prompt_id !== undefined) return wait.prompt_id === event.prompt ? 'stands' : 'over'
+  const isLater = wait.last_prompt_id !== undefined && wait.last_prompt_id !== event.prompt
+  return wait.count + (isLater ? 1 : 0) > 10 ? 'over' : 'begins'
+}
+
+/** Takes over a marker whose wait has just been stamped or removed. */
+function waitChanged(folder: Folder, real: Real, task: Task, to: 'stamped' | 'removed', prompt: string): void {
+  const now = readMarker(real, task)
+  const isRight = to === 'removed' ? now?.wait === undefined : now?.wait?.prompt_id === prompt
+  if (now === undefined || !isRight) fail(`${task}: the wait should be ${to}`, { folder, now })
+  if (now.wait !== undefined && now.wait.count > 10) fail(`${task}: waits at ${now.wait.count} prompts`, { now })
+  if (now.waits < (folder.marker?.waits ?? 0)) fail(`${task}: forgot how often it waited`, { folder, now })
+  rewritten(folder, now)
+}
+
+/** The text without its wait, which may change while the promise stays the same. */
+function withoutWait(text: string | undefined): string | undefined {
+  try {
+    const { wait, waits, ...rest } = JSON.parse(text ?? '') as Record<string, unknown>
+    return JSON.stringify(rest)
+  } catch {
+    return text
+  }
 }
 
 function end(folder: Folder): void {
@@ -182,6 +232,9 @@ function readMarker(real: Real, task: Task): Marker | undefined {
     id: isId(fields?.id) ? fields.id : undefined,
     session: string('cc_session_id'),
     agent: string('agent_id'),
+    ownerFrom: string('owner_from'),
+    wait: fields?.wait as WaitFields | undefined,
+    waits: (fields?.waits as number | undefined) ?? 0,
     operation: string('operation'),
     bypassed: fields?.stop_hook_active === true,
     parsed: fields !== undefined,
@@ -282,7 +335,8 @@ function afterKill(model: Model, real: Real, task: Task, what: string, mayCount:
     if (folder.guard === undefined) folder.blocks = {}
     return
   }
-  const isSame = before.marker !== undefined && (marker.text === before.marker.text || !resets)
+  const isSame =
+    before.marker !== undefined && (withoutWait(marker.text) === withoutWait(before.marker.text) || !resets)
   if (isSame) {
     if (after !== before.spent && !(mayCount && after === before.spent + 1)) {
       say(`${before.spent} were spent before, ${after} after`)
@@ -330,7 +384,7 @@ class Act implements Step {
 }
 
 function stopAct(stop: Stop, kill: Kill | undefined): Act {
-  const who = `${stop.event} ${stop.session} ${stop.agent ?? '?'}${stop.background ? ' background' : ''}`
+  const who = `${stop.event} ${stop.session} ${stop.agent ?? '?'} ${stop.prompt}${stop.background ? ' background' : ''}`
   const words = `stop ${who}${killWords(kill)}`
   return new Act(words, async (model, real) => {
     const nowMs = real.nowMs()
@@ -342,7 +396,9 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
     if (result === 'killed') {
       ageLitter(real)
       for (const task of TASKS) {
-        const text = model[task].marker?.text
+        const { marker } = model[task]
+        const isOver = marker !== undefined && waitAt(marker, stop) === 'over'
+        const text = isOver ? undefined : marker?.text
         afterKill(model, real, task, words, due[task] === 'block', due[task] === 'bypass' || due[task] === 'cap')
         if (due[task] === 'cap' && model[task].marker === undefined && text !== undefined && text !== '') {
           model[task].abandoned.push(text)
@@ -352,6 +408,8 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
     }
     for (const task of TASKS) {
       const folder = model[task]
+      const isOver = folder.marker !== undefined && waitAt(folder.marker, stop) === 'over'
+      if (isOver && ['block', 'nothing'].includes(due[task])) waitChanged(folder, real, task, 'removed', stop.prompt)
       const { marker } = folder
       const given = result.blocks[task]
       const say = (message: string): never => fail(`${words}: ${task}: ${message}`, { folder, due: due[task], result })
@@ -372,13 +430,17 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
         }
         case 'cap':
           // An empty marker has no text to keep.
-          if (marker.text !== '') folder.abandoned.push(marker.text)
+          if (marker.text !== '')
+            folder.abandoned.push((isOver ? readText(pathOf(real, task, ABANDONED)) : undefined) ?? marker.text)
           folder.marker = undefined
           end(folder)
           break
         case 'bypass':
           folder.marker = undefined
           end(folder)
+          break
+        case 'wait':
+          if (waitAt(marker, stop) === 'begins') waitChanged(folder, real, task, 'stamped', stop.prompt)
           break
         case 'nothing':
           break
@@ -405,7 +467,7 @@ function noteUnparsed(folder: Folder, marker: Marker | undefined): void {
 }
 
 function cliAct(
-  name: 'create' | 'force' | 'clear' | 'step' | 'bypass' | 'adopt' | 'inspect' | 'explain',
+  name: 'create' | 'force' | 'clear' | 'step' | 'wait' | 'bypass' | 'adopt' | 'inspect' | 'explain',
   task: Task,
   identity: Identity,
   operation: string,
@@ -419,6 +481,7 @@ function cliAct(
     clear: ['clear', task],
     step: ['step', task, '1'],
     bypass: ['bypass', task],
+    wait: ['wait', task, '--for', 'an answer'],
     adopt: ['adopt', task],
     inspect: ['inspect', task],
     explain: ['explain'],
@@ -430,8 +493,15 @@ function cliAct(
     const revives = name === 'adopt' && marker === undefined && abandoned !== undefined
     const isForeign = marker !== undefined && marker.session !== identity.session
     const isCreate = name === 'create' || name === 'force'
-    const renews = isCreate && marker?.parsed === true && !isForeign && marker.operation === operation
-    const replaces = isCreate && !renews && (name === 'force' || !isForeign)
+    const isSame = marker?.parsed === true && marker.operation === operation
+    const isOthers =
+      marker?.agent !== undefined && marker.agent !== identity.agent && !(identity.agent === undefined && isSame)
+    const renews = isCreate && isSame && !isForeign && !isOthers
+    const replaces = isCreate && !renews && (name === 'force' || (!isForeign && !isOthers))
+    const mayWait =
+      marker?.session === identity.session &&
+      [marker.agent, identity.agent].every((agent) => agent === undefined || agent === 'main') &&
+      (marker.wait === undefined ? marker.waits < 10 : marker.wait.count <= 10)
     const resets = replaces || name === 'clear' || revives
     const result = await real.command(commandWords[name], identity, kill)
     if (result === 'killed') {
@@ -445,11 +515,12 @@ function cliAct(
       return
     }
     const codes: Record<typeof name, string> = {
-      create: isForeign ? 'marker-of-other-session' : 'done',
+      create: isForeign ? 'marker-of-other-session' : isOthers ? 'marker-of-other-agent' : 'done',
       force: 'done',
       clear: 'done',
       step: marker === undefined ? 'marker-none' : !marker.parsed || !marker.hasSteps ? 'steps-none' : 'done',
       bypass: marker === undefined ? 'marker-none' : 'done',
+      wait: marker === undefined ? 'marker-none' : mayWait ? 'done' : 'wait-refused',
       adopt: marker === undefined && !revives ? 'marker-none' : 'done',
       inspect: 'done',
       explain: 'done',
@@ -475,10 +546,13 @@ function cliAct(
       rewritten(folder, now)
     }
     const owner = { session: now.session, agent: now.agent }
-    if (['create', 'force', 'adopt'].includes(name) && !isDeepStrictEqual(owner, { ...identity })) {
+    if (name === 'wait' && (now.wait === undefined || now.wait.prompt_id !== undefined))
+      fail(`${spoken}: no wait`, { now })
+    const expectedOwner = renews ? { ...identity, agent: identity.agent ?? marker?.agent } : { ...identity }
+    if (['create', 'force', 'adopt'].includes(name) && !isDeepStrictEqual(owner, expectedOwner)) {
       fail(`${spoken}: another owner`, { owner, identity })
     }
-    if (now.bypassed !== (name === 'bypass' || (name === 'step' && marker?.bypassed === true))) {
+    if (now.bypassed !== (name === 'bypass' || (['step', 'wait'].includes(name) && marker?.bypassed === true))) {
       fail(`${spoken}: bypassed ${now.bypassed}`, { now })
     }
   })
@@ -499,20 +573,36 @@ function takeAbandoned(folder: Folder, texts: readonly (string | undefined)[], r
   }
 }
 
-function toolUseAct(task: Task, command: string, identity: Identity, kill: Kill | undefined): Act {
-  const words = `tool ${command} ${task} ${identity.session} ${identity.agent ?? 'main'}${killWords(kill)}`
+function toolUseAct(task: Task, command: string, identity: Identity, prompt: string, kill: Kill | undefined): Act {
+  const words = `tool ${command} ${task} ${identity.session} ${identity.agent ?? 'main'} ${prompt}${killWords(kill)}`
   return new Act(words, async (model, real) => {
     const folder = model[task]
     const { marker } = folder
     const mayClaim =
+      command !== 'wait' &&
       marker?.id !== undefined &&
-      marker.agent === undefined &&
-      (marker.session === undefined ? /create|adopt/.test(command) : marker.session === identity.session)
-    const result = await real.toolUse(`postflight ${command} 7`, `created x  ${marker?.id ?? 'none'}`, identity, kill)
+      (marker.session === undefined ||
+        (marker.session === identity.session
+          ? marker.agent === undefined
+          : marker.ownerFrom === 'environment' && command === 'create'))
+    const verb = command === 'wait' ? 'waiting' : 'created'
+    const output = `${verb} x  ${marker?.id ?? 'none'}`
+    const result = await real.toolUse({ command: `postflight ${command} 7`, output, prompt }, identity, kill)
     if (result === 'killed') {
       ageLitter(real)
-      afterKill(model, real, task, words, false, false)
+      for (const each of TASKS) afterKill(model, real, each, words, false, false)
       return
+    }
+    const event = { session: identity.session, prompt }
+    for (const each of TASKS) {
+      const one = model[each].marker
+      if (one === undefined) continue
+      const isClaimed = each === task && mayClaim
+      const announced = each === task && command === 'wait' && one.id !== undefined
+      const state = waitAt(isClaimed ? { ...one, session: identity.session } : one, event)
+      const isSubAgents = announced && (identity.agent ?? 'main') !== 'main'
+      if (state === 'over' || (state !== 'none' && isSubAgents)) waitChanged(model[each], real, each, 'removed', prompt)
+      else if (state === 'begins' && announced) waitChanged(model[each], real, each, 'stamped', prompt)
     }
     if (!mayClaim || marker === undefined) return
     const now = readMarker(real, task)
@@ -610,7 +700,14 @@ function bashAct(name: 'rm marker' | 'rm guard' | 'rm both' | 'touch' | `garble 
   })
 }
 
-const sessionAct = (session: string): Act => new Act(`start ${session}`, (_, real) => real.sessionStart(session))
+const sessionAct = (session: string): Act =>
+  new Act(`start ${session}`, async (model, real) => {
+    await real.sessionStart(session)
+    for (const task of TASKS) {
+      const { marker } = model[task]
+      if (marker?.session === session && marker.wait !== undefined) waitChanged(model[task], real, task, 'removed', '')
+    }
+  })
 
 const passAct = (hours: number): Act =>
   new Act(`pass ${hours} h`, async (_, real) => {
@@ -622,6 +719,7 @@ const passAct = (hours: number): Act =>
 const anyTask = fc.constantFrom<Task>('007_x', '007_x', '007_x', '008_y')
 const anySession = fc.constantFrom(SESSIONS[0], SESSIONS[0], SESSIONS[0], SESSIONS[1])
 const anyAgent = fc.constantFrom('a1', 'a1', 'a2', undefined)
+const anyPrompt = fc.constantFrom('p1', 'p1', 'p1', 'p2', 'p3')
 const anyOperation = fc.constantFrom('implement', 'implement', 'research')
 
 function killsUpTo(calls: number): fc.Arbitrary<Kill | undefined> {
@@ -639,6 +737,7 @@ export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iter
       session: anySession,
       agent: anyAgent,
       background: fc.constantFrom(false, false, false, true),
+      prompt: anyPrompt,
     })
     .map((one): Stop => ({ ...one, agent: one.event === 'Stop' ? undefined : one.agent }))
   const identity = fc.record({ session: anySession, agent: fc.constantFrom('a1', 'main', undefined) })
@@ -653,21 +752,28 @@ export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iter
     // Stops of the agents to which most markers here belong.
     fc
       .constantFrom<Stop>(
-        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false },
-        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false },
-        { event: 'Stop', session: SESSIONS[0], agent: undefined, background: false },
+        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'p1' },
+        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'p1' },
+        { event: 'Stop', session: SESSIONS[0], agent: undefined, background: false, prompt: 'p1' },
       )
       .map((one): Step => stopAct(one, undefined)),
     fc
       .tuple(
-        fc.constant<Stop>({ event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false }),
+        fc.constant<Stop>({
+          event: 'SubagentStop',
+          session: SESSIONS[0],
+          agent: 'a1',
+          background: false,
+          prompt: 'p2',
+        }),
         killsUpTo(30),
       )
       .map((args): Step => stopAct(...args)),
     cli('create', 'create', 'step', 'adopt', 'inspect', 'explain'),
-    cli('force', 'clear', 'bypass', 'step', 'adopt'),
+    cli('force', 'clear', 'bypass', 'step', 'adopt', 'wait'),
+    cli('wait'),
     fc
-      .tuple(anyTask, fc.constantFrom('create', 'inspect'), identity, killsUpTo(40))
+      .tuple(anyTask, fc.constantFrom('create', 'wait'), identity, anyPrompt, killsUpTo(40))
       .map((args): Step => toolUseAct(...args)),
     fc.tuple(fc.constantFrom('cat' as const, 'mv' as const), bashKind, anyTask).map((args): Step => bashWrite(...args)),
     fc

@@ -1,0 +1,14 @@
+import * as z from 'zod/mini'
+import type { DocumentOf } from './document.ts'
+import { count, optionalText, task, text } from './parts.ts'
+
+/** `postflight wait --json`. */
+export const WAIT_DOCUMENT = z.strictObject({
+  id: optionalText("The promise's id."),
+  path: text("The marker's absolute path."),
+  task,
+  for: text('What the agent waits for.'),
+  count: count('The number of prompts at which the promise has waited, this one included.'),
+})
+
+export type WaitDocument = DocumentOf<typeof WAIT_DOCUMENT>

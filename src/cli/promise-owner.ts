@@ -1,0 +1,102 @@
+import { PostflightError } from '../core/errors.ts'
+import { shellIdentity } from '../core/hosts/index.ts'
+import { MAIN_AGENT, type Marker } from '../core/marker.ts'
+import { CONFLICTING_OWNERS } from '../core/messages/commands.ts'
+import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
+import { type TaskFolder, taskWord } from '../core/task-folder.ts'
+import { findMarkers } from '../io/stop/observe.ts'
+import type { CommandContext } from './context.ts'
+import { callerOf, type Identity } from './identity.ts'
+
+/** Whose promise `create` makes, and which promises it must not replace (docs/design.md, "Ownership"). */
+
+/** The options of `create` that decide about the owner. */
+export interface OwnerOptions {
+  readonly operation?: string
+  readonly sessionId?: string
+  readonly hostSession?: string
+  readonly agent?: string
+  readonly agentType?: string
+}
+
+/** The owner. `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
+export function promiserOf(context: CommandContext, options: OwnerOptions): Identity {
+  const identity = callerOf(context, options)
+  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
+  return isForSubagent ? { ...identity, agent: undefined } : identity
+}
+
+/** The error for a marker that this agent must not replace; undefined if it may. @throws {PostflightError} `marker-of-workflow`. */
+export function conflictWith(
+  present: StoredMarker,
+  identity: Identity,
+  { sessionId, operation }: OwnerOptions,
+): PostflightError | undefined {
+  return foreignOwner(present, identity.session, sessionId) ?? otherAgent(present, identity.agent, operation)
+}
+
+/**
+ * The error for a promise of another agent of the session. A host's shell may not tell which agent runs `create`: then a
+ * promise whose owner is known can be renewed, but not replaced.
+ */
+function otherAgent(
+  { marker, folder }: StoredMarker,
+  agent: string | undefined,
+  operation: string | undefined,
+): PostflightError | undefined {
+  if (marker.agent === undefined || marker.agent === agent) return undefined
+  if (agent === undefined && isSamePromise(marker, operation)) return undefined
+  const path = markerDisplayPath(folder)
+  return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
+}
+
+/** The error for a marker that this session must not replace: another session's, or one of unknown origin. */
+function foreignOwner(
+  present: StoredMarker,
+  session: string | undefined,
+  sessionId: string | undefined,
+): PostflightError | undefined {
+  const { marker, folder } = present
+  const path = markerDisplayPath(folder)
+  const conflict = (whose: string): PostflightError =>
+    new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
+  // Without its marker, the driver would not find the run.
+  if (marker.workflow) throw new PostflightError('marker-of-workflow', { path, task: taskWord(folder) })
+  if (marker.hostSession !== undefined) {
+    return marker.hostSession === session ? undefined : conflict(CONFLICTING_OWNERS.hostSession(marker.hostSession))
+  }
+  if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
+    return conflict(CONFLICTING_OWNERS.skillSession(marker.sessionId))
+  }
+  if (session !== undefined && marker.fields === undefined) return conflict(CONFLICTING_OWNERS.unparsed)
+  if (session !== undefined && sessionId === undefined) {
+    return conflict(CONFLICTING_OWNERS.unowned(marker.sessionId))
+  }
+  return undefined
+}
+
+/** True when `create` renews a pending marker, which keeps its id and its count: it is for the same operation. */
+export function isSamePromise(marker: Marker, operation: string | undefined): boolean {
+  return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
+}
+
+/** By how much (ms) two commands of one shell call may lie apart. */
+const ONE_CALL_MS = 2_000
+
+/**
+ * True if the hook cannot learn which agent made the promise: the output does not reach it, and the time of the shell call
+ * is not known, or fits another promise too.
+ */
+export function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Identity): boolean {
+  if (session === undefined || agent !== undefined || !context.isOutputCaught()) return false
+  const host = shellIdentity(context.environment)
+  if (host?.session !== session || host.tellsDuration !== true) return true
+  return findMarkers([folder.root]).markers.some(
+    (one) =>
+      one.kind === 'marker' &&
+      one.folder.path !== folder.path &&
+      one.marker.hostSession === session &&
+      one.marker.agent === undefined &&
+      one.times.changedMs > context.nowMs - ONE_CALL_MS,
+  )
+}

@@ -1,0 +1,100 @@
+import { isJsonObject, known } from './json-object.ts'
+
+/**
+ * Waits: stops that an agent announced, because it asked the person something or work runs in the background
+ * (docs/design.md, "Waiting"). A wait is stamped with the host's id of the prompt, and allows the stops of that prompt.
+ */
+
+/** The largest number of prompts that one promise may wait at. */
+export const WAIT_LIMIT = 10
+
+/** The `wait` of a marker. */
+export interface Wait {
+  /** What the agent waits for. */
+  readonly for: string
+  /** The number of this prompt among those that the promise has waited at, from 1. */
+  readonly count: number
+  /** The prompt whose stops are allowed; undefined until the wait is stamped. */
+  readonly promptId?: string
+  /** The prompt of the wait that this one replaced. At the same prompt both count as one. */
+  readonly lastPromptId?: string
+  /** On a host without ids of prompts: when the wait's one stop was allowed, in ms since the epoch. */
+  readonly stoppedMs?: number
+}
+
+/** The part of an event that decides about a wait. */
+export interface WaitEvent {
+  /** The host's id of the prompt; undefined on a host without one. */
+  readonly prompt: string | undefined
+  /** The start of the hook in ms since the epoch: two hooks of one stop start before either has answered. */
+  readonly startMs: number | undefined
+}
+
+/** `begins`: the wait is not stamped yet. `over`: its prompt has ended, so it must be removed. */
+export type WaitState = 'none' | 'begins' | 'stands' | 'over'
+
+/** Reads the `wait` of a marker; undefined for anything else. */
+export function parseWait(value: unknown): Wait | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { for: purpose, count, prompt_id: promptId, last_prompt_id: lastPromptId, stopped_ms: stoppedMs } = value
+  const isText = (one: unknown): one is string => typeof one === 'string' && one !== ''
+  if (!isText(purpose) || !isCount(count) || count === 0) return undefined
+  return {
+    for: purpose,
+    count,
+    ...(isText(promptId) && { promptId }),
+    ...(isText(lastPromptId) && { lastPromptId }),
+    ...(typeof stoppedMs === 'number' && { stoppedMs }),
+  }
+}
+
+/** True for a number of waits. */
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** The state of a wait at an event. */
+export function waitStateAt(wait: Wait | undefined, { prompt, startMs }: WaitEvent): WaitState {
+  if (wait === undefined) return 'none'
+  if (wait.promptId !== undefined) return prompt === wait.promptId ? 'stands' : 'over'
+  if (wait.stoppedMs !== undefined) {
+    return prompt === undefined && startMs !== undefined && startMs <= wait.stoppedMs ? 'stands' : 'over'
+  }
+  return countAt(wait, prompt) > WAIT_LIMIT ? 'over' : 'begins'
+}
+
+function countAt({ count, lastPromptId }: Wait, prompt: string | undefined): number {
+  return lastPromptId === undefined || lastPromptId === prompt ? count : count + 1
+}
+
+/** The marker fields, as the file holds them, that announce a wait. `used` is the number of earlier ones. */
+export function announcedWait(purpose: string, present: Wait | undefined, used: number): Record<string, unknown> {
+  // A wait whose only stop is over is an earlier one.
+  const same = present?.stoppedMs === undefined ? present : undefined
+  return {
+    wait: known({
+      for: purpose,
+      count: same?.count ?? Math.max(used, present?.count ?? 0) + 1,
+      last_prompt_id: same?.promptId ?? same?.lastPromptId,
+    }),
+  }
+}
+
+/** True if the promise may not wait at another prompt. */
+export function isWaitLimitReached(present: Wait | undefined, used: number): boolean {
+  const announced = announcedWait('-', present, used).wait as { readonly count: number }
+  return announced.count > WAIT_LIMIT
+}
+
+/** The marker fields that stamp a wait. */
+export function stampedWait(wait: Wait, prompt: string | undefined, nowMs: number): Record<string, unknown> {
+  const stamp = prompt === undefined ? { stopped_ms: nowMs } : { prompt_id: prompt }
+  return { wait: { for: wait.for, ...stamp, count: countAt(wait, prompt) } }
+}
+
+/** The marker fields that end a wait. The number of waits stays. */
+export function endedWait({ count, promptId, stoppedMs, lastPromptId }: Wait): Record<string, unknown> {
+  // A wait that was never stamped was not used.
+  const wasUsed = promptId !== undefined || stoppedMs !== undefined || lastPromptId !== undefined
+  return { wait: undefined, waits: wasUsed ? count : count - 1 || undefined }
+}

@@ -1,0 +1,118 @@
+import type { Recorded } from '../core/journal-entry.ts'
+import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
+import { NO_TIME_LEFT, ownerNotNoted } from '../core/messages/stops.ts'
+import {
+  claimedIds,
+  claimedOwner,
+  isClaimedByOutput,
+  isMadeByCommand,
+  type ToolUse,
+  waitingIds,
+} from '../core/owner-claim.ts'
+import type { Payload } from '../core/payload.ts'
+import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
+import { aboutMarker } from '../core/stop/outcome.ts'
+import { isUnowned, waitState } from '../core/stop/rules.ts'
+import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
+import { endedWait, stampedWait } from '../core/wait.ts'
+import { errorText } from '../io/fs/errors.ts'
+import { changeMarker } from '../io/marker-store.ts'
+import { isPast } from '../io/process/age.ts'
+import { findMarkers } from '../io/stop/observe.ts'
+import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
+
+/**
+ * Handles `PostToolUse` of a shell command (docs/design.md, "Ownership" and "Waiting"): the agent owns the promises that
+ * its command made, and a wait gets the prompt at which the agent announced it.
+ */
+
+/** The changes of one marker after a command. */
+interface Changes {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly claims: boolean
+  /** What the agent waited for, if its wait is over. */
+  readonly ended: string | undefined
+}
+
+/** Notes the owner of the markers that the payload's command made, and stamps or ends waits. */
+export function handleToolUse(context: HookContext): HookResult {
+  const { payload, deadline } = context
+  if (payload.command === undefined || payload.session === undefined) return NOTHING_DONE
+  const { markers, problems } = findMarkers(context.roots)
+  const recorded: Recorded[] = []
+  const complaints: string[] = []
+  const complain = (path: string, detail: string): void => {
+    complaints.push(ownerNotNoted(path, detail))
+  }
+  const decide = decisionFor(
+    context,
+    markers.filter((read) => read.kind === 'marker'),
+  )
+  // An unreadable marker matters only to a command that may have made one.
+  const isToldOfProblems = payload.output?.includes('pf_') === true
+  if (isToldOfProblems) for (const { path, detail } of problems) complain(path, detail)
+  for (const stored of markers) {
+    const { folder } = stored
+    if (stored.kind !== 'marker') {
+      if (isToldOfProblems) complain(markerDisplayPath(folder), stored.detail)
+      continue
+    }
+    if (decide(stored, stored.marker) === undefined) continue
+    // A marker whose lock another process holds takes a second, and the answer has a time limit.
+    if (isPast(deadline)) {
+      complain(markerDisplayPath(folder), NO_TIME_LEFT)
+      break
+    }
+    try {
+      const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patience: 'hook' })
+      if (plan === undefined) continue
+      const about = aboutMarker(folder, marker, payload)
+      if (plan.claims) recorded.push({ root: folder.root, entry: { event: 'claim', ...about } })
+      if (plan.ended !== undefined)
+        recorded.push({ root: folder.root, entry: { event: 'wait-end', detail: plan.ended, ...about } })
+    } catch (error) {
+      complain(markerDisplayPath(folder), errorText(error))
+    }
+  }
+  return { report: NOTHING_TO_REPORT, recorded, complaints }
+}
+
+/** The changes of a marker, from its file as it was found and its content as it is now. */
+type Decide = (stored: StoredMarker, present: Marker) => Changes | undefined
+
+function decisionFor(context: HookContext, markers: readonly StoredMarker[]): Decide {
+  const { payload, findStart, findSessionBirth } = context
+  const sessionBornMs = markers.some(({ marker }) => isUnowned(marker)) ? findSessionBirth() : undefined
+  const use: ToolUse = { payload, endMs: findStart(), sessionBornMs }
+  const claimed = claimedIds(payload.output)
+  const waiting = waitingIds(payload.output)
+  const made = markers.filter(
+    ({ marker, times }) => !isClaimedByOutput(marker, times, use, claimed) && isMadeByCommand(marker, times, use),
+  )
+  return (stored, present) => {
+    const claims =
+      isClaimedByOutput(present, stored.times, use, claimed) ||
+      (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, use))
+    const wait = waitChanges(present, payload, claims, isMarkerId(present.id) && waiting.has(present.id))
+    if (!claims && wait === undefined) return undefined
+    return { fields: { ...(claims && claimedOwner(payload)), ...wait?.fields }, claims, ended: wait?.ended }
+  }
+}
+
+/** The changes of a marker's wait; undefined if it stays. `announced`: the command announced it. */
+function waitChanges(
+  marker: Marker,
+  payload: Payload,
+  isOurs: boolean,
+  announced: boolean,
+): { readonly fields: Readonly<Record<string, unknown>>; readonly ended?: string } | undefined {
+  const { wait } = marker
+  if (wait === undefined) return undefined
+  const owned = isOurs ? { ...marker, hostSession: payload.session as string } : marker
+  const state = waitState(owned, { payload, startMs: undefined })
+  // Only the main conversation can wait: a sub-agent's stop ends it.
+  const isSubAgents = announced && payload.agent !== MAIN_AGENT
+  if (state === 'over' || (state !== 'none' && isSubAgents)) return { fields: endedWait(wait), ended: wait.for }
+  if (state !== 'begins' || !announced || payload.prompt === undefined) return undefined
+  return { fields: stampedWait(wait, payload.prompt, Date.now()) }
+}

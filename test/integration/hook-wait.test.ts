@@ -1,0 +1,301 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
+import { createProject, createSourceProject, type HookRun, type Project } from '../support/project.ts'
+
+const MARKER = 'specs/007_x/.postflight-pending'
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const MAINS = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', operation: 'deploy' }
+const WAIT = ['wait', '7', '--for', 'go-ahead to deploy']
+
+function withPromise(fields: object = MAINS, make = createProject): Project {
+  const project = make()
+  project.marker('007_x', { ...fields })
+  return project
+}
+
+/** A stop of the main conversation at a prompt. */
+const stopAt = (project: Project, prompt: string, more: object = {}): Promise<HookRun> =>
+  project.hook(stop({ prompt_id: prompt, ...more }))
+
+const markerOf = (project: Project): Record<string, unknown> => JSON.parse(project.read(MARKER))
+const isBlock = ({ answer }: HookRun): boolean => answer.decision === 'block'
+
+describe.concurrent('a promise that waits', () => {
+  it('allows the stops of that prompt, uncounted, and holds again at the next one', async () => {
+    const project = withPromise()
+    const said = await project.cli(WAIT, { env: ENV })
+    expect(said.stdout).toContain(`waiting ${MARKER}  ${MAINS.id}\n`)
+
+    for (let stops = 0; stops < 5; stops++) expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
+    expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p1', count: 1 })
+
+    const held = await stopAt(project, 'p2')
+    expect(held.answer.reason).toContain('This is continuation 1 of 3')
+    expect(markerOf(project)).not.toHaveProperty('wait')
+    expect(project.journal().map(({ event }) => event)).toEqual(['wait', 'wait-end', 'block'])
+    // The end of a prompt is the end of its wait.
+    expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
+  })
+
+  it('is stamped with the prompt of the command that announced it', async () => {
+    const project = withPromise()
+    const { stdout } = await project.cli(WAIT, { env: ENV })
+
+    await project.hook(shellRan(WAIT.join(' '), stdout, { prompt_id: 'p7' }))
+
+    expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p7', count: 1 })
+    expect(isBlock(await stopAt(project, 'p8'))).toBe(true)
+  })
+
+  it('is stamped in one command with create, whose agent owns the promise', async () => {
+    const project = createProject()
+    const created = await project.cli(['create', '7', 'x'], { env: ENV })
+    const waiting = await project.cli(WAIT, { env: ENV })
+
+    await project.hook(shellRan('postflight create 7 x && postflight wait 7 …', created.stdout + waiting.stdout))
+
+    expect(markerOf(project)).toMatchObject({ agent_id: 'main', wait: { prompt_id: 'prompt-1' } })
+  })
+
+  it('is stamped at the first stop where a script announced it, whose output no hook saw', async () => {
+    const project = withPromise()
+    await project.cli([...WAIT, '--quiet'], { env: ENV })
+    await project.hook(shellRan('sh postflight.sh', ''))
+    expect(markerOf(project).wait).not.toHaveProperty('prompt_id')
+
+    expect(isBlock(await stopAt(project, 'p1'))).toBe(false)
+
+    expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p1' })
+  })
+
+  it('counts once for a prompt at which it is announced twice', async () => {
+    const project = withPromise()
+    for (const prompt of ['p1', 'p1', 'p2']) {
+      await project.cli(WAIT, { env: ENV })
+      expect(isBlock(await stopAt(project, prompt))).toBe(false)
+    }
+
+    expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p2', count: 2 })
+  })
+
+  it('waits at ten prompts and no more', async () => {
+    const project = withPromise(MAINS, createSourceProject)
+    for (let prompt = 1; prompt <= 10; prompt++) {
+      expect((await project.cli(WAIT, { env: ENV })).status).toBe(0)
+      expect(isBlock(await stopAt(project, `p${prompt}`))).toBe(false)
+    }
+    // Without an event of the eleventh prompt, the command cannot know that it is the eleventh.
+    await project.cli(WAIT, { env: ENV })
+    expect(isBlock(await stopAt(project, 'p11'))).toBe(true)
+
+    const refused = await project.cli(WAIT, { env: ENV })
+    expect(refused.status).toBe(1)
+    expect(refused.stderr).toContain('has waited at 10 prompts')
+  })
+
+  it('holds again after a resume of the session, and not after the start of another one', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+    await stopAt(project, 'p1')
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), { words: ['SessionStart'] })
+    expect(isBlock(await stopAt(project, 'p1'))).toBe(false)
+
+    await project.hook(sessionStart('resume'), { words: ['SessionStart'] })
+
+    expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
+  })
+
+  it('is left alone by a second session', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+    await stopAt(project, 'p1')
+    const before = project.read(MARKER)
+
+    await stopAt(project, 'p9', { session_id: OTHER_SESSION })
+    await project.hook(shellRan('postflight inspect', '', { session_id: OTHER_SESSION, prompt_id: 'p9' }))
+
+    expect(project.read(MARKER)).toBe(before)
+  })
+
+  it('is not abandoned when its continuations are spent', async () => {
+    const project = withPromise()
+    for (let stops = 0; stops < 3; stops++) expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
+    await project.cli(WAIT, { env: ENV })
+
+    expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
+    expect(project.has(MARKER)).toBe(true)
+
+    await stopAt(project, 'p2')
+    expect(project.has(MARKER)).toBe(false)
+  })
+
+  it('waits for one stop on a host without ids of prompts; a second hook of that stop sees the same wait', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+
+    const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
+    const next = await stopAt(project, '')
+
+    expect(both.map(isBlock)).toEqual([false, false])
+    expect(isBlock(next)).toBe(true)
+  })
+
+  it('does not let a sub-agent stop that may be its owner', async () => {
+    const project = withPromise({ ...MAINS, agent_id: undefined })
+    await project.cli(WAIT, { env: ENV })
+
+    expect(isBlock(await project.hook(subagentStop()))).toBe(true)
+  })
+
+  it('is shown by inspect, and predicted by explain', async () => {
+    const project = withPromise(MAINS, createSourceProject)
+    await project.cli(WAIT, { env: ENV })
+
+    expect((await project.cli(['inspect'])).stdout).toContain('waits for: go-ahead to deploy')
+    const explained = await project.cli(['explain', '--payload', '-', '--json'], {
+      input: JSON.stringify({ cwd: project.dir, ...stop() }),
+    })
+    expect(explained.json().markers[0]).toMatchObject({ rule: 'waiting', row: '6a', answer: 'allow' })
+  })
+
+  it('is stopped and let go where the disk takes no stamp, and the user is told', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+    project.write('specs/007_x/.postflight-lock', '1 1\n')
+
+    const run = await project.hook(stop(), { env: { CLAUDECODE: '1' } })
+
+    expect(run.answer.systemMessage).toContain('so the stop was allowed')
+  })
+})
+
+describe.concurrent('a wait is removed at the end of a command', () => {
+  it('of a sub-agent on the promise of the main conversation', async () => {
+    const project = withPromise()
+    const { stdout } = await project.cli(WAIT, { env: ENV })
+
+    await project.hook(shellRan(WAIT.join(' '), stdout, { agent_id: 'agent-a' }))
+
+    expect(markerOf(project)).not.toHaveProperty('wait')
+    expect(isBlock(await stopAt(project, 'prompt-1'))).toBe(true)
+  })
+
+  it('of a later prompt', async () => {
+    const project = withPromise()
+    const { stdout } = await project.cli(WAIT, { env: ENV })
+    await project.hook(shellRan(WAIT.join(' '), stdout))
+
+    await project.hook(shellRan('postflight inspect', '', { prompt_id: 'p2' }))
+
+    expect(markerOf(project)).toMatchObject({ waits: 1 })
+    expect(markerOf(project)).not.toHaveProperty('wait')
+  })
+})
+
+describe.concurrent('wait is refused', () => {
+  it.each([
+    ['for a marker without a session', { id: MAINS.id }, 'has no host session'],
+    ['for the promise of another session', { ...MAINS, cc_session_id: OTHER_SESSION }, 'another host session'],
+    ['for the promise of a sub-agent', { ...MAINS, agent_id: 'agent-a' }, 'is for a sub-agent'],
+    ['for a promise of any agent of a type', { ...MAINS, agent_id: undefined, agent_type: 'w' }, 'is for a sub-agent'],
+    ["for a workflow's marker", { ...MAINS, workflow: true }, 'belongs to a workflow'],
+  ])('%s', async (_what, fields, why) => {
+    const project = withPromise(fields, createSourceProject)
+    const before = project.read(MARKER)
+
+    const run = await project.cli(WAIT, { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain(why)
+    expect(project.read(MARKER)).toBe(before)
+  })
+
+  it.each([
+    ['without --for', ['wait', '7'], '--for'],
+    ['with an empty text', ['wait', '7', '--for', ''], 'must be one line of text'],
+    ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text'],
+  ])('%s, as a usage error', async (_what, words, why) => {
+    const run = await withPromise(MAINS, createSourceProject).cli(words, { env: ENV })
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain(why)
+  })
+
+  it('for a task without a marker', async () => {
+    const project = createSourceProject()
+    project.write('specs/007_x/plan.md', '')
+
+    expect((await project.cli(WAIT, { env: ENV })).status).toBe(1)
+  })
+})
+
+describe.concurrent('work in the background', () => {
+  const shell = (description: string | undefined) => ({ id: 'b1', type: 'shell', status: 'running', description })
+
+  it.each(['workflow', 'MCP task', 'cloud session', 'subagent'])('of type %s wakes the agent', async (type) => {
+    const project = withPromise()
+
+    const run = await stopAt(project, 'p1', { background_tasks: [{ id: 'b1', type, status: 'running' }] })
+
+    expect(run.stdout).toBe('{}\n')
+  })
+
+  it('in shells holds the agent, and the reason names them and offers wait', async () => {
+    const project = withPromise()
+    const shells = ['npm run dev', 'npm run build', 'watch', 'tail\u001b[31m'].map(shell)
+
+    const { answer } = await stopAt(project, 'p1', { background_tasks: [...shells, shell(undefined)] })
+
+    expect(answer.reason).toContain(
+      'Running in the background: "npm run dev", "npm run build", "watch" and 2 more. If you wait for that, or for an answer: postflight wait 007_x --for "<what>"',
+    )
+  })
+
+  it('is not offered to a sub-agent, which cannot wait', async () => {
+    const project = withPromise({ ...MAINS, agent_id: 'agent-a' })
+
+    const { answer } = await project.hook(subagentStop({ background_tasks: [shell('npm run dev')] }))
+
+    expect(answer.reason).toContain('This is continuation 1 of 3')
+    expect(answer.reason).not.toContain('background')
+  })
+})
+
+it('whatever the order of waits, prompts and stops: three blocks at most, and no wait outlives its prompt', async () => {
+  const act = fc.oneof(
+    fc.constant('wait' as const),
+    fc.constant('next prompt' as const),
+    fc.constant('stop' as const),
+    fc.constant('tool' as const),
+    fc.constant('resume' as const),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { maxLength: 25 }), fc.boolean(), async (acts, isWired) => {
+      const project = withPromise(MAINS, createSourceProject)
+      let prompt = 1
+      let blocks = 0
+      let waited = 0
+      for (const one of acts) {
+        if (!project.has(MARKER)) break
+        if (one === 'next prompt') prompt += 1
+        if (one === 'resume') await project.hook(sessionStart('resume'), { words: ['SessionStart'] })
+        if (one === 'tool' && isWired)
+          await project.hook(shellRan('postflight inspect', '', { prompt_id: `p${prompt}` }))
+        if (one === 'wait') {
+          const { stdout, status } = await project.cli(WAIT, { env: ENV })
+          if (status === 0) waited = prompt
+          if (isWired) await project.hook(shellRan(WAIT.join(' '), stdout, { prompt_id: `p${prompt}` }))
+        }
+        if (one !== 'stop') continue
+        const run = await stopAt(project, `p${prompt}`)
+        if (isBlock(run)) blocks += 1
+        // Without PostToolUse, a wait is stamped at the first stop, which may be that of a later prompt.
+        else if (project.has(MARKER) && isWired) expect(waited).toBe(prompt)
+        if (isBlock(run) || !project.has(MARKER)) waited = 0
+      }
+      expect(blocks).toBeLessThanOrEqual(3)
+    }),
+    { numRuns: 60 },
+  )
+})
