@@ -36,10 +36,16 @@ export function prepareTaskFolder(
 }
 
 /**
- * The folder where a new `specs/` belongs: the named folder, or beside the nearest `.git`, or the current folder.
+ * The folder where a new `specs/` belongs: the named folder, or beside the nearest `.git`, or the current folder; but
+ * never a folder that is itself named `specs` (a link, for example), because then the one above it is meant.
  * @throws {PostflightError} `root-unlikely`; `file-unreadable` where the search cannot read a folder.
  */
 export function placeOfNewRoot(context: CommandContext): string {
+  const place = placeByStart(context)
+  return path.basename(place) === SPECS_FOLDER ? path.dirname(place) : place
+}
+
+function placeByStart(context: CommandContext): string {
   const start = startOf(context)
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)

@@ -77,8 +77,8 @@ export function findHookPlace(sources: RootSources): HookPlace {
 }
 
 /**
- * The nearest folder at or above `start` that holds a real `specs/` folder; undefined where a `.git` entry or the top
- * comes first. Links in `start` itself are resolved first, so that each project has one path.
+ * The nearest folder at or above `start` that holds a real `specs/` folder; undefined where a repository's top or the
+ * file system's comes first. Links in `start` itself are resolved first, so that each project has one path.
  */
 export function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
@@ -96,7 +96,8 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
     for (;;) {
       if (accept(folder)) return folder
       const parent = path.dirname(folder)
-      if (parent === folder || hasGitEntry(folder)) return undefined
+      // A specs/ folder may be a repository of its own; then the project is the folder above it.
+      if (parent === folder || (path.basename(folder) !== SPECS_FOLDER && hasGitEntry(folder))) return undefined
       folder = parent
     }
   } catch (error) {

@@ -170,6 +170,60 @@ describe.concurrent('the hook finds the marker', () => {
   })
 })
 
+describe.concurrent('a specs/ that is a repository of its own', () => {
+  const createNested = (gitEntry: 'folder' | 'file'): Project => {
+    const project = createProject()
+    if (gitEntry === 'folder') mkdirSync(project.at('specs/.git'))
+    else project.write('specs/.git', 'gitdir: ../.git/modules/specs\n')
+    return project
+  }
+
+  it.each(['folder', 'file'] as const)('with .git as a %s: the hook that starts inside it blocks', async (gitEntry) => {
+    const project = createNested(gitEntry)
+    project.marker('259_x', OWNED)
+
+    for (const program of [undefined, [`${project.base}/bin/node`, HOOK_BUNDLE] as const]) {
+      const { answer } = await project.hook(subagentStop(), {
+        cwd: project.at('specs', '259_x'),
+        ...(program && { program }),
+      })
+
+      expect(answer.reason).toContain('clear the marker: postflight clear 259_x\n')
+    }
+  })
+
+  it('is where commands that start inside it find the project', async () => {
+    const project = createNested('folder')
+    const options = { cwd: project.at('specs') }
+
+    const created = await project.cli(['create', '259', 'x', '--json'], options)
+    const cleared = await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })
+
+    expect(created.json().path).toBe(project.at('specs/259_x/.postflight-pending'))
+    expect(cleared.stdout).toMatch(/^cleared /)
+    expect(project.has('specs/specs')).toBe(false)
+  })
+
+  it('as a link to a repository gets no specs/ in it', async () => {
+    const project = createProject({ specs: false })
+    mkdirSync(join(project.base, 'elsewhere', '.git'), { recursive: true })
+    symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
+
+    const run = await project.cli(['create', '259', 'x', '--root', project.at('specs')])
+
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('is a link, but must be a real folder') })
+    expect(readdirSync(join(project.base, 'elsewhere'))).toEqual(['.git'])
+  })
+
+  it('does not end the search for a folder of another name', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    mkdirSync(project.at('my-specs', '.git'), { recursive: true })
+
+    expect((await project.hook(subagentStop(), { cwd: project.at('my-specs') })).stdout).toBe('{}\n')
+  })
+})
+
 describe.concurrent('the hook finds nothing', () => {
   it('where there is no specs/', async () => {
     const project = createProject({ specs: false })

@@ -7,11 +7,12 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ABANDONED_FILE, MARKER_FILE } from '../../src/core/files.ts'
@@ -48,7 +49,7 @@ const SHELLS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']].filter(
 
 /** Names that are difficult for shells, and names that the search distinguishes. */
 const NAMES = [
-  ...['a', 'archive', '012_x', '9', '0', '259_prove_completeness', 'X1', '٣_digit'],
+  ...['specs', 'a', 'archive', '012_x', '9', '0', '259_prove_completeness', 'X1', '٣_digit'],
   ...['.hidden', '..x', '...', '.-', '..', '.'].filter((name) => name !== '.' && name !== '..'),
   ...['with space', ' ', ' lead', 'trail ', 'new\nline', '\n', 'end\n', 'tab\t', '\u0007bell', '\u001b[31m'],
   ...['-dash', '--', '-e', '*', '?', '[a]', '[!0]', '{a,b}', '\\', '\\n', 'back\\slash', '~', '$HOME', '`x`', '$(x)'],
@@ -56,6 +57,8 @@ const NAMES = [
   ...['ü', 'u\u0308', '漢字', '🚀', 'é'],
 ]
 const name = fc.constantFrom(...NAMES)
+/** A folder named specs may be the specs/ of the level above it. */
+const levelName = fc.oneof({ weight: 3, arbitrary: name }, { weight: 1, arbitrary: fc.constant('specs') })
 
 /** The kinds of things that may have the marker's name. */
 const entry = fc.constantFrom('file', 'file', 'empty', 'folder', 'link', 'link to nothing')
@@ -77,7 +80,7 @@ const item = fc.record({
 
 /** One folder between the top of the project and the agent's folder. */
 const level = fc.record({
-  name,
+  name: levelName,
   specs: fc.constantFrom('none', 'none', 'folder', 'folder', 'link', 'file'),
   git: fc.constantFrom('none', 'none', 'none', 'folder', 'file', 'link to nothing'),
   items: fc.array(item, { maxLength: 3 }),
@@ -153,16 +156,20 @@ function build(plan: Plan): Built {
   }
   const buildLevels = (start: string, levels: readonly Level[]): string[] => {
     let folder = start
-    return levels.map(({ name: levelName, specs, git, items }) => {
-      folder = join(folder, levelName)
+    return levels.map(({ name: ownName, specs: wanted, git, items }, at) => {
+      folder = join(folder, ownName)
+      // The next level is this one's specs/.
+      const specs = wanted !== 'none' && levels[at + 1]?.name === 'specs' ? 'folder' : wanted
       mkdirSync(folder, { recursive: true })
       if (git === 'folder') mkdirSync(join(folder, '.git'))
       else if (git === 'file') writeFileSync(join(folder, '.git'), 'gitdir: elsewhere')
       else if (git !== 'none') symlinkSync('nowhere-at-all', join(folder, '.git'))
       const specsFolder = join(folder, 'specs')
-      if (specs === 'folder') mkdirSync(specsFolder)
-      else if (specs === 'link') symlinkSync(elsewhere(), specsFolder)
-      else if (specs === 'file') writeFileSync(specsFolder, '')
+      tryTo(() => {
+        if (specs === 'folder') mkdirSync(specsFolder)
+        else if (specs === 'link') symlinkSync(elsewhere(), specsFolder)
+        else if (specs === 'file') writeFileSync(specsFolder, '')
+      })
       if (specs === 'folder' || specs === 'link') for (const one of items) put(specsFolder, one)
       return folder
     })
@@ -202,12 +209,12 @@ function build(plan: Plan): Built {
   return { top, cwd, variables: Object.fromEntries(variables), pwd: plan.logicalPwd ? linkTo(cwd) : undefined, placed }
 }
 
-/** Does `action` if it is possible: two names of one plan may be the same, or one may lie below a file. */
+/** Does `action` if it is possible: two places of one plan may be the same, or one may lie below a file. */
 function tryTo(action: () => void): void {
   try {
     action()
   } catch {
-    // The second name is left out.
+    // The second place is left as it is.
   }
 }
 
@@ -251,12 +258,14 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
 
           const answer = launch(shell, built, plan.locale, isSessionStart ? ['SessionStart'] : [])
           const isFound = nodeFinds(built, names)
+          // If a variable names a file, the Node hook decides about its parent.
+          const isPlain = Object.values(built.variables).every(
+            (value) => !statSync(resolve(built.cwd, value), { throwIfNoEntry: false })?.isFile(),
+          )
           rmSync(built.top, { recursive: true, force: true })
 
           expect(['{}\n', NODE_STARTED]).toContain(answer)
           if (isFound) expect(answer).toBe(NODE_STARTED)
-          // If a variable names a file, the Node hook decides about its parent.
-          const isPlain = Object.values(plan.variables).every(({ kind }) => kind !== 'file')
           if (isPlain && !names.some((fileName) => built.placed.has(fileName))) expect(answer).toBe('{}\n')
         }),
         { numRuns },
