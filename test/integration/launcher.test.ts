@@ -327,6 +327,9 @@ describe('the launcher', () => {
     ['CDPATH', '/'],
     ['GLOBIGNORE', '*'],
     ['SHELLOPTS', 'noglob'],
+    ['SHELLOPTS', 'errexit:nounset'],
+    ['BASHOPTS', 'failglob'],
+    ['BASHOPTS', 'nullglob:dotglob:nocaseglob'],
     ['POSIXLY_CORRECT', '1'],
     ['IFS', '/'],
     ['PWD', '/nowhere'],
@@ -348,6 +351,62 @@ describe('the launcher', () => {
       expect(launch(each, built, { [variable]: value })).toBe(NODE_STARTED)
     }
   })
+
+  const FUNCTIONS = ['[', 'builtin', 'cat', 'cd', 'command', 'echo', 'node', 'printf', 'readlink', 'shopt', 'test']
+  // In POSIX mode bash itself refuses to start with functions of these names.
+  const SPECIAL = ['break', 'continue', 'exit', 'export', 'return', 'set', 'shift', 'trap', 'unset']
+
+  describe.each([
+    { program: 'bash', words: ['--posix'], names: FUNCTIONS },
+    { program: 'bash', words: [], names: [...FUNCTIONS, ...SPECIAL] },
+  ])('in $program $words', ({ program, words, names }) => {
+    const [path] = SHELL_PATHS.find(([found = '']) => found.endsWith(`/${program}`)) ?? []
+
+    it.runIf(path !== undefined).each(names)('calls no exported function %s', (exported) => {
+      const built = emptyPlan()
+      mkdirSync(join(built.cwd, 'specs', '001_x'), { recursive: true })
+      const answer = (): { stdout: string; status: number | null } => {
+        const env = { PATH: BIN, [`BASH_FUNC_${exported}%%`]: '() {  builtin echo function\n}' }
+        const options = { cwd: built.cwd, env, input: '', encoding: 'utf8' as const }
+        const { stdout, status } = spawnSync(path as string, [...words, LAUNCHER_COPY], options)
+        return { stdout, status }
+      }
+
+      const idle = answer()
+      writeFileSync(join(built.cwd, 'specs', '001_x', MARKER_FILE), '')
+      const pending = answer()
+
+      expect(idle).toEqual({ stdout: '{}\n', status: 0 })
+      expect(pending).toEqual({ stdout: NODE_STARTED, status: 0 })
+    })
+  })
+
+  it.each(SHELL_PATHS.map((words) => [words.join(' '), words]))(
+    'does not go through two thousand links to a large folder, in %s',
+    (_name, words) => {
+      const [linked, real] = [emptyPlan(), emptyPlan()]
+      const large = join(linked.cwd, 'large')
+      for (let folder = 0; folder < 300; folder++) mkdirSync(join(large, `a${folder}`), { recursive: true })
+      writeFileSync(join(large, MARKER_FILE), '')
+      writeFileSync(join(large, 'a0', MARKER_FILE), '')
+      for (const { cwd } of [linked, real]) mkdirSync(join(cwd, 'specs'))
+      for (let entry = 0; entry < 2000; entry++) {
+        symlinkSync(large, join(linked.cwd, 'specs', `x${entry}`))
+        mkdirSync(join(real.cwd, 'specs', `x${entry}`))
+      }
+      mkdirSync(join(linked.cwd, 'specs', 'folder'))
+      symlinkSync(large, join(linked.cwd, 'specs', 'folder', 'link'))
+      const measure = (built: Built): number => {
+        const started = performance.now()
+        expect(launch(words, built, {})).toBe('{}\n')
+        return performance.now() - started
+      }
+
+      const ratios = Array.from({ length: 5 }, () => measure(linked) / measure(real)).sort((one, other) => one - other)
+
+      expect(ratios[2]).toBeLessThan(2)
+    },
+  )
 
   it('answers without Node in a project with hundreds of tasks', () => {
     const built = emptyPlan()
