@@ -224,6 +224,75 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
   })
 })
 
+describe.concurrent('a marker that two roots lead to', () => {
+  /** A project with another root below its specs/, and the place of a marker that both of them find. */
+  const createNested = (): { project: Project; task: string; env: Record<string, string>; cwd: string } => {
+    const project = createProject()
+    project.marker('specs/259_x', OWNED)
+    return { project, task: '259_x', env: { POSTFLIGHT_ROOT: project.dir }, cwd: project.at('specs') }
+  }
+
+  it('is blocked three times, each stop counted once, with one entry in the reason', async () => {
+    const { project, task, env, cwd } = createNested()
+    const guard = `specs/specs/${task}/.postflight-loop-guard`
+
+    for (const count of [1, 2, 3]) {
+      const { answer } = await project.hook(subagentStop(), { cwd, env })
+
+      expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(1)
+      expect(answer.reason).toContain(`continuation ${count} of 3`)
+      expect(project.read(guard)).toBe(`${count}\n`)
+    }
+    expect((await project.hook(subagentStop(), { cwd, env })).answer.decision).toBe(undefined)
+    expect(project.has(`specs/specs/${task}/.postflight-abandoned`)).toBe(true)
+  })
+
+  it('is listed once by explain and when a session starts', async () => {
+    const { project, env, cwd } = createNested()
+    project.write('payload.json', JSON.stringify({ ...subagentStop(), cwd }))
+
+    const explained = await project.cli(['explain', '--payload', project.at('payload.json'), '--json'], { cwd, env })
+    const { answer } = await project.hook(sessionStart('startup'), { cwd, env, words: ['SessionStart'] })
+
+    expect(explained.json().roots).toEqual([project.dir, project.at('specs')])
+    expect(explained.json().markers).toHaveLength(1)
+    expect(answer.hookSpecificOutput?.additionalContext.match(/259_x: pending/g)).toHaveLength(1)
+  })
+
+  it('as the marker of specs/ itself is counted once', async () => {
+    const project = createProject()
+    project.marker('feature-y/specs', OWNED)
+
+    await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
+
+    expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
+  })
+
+  it('does not hide a marker of the same task in another root', async () => {
+    const { project, env, cwd } = createNested()
+    project.marker('259_x', OWNED)
+
+    const { answer } = await project.hook(subagentStop(), { cwd, env })
+
+    expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
+  })
+
+  it.runIf(canRun('unshare --mount true'))('by a bind mount is counted once', async () => {
+    const project = createProject()
+    project.marker('259_x', OWNED)
+    const other = join(project.base, 'mounted')
+    mkdirSync(other)
+    const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
+    const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
+    const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
+
+    const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
+
+    expect(answer.decision).toBe('block')
+    expect(project.read(GUARD)).toBe('1\n')
+  })
+})
+
 describe.concurrent('the hook finds nothing', () => {
   it('where there is no specs/', async () => {
     const project = createProject({ specs: false })

@@ -25,6 +25,19 @@ export function fileIdentity(path: string): FileIdentity | undefined {
   }
 }
 
+/**
+ * The identity of a place: two paths to it (a bind mount, for example) have the same text. Undefined where it is not known.
+ */
+export function placeIdentity(path: string): string | undefined {
+  try {
+    const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    // Some file systems number nothing.
+    return stats === undefined || stats.ino === 0n ? undefined : `${stats.dev}-${stats.ino}`
+  } catch {
+    return undefined
+  }
+}
+
 /** The birth time of the file at `path`, in ms since the epoch; undefined where the file or its birth time is missing. */
 export function birthMs(path: string): number | undefined {
   try {

@@ -4,10 +4,11 @@ import type { Unfinished } from '../../core/stop/answer-for.ts'
 import { type ObservedStop, ownershipOf, type SeenMarker } from '../../core/stop/plan.ts'
 import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
-import type { SearchProblem } from '../../core/task-folder.ts'
+import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
 import { readSpent } from '../continuations/count.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
+import { placeIdentity } from '../fs/file-identity.ts'
 import { readMarker } from '../marker-file.ts'
 import { isPast, partWay } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
@@ -23,7 +24,10 @@ export interface FoundMarkers {
   readonly unread: number
 }
 
-/** Reads every file of that name under the roots, until this process is `deadline` ms old. */
+/**
+ * Reads every file of that name under the roots, until this process is `deadline` ms old. A folder that two roots lead to
+ * counts once, for the first root.
+ */
 export function findMarkers(
   roots: readonly string[],
   fileName: string = MARKER_FILE,
@@ -31,17 +35,36 @@ export function findMarkers(
 ): FoundMarkers {
   const problems: SearchProblem[] = []
   let unread = 0
+  const isFirst = roots.length > 1 ? firstOfItsPlace() : () => true
   const markers = roots.flatMap((root) => {
     const listed = listTaskFolders(root)
     const holding = foldersHolding(listed.folders, fileName, listed.problems)
-    problems.push(...listed.problems)
-    return holding.flatMap((folder) => {
+    problems.push(...listed.problems.filter((problem) => isNew(problem, problems)))
+    return holding.filter(isFirst).flatMap((folder) => {
       if (!isPast(deadline)) return readMarker(folder, fileName, true) ?? []
       unread += 1
       return []
     })
   })
   return { markers, problems, unread }
+}
+
+/**
+ * A test that is true for a folder unless it was true for another path to the same folder. The folder is compared, and
+ * not the marker in it, which may be replaced between two looks.
+ */
+function firstOfItsPlace(): (folder: TaskFolder) => boolean {
+  const seen = new Set<string>()
+  return ({ path }) => {
+    const place = placeIdentity(path) ?? path
+    const isFirst = !seen.has(place)
+    seen.add(place)
+    return isFirst
+  }
+}
+
+function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean {
+  return known.every(({ path }) => path !== problem.path)
 }
 
 /** The event for which markers are observed. */
@@ -107,24 +130,22 @@ export function observeUnfinished(
   { nowMs, deadline }: Pick<Occasion, 'nowMs' | 'deadline'>,
 ): { readonly unfinished: readonly Unfinished[]; readonly problems: readonly SearchProblem[] } {
   const problems: SearchProblem[] = []
-  const unfinished = roots.flatMap((root) =>
-    [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
-      const found = findMarkers([root], fileName, deadline)
-      const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
-      problems.push(
-        ...found.problems.filter(({ path }) => problems.every((problem) => problem.path !== path)),
-        ...unreadable.map(({ folder, detail }) => ({ path: markerDisplayPath(folder, fileName), detail })),
-      )
-      const state = fileName === MARKER_FILE ? ('pending' as const) : ('abandoned' as const)
-      return found.markers
-        .filter((read) => read.kind === 'marker')
-        .map(({ folder, marker, times }) => ({
-          state,
-          folder,
-          marker,
-          ageMs: nowMs - promisedAtMs(marker, times, nowMs),
-        }))
-    }),
-  )
+  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
+    const found = findMarkers(roots, fileName, deadline)
+    const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
+    problems.push(
+      ...found.problems.filter((problem) => isNew(problem, problems)),
+      ...unreadable.map(({ folder, detail }) => ({ path: markerDisplayPath(folder, fileName), detail })),
+    )
+    const state = fileName === MARKER_FILE ? ('pending' as const) : ('abandoned' as const)
+    return found.markers
+      .filter((read) => read.kind === 'marker')
+      .map(({ folder, marker, times }) => ({
+        state,
+        folder,
+        marker,
+        ageMs: nowMs - promisedAtMs(marker, times, nowMs),
+      }))
+  })
   return { unfinished, problems }
 }
