@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
+import { FILE_DETAILS } from '../core/messages/files.ts'
 import {
   parseTaskReference,
   type SearchProblem,
@@ -23,16 +24,18 @@ export function taskFolderAt(root: string, name: string): TaskFolder {
 
 /**
  * Every folder that `reference` matches, in path order.
- * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: a folder that exists would be created again.
+ * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed, `file-unreadable` when the folder's name is not
+ * UTF-8: a folder that exists would be created again.
  */
 export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
   const { folders, problems } = listTaskFolders(root)
   const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
   if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
+  refuseUnsearched(problems.filter((problem) => isUndecodable(problem, reference)))
   return folders.filter((folder) => isMeant(folder, reference))
 }
 
-function isMeant(folder: TaskFolder, reference: TaskReference): boolean {
+function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
   if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
   return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
 }
@@ -55,10 +58,19 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
     if (inUse !== undefined && another === undefined) return inUse
   }
   // Without a listing it is not known that the folder is missing.
-  if (matching.length === 0)
-    refuseUnsearched(problems.filter((problem) => problem.path === path.join(root, SPECS_FOLDER)))
+  if (matching.length === 0) {
+    const specs = path.join(root, SPECS_FOLDER)
+    refuseUnsearched(problems.filter((problem) => problem.path === specs || isUndecodable(problem, reference)))
+  }
   if (matching.length <= 1) return matching[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
+}
+
+/** True for a folder that `reference` matches but that cannot be used, because its name is not UTF-8. */
+function isUndecodable({ path: folder, detail }: SearchProblem, reference: TaskReference | undefined): boolean {
+  return (
+    detail === FILE_DETAILS.notUtf8 && reference !== undefined && isMeant({ task: path.basename(folder) }, reference)
+  )
 }
 
 /** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */

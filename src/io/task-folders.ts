@@ -3,6 +3,7 @@ import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
 import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from '../core/task-folder.ts'
 import { errorCode, isAbsent } from './fs/errors.ts'
+import { decodableFolders, isDoubtful } from './undecodable-folders.ts'
 
 /**
  * The one search (docs/design.md, "Task folders"): `specs/` itself, every folder below it, and one level deeper below
@@ -14,25 +15,26 @@ export function listTaskFolders(root: string): { folders: TaskFolder[]; problems
   const problems: SearchProblem[] = []
   const specs = path.join(root, SPECS_FOLDER)
   const folders: TaskFolder[] = [{ root, path: specs, task: SPECS_ITSELF, relative: SPECS_FOLDER }]
-  for (const name of subfolders(specs, problems)) {
+  for (const name of subfolders(specs, true, problems)) {
     const folder = path.join(specs, name)
     const relative = `${SPECS_FOLDER}/${name}`
     folders.push({ root, path: folder, task: name, relative })
     if (beginsWithDigit(name)) continue
-    for (const child of subfolders(folder, problems)) {
+    for (const child of subfolders(folder, false, problems)) {
       folders.push({ root, path: path.join(folder, child), task: child, relative: `${relative}/${child}` })
     }
   }
   return { folders, problems }
 }
 
-function subfolders(folder: string, problems: SearchProblem[]): string[] {
+/** The names of the folders in `folder`, which is `specs/` itself where `isTop` is true. */
+function subfolders(folder: string, isTop: boolean, problems: SearchProblem[]): string[] {
   try {
-    return fs
+    const names = fs
       .readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
-      .sort()
+    return (names.some(isDoubtful) ? decodableFolders(folder, isTop, problems) : names).sort()
   } catch (error) {
     // A folder that was removed in the meantime is not a problem.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })

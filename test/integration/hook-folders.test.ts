@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE } from '../support/process.ts'
-import { createProject, hoursAgo, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, hoursAgo, type Project } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
 const GUARD = 'specs/259_x/.postflight-loop-guard'
@@ -483,6 +483,78 @@ describe.concurrent('an unowned marker that', () => {
     const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
 
     expect(answer.decision).toBe('block')
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a task folder whose name is not UTF-8', () => {
+  /** Makes a folder below specs/ with the byte 0xff at the end of its name, and a marker in it. */
+  function putUndecodable(project: Project, name: string, child = ''): void {
+    const folder = Buffer.concat([Buffer.from(project.at('specs', name)), Buffer.from([0xff]), Buffer.from(child)])
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(Buffer.concat([folder, Buffer.from('/.postflight-pending')]), JSON.stringify(OWNED))
+  }
+
+  it.each([
+    ['a task folder', '259_', ''],
+    ['an archive', 'archive', '/012_x'],
+  ])('as %s: the hook says that it cannot be read, and allows', async (_where, name, child) => {
+    const project = createProject()
+    putUndecodable(project, name, child)
+
+    const run = await project.hook(subagentStop(), { env: { CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir } })
+
+    const path = project.at('specs', `${name}\ufffd`)
+    expect(run.answer).toEqual({
+      systemMessage: expect.stringContaining(`${path} could not be used (its name is not UTF-8)`),
+    })
+  })
+
+  it('does not put the blame on the folder whose name it seems to have', async () => {
+    const project = createProject()
+    putUndecodable(project, '259_')
+    project.marker('259_\ufffd', { ...OWNED, reason: 'the other one' })
+
+    const { answer } = await project.hook(subagentStop())
+
+    expect(answer.reason).toMatch(/^the other one\n/)
+    expect(answer.reason?.match(/Task /g)).toHaveLength(1)
+    expect(project.read('specs/259_\ufffd/.postflight-loop-guard')).toBe('1\n')
+  })
+
+  it('is refused or named by every command, and others are cleared', async () => {
+    const project = createSourceProject()
+    putUndecodable(project, '259_')
+    project.marker('001_other', OWNED)
+    const refused = {
+      status: 65,
+      stderr: expect.stringMatching(/specs\/259_\ufffd cannot be read \(its name is not UTF-8\)/),
+    }
+
+    for (const words of [
+      ['clear', '259'],
+      ['create', '259', 'x'],
+      ['step', '259', '1'],
+      ['clear', '--all'],
+      ['bypass', '--all'],
+    ]) {
+      expect(await project.cli(words), words.join(' ')).toMatchObject(refused)
+    }
+    const inspected = await project.cli(['inspect'])
+    const examined = await project.cli(['doctor'])
+
+    expect(project.has('specs/001_other/.postflight-pending')).toBe(false)
+    expect(inspected.stdout).toContain('259_\ufffd cannot be searched (its name is not UTF-8)')
+    expect(examined.stdout).toContain('259_\ufffd cannot be searched (its name is not UTF-8)')
+    expect(readdirSync(project.at('specs')).sort()).toEqual(['.postflight', '001_other', '259_\ufffd'])
+  })
+
+  it('without a marker changes nothing', async () => {
+    const project = createSourceProject()
+    mkdirSync(Buffer.concat([Buffer.from(project.at('specs', '259_')), Buffer.from([0xff])]))
+    project.marker('001_other', OWNED)
+
+    expect((await project.hook(subagentStop())).stderr).toBe('')
+    expect((await project.cli(['clear', '--all'])).status).toBe(0)
   })
 })
 

@@ -20,7 +20,7 @@ const LONG_MS = 24 * HOUR_MS
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const unsearched = problems.map((problem) =>
-    bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixPermissions),
+    bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixFolder),
   )
   const found = markers
     .filter((view) => view.run === null)

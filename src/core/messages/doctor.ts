@@ -54,7 +54,7 @@ export const MARKER_FINDINGS = {
   bypassed: (name: string): string => `${name}: bypassed, the next stop removes it`,
   old: (name: string, age: string): string => `${name}: pending for ${age}`,
   stray: (name: string): string => `${name} lies where the hook does not look`,
-  fixPermissions: 'fix its permissions, or move it away',
+  fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',
   repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
   adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,

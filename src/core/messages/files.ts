@@ -72,5 +72,6 @@ export const FILE_DETAILS = {
   brokenLink: 'a broken link',
   linkOutside: 'a link that leads out of the project',
   incompleteWrite: 'incomplete write',
+  notUtf8: 'its name is not UTF-8',
   kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
 } as const
