@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { processStartMs } from '../io/process/age.ts'
 import { isCaught } from '../io/process/output.ts'
+import { currentFolder } from './current-folder.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
 
@@ -16,7 +17,7 @@ void main(process.argv.slice(2), {
   stderr: standardError,
   contextNow: (rootOption) => ({
     environment: process.env,
-    cwd: process.cwd(),
+    cwd: currentFolder(rootOption, process.env),
     nowMs: Date.now(),
     findStart: processStartMs,
     rootOption,

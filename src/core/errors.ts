@@ -23,6 +23,7 @@ export interface ErrorArguments {
   'target-missing': { readonly options: string }
   'target-twice': { readonly options: string }
   'value-invalid': { readonly option: string; readonly expected: string; readonly value: string }
+  'current-folder-lost': NoArguments
   'root-missing': { readonly path: string; readonly from: string }
   'root-none': { readonly start: string }
   'root-unlikely': { readonly start: string }
@@ -107,6 +108,7 @@ export const EXIT_CODES = {
   'target-missing': EXIT.usage,
   'target-twice': EXIT.usage,
   'value-invalid': EXIT.usage,
+  'current-folder-lost': EXIT.data,
   'root-missing': EXIT.usage,
   'root-none': EXIT.no,
   'root-unlikely': EXIT.usage,

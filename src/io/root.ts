@@ -3,8 +3,10 @@ import path from 'node:path'
 import { SPECS_FOLDER } from '../core/files.ts'
 import { type Environment, variable } from '../core/hosts/host.ts'
 import { PROJECT_VARIABLES } from '../core/hosts/index.ts'
+import { FILE_DETAILS } from '../core/messages/files.ts'
 import type { SearchProblem } from '../core/task-folder.ts'
 import { errorCode, isAbsent } from './fs/errors.ts'
+import { isDoubtful } from './undecodable-folders.ts'
 
 /** The one root resolver (docs/design.md, "Roots"). `hooks/postflight-hook` walks up in the same way; a test compares them. */
 
@@ -103,6 +105,8 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
   } catch (error) {
     // The folder may still hold `specs/`. A walk that went on from here could end in another project.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
+    // A removed folder leads to no root, but this one may be there, under another name.
+    else if (isDoubtful(start)) problems.push({ path: start, detail: FILE_DETAILS.notUtf8 })
     return undefined
   }
 }

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../support/payloads.ts'
-import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess } from '../support/process.ts'
-import { createProject, createSourceProject, makeOld, withoutPrivileges } from '../support/project.ts'
+import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
+import { createProject, createSourceProject, makeOld, type Project, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 
@@ -420,5 +420,100 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
     })
 
     expect(run.status).not.toBe(2)
+  })
+})
+
+describe.concurrent('in a current folder that was removed', () => {
+  const DEFINITION = JSON.stringify({ name: 'n', phases: [{ id: 'a', prompt: 'do', artifact: 'a.md' }] })
+  const COMMANDS: readonly string[][] = [
+    ['create', '2', 'y'],
+    ['inspect'],
+    ['step', '1', 'one'],
+    ['bypass', '1'],
+    ['adopt', '1', '--host-session', 'another'],
+    ['explain', '--payload', 'payload.json'],
+    ['logs'],
+    ['clear', '1'],
+    ['clear', '--all'],
+    ['doctor'],
+    ['install'],
+    ['install', '--host', 'opencode'],
+    ['install', '--scope', 'user'],
+    ['uninstall'],
+    ['workflow', 'validate', 'definition.json'],
+    ['workflow', 'start', '2', 'y', '--definition', 'definition.json'],
+    ['workflow', 'status'],
+    ['workflow', 'next', '1'],
+    ['workflow', 'stop', '1'],
+    ['workflow', 'resume', '1'],
+    ['workflow', 'abort', '1'],
+    ['workflow', 'history', '1'],
+    ['workflow', 'graph', 'definition.json'],
+  ]
+
+  /** Runs a command in a folder of the project that is removed before the command starts. */
+  const runIn = async (project: Project, words: readonly string[], env: Record<string, string> = {}) => {
+    mkdirSync(project.at('gone'))
+    const program = ['-c', 'cd gone && rmdir ../gone && exec "$@"', 'sh', process.execPath, CLI, ...words]
+    return runProcess('sh', program, { cwd: project.dir, env: { ...project.env, ...env } })
+  }
+  const createFilled = (): Project => {
+    const project = createProject()
+    project.marker('001_x', OWNED)
+    project.write('definition.json', DEFINITION)
+    project.write('payload.json', '{}')
+    return project
+  }
+
+  it.each(COMMANDS)('%s %s is refused in one line that says what to do', async (...words) => {
+    const run = await runIn(createFilled(), words)
+
+    expect(run).toMatchObject({ status: 65, stdout: '' })
+    expect(run.stderr).toMatch(
+      /^postflight: the current folder was removed[^\n]* give --root with an absolute path\.\n$/,
+    )
+  })
+
+  it.each(COMMANDS)('%s %s works as in the project where an absolute --root names it', async (...words) => {
+    const [project, other] = [createFilled(), createFilled()]
+    const readable = (run: ProcessResult, { base }: Project): unknown => [
+      run.status,
+      ...[run.stdout, run.stderr].map((text) =>
+        text
+          .replaceAll(base, 'BASE')
+          .replace(/pf_\w+/g, 'ID')
+          .replace(/\d+ s /g, ''),
+      ),
+    ]
+
+    const run = await runIn(project, ['--root', project.dir, ...words])
+    const expected = await other.cli(['--root', other.dir, ...words])
+
+    expect(readable(run, project)).toEqual(readable(expected, other))
+    expect(run.stderr).not.toContain('current folder')
+  })
+
+  it('POSTFLIGHT_ROOT names the project too, but a relative path does not', async () => {
+    const project = createFilled()
+
+    expect((await runIn(project, ['inspect'], { POSTFLIGHT_ROOT: project.dir })).status).toBe(0)
+    expect((await runIn(project, ['--root', '..', 'inspect'])).status).toBe(65)
+  })
+
+  it('a root that does not exist is named', async () => {
+    const run = await runIn(createFilled(), ['--root', '/nowhere/at/all', 'inspect'])
+
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('/nowhere/at/all (from --root)') })
+  })
+
+  it.runIf(process.platform === 'linux')('or whose name is not UTF-8, no other folder is taken for it', async () => {
+    const project = createProject({ specs: false })
+    mkdirSync(project.at('x\ufffd', 'specs'), { recursive: true })
+    const script = `d="$(printf 'x\\377')" && mkdir "$d" && cd "$d" && exec "$0" "$1" create 1 x`
+
+    const run = await runProcess('sh', ['-c', script, process.execPath, CLI], { cwd: project.dir, env: project.env })
+
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('its name is not UTF-8') })
+    expect(readdirSync(project.at('x\ufffd', 'specs'))).toEqual([])
   })
 })

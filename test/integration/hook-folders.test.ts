@@ -548,6 +548,18 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     expect(readdirSync(project.at('specs')).sort()).toEqual(['.postflight', '001_other', '259_\ufffd'])
   })
 
+  it('as the current folder is named on stderr', async () => {
+    const project = createProject()
+    putUndecodable(project, '259_')
+    const program = ['sh', '-c', `cd "$(printf 'specs/259_\\377')" && exec "$0"`, LAUNCHER] as const
+    const payload = subagentStop({ cwd: project.at('specs', '259_\ufffd') })
+
+    const run = await project.hook(payload, { program })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('specs/259_\ufffd could not be used (its name is not UTF-8)')
+  })
+
   it('without a marker changes nothing', async () => {
     const project = createSourceProject()
     mkdirSync(Buffer.concat([Buffer.from(project.at('specs', '259_')), Buffer.from([0xff])]))

@@ -94,7 +94,7 @@ describe('the sentences of errors', () => {
   it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
-    expect(silent).toEqual(['session-unknown', 'payload-not-object'])
+    expect(silent).toEqual(['current-folder-lost', 'session-unknown', 'payload-not-object'])
   })
 
   it.each([

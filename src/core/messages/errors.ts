@@ -69,6 +69,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'target-missing': (a) => `no target: give one of <task>, ${a.options}.`,
   'target-twice': (a) => `too many targets: give only one of <task>, ${a.options}.`,
   'value-invalid': (a) => `${a.option} ${a.expected}, not "${a.value}".`,
+  'current-folder-lost': () =>
+    'the current folder was removed, or its name is not UTF-8: change to another folder, or give --root with an absolute path.',
   'root-missing': (a) => `${a.path} (from ${a.from}) is not a folder: give an existing one.`,
   'root-none': (a) =>
     `no specs/ folder in ${a.start} or above it: change to the project's folder, or give --root (\`postflight create\` makes the first specs/).`,
