@@ -54,6 +54,7 @@ export interface ErrorArguments {
     /** The JSON parser's name of the fault. */
     readonly fault: string
   }
+  'settings-too-deep': { readonly path: string; readonly limit: number }
   /** `property` is undefined for the whole file. */
   'settings-wrong-shape': {
     readonly path: string
@@ -129,6 +130,7 @@ export const EXIT_CODES = {
   'payload-not-object': EXIT.data,
   'file-unreadable': EXIT.data,
   'settings-not-json': EXIT.data,
+  'settings-too-deep': EXIT.data,
   'settings-wrong-shape': EXIT.data,
   'workflow-definition': EXIT.data,
   'workflow-none': EXIT.no,

@@ -363,6 +363,31 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it.each([
+    ['claude', SETTINGS, '{"a":', '}'],
+    ['claude', SETTINGS, '[', ']'],
+    ['claude', SETTINGS, '{"hooks":', '}'],
+    ['opencode', 'opencode.json', '{"plugin":', '}'],
+    ['opencode', 'opencode.jsonc', '[', ']'],
+  ])('settings of %s that are nested 50,000 levels deep: %s, %s', async (host, file, opening, closing) => {
+    const project = createProject()
+    const text = opening.repeat(50_000) + (opening === '[' ? '' : '1') + closing.repeat(50_000)
+    project.write(file, text)
+
+    for (const command of ['install', 'uninstall']) {
+      const run = await project.cli([command, '--host', host])
+
+      expect(run).toMatchObject({ status: 65, stdout: '' })
+      expect(run.stderr).toBe(
+        `postflight: ${project.at(file)}: its JSON is nested more than 500 levels deep. Nothing was written: fix the file, then try again.\n`,
+      )
+    }
+    const { status, stdout, stderr } = await project.cli(['doctor'])
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
+    expect(stdout).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
+    expect(project.read(file)).toBe(text)
+  })
+
+  it.each([
     ['a list', '[]'],
     ['null', 'null'],
     ['a string', '"hooks"'],

@@ -346,6 +346,18 @@ describe('a file of another shape is refused', () => {
     }
   })
 
+  it('nested more than 500 levels deep, and no file above that', () => {
+    const nested = (levels: number): string => `{"a": ${'['.repeat(levels - 1)}"[{"${']'.repeat(levels - 1)}}`
+
+    expect(remove(nested(500))).toBe(nested(500))
+    expect(thrownBy(() => add(nested(501)))).toMatchObject({
+      code: 'settings-too-deep',
+      args: { path: PATH, limit: 500 },
+    })
+    const flat = json({ list: Array(600).fill([{}]) })
+    expect(remove(flat)).toBe(flat)
+  })
+
   // Of two keys of one name, a host reads the last and an edit finds the first.
   it.each([
     ['{"hooks": {}, "hooks": {}}', 'hooks'],

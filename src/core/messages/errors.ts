@@ -105,6 +105,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       ? `${a.path} does not exist: check the path.`
       : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
   'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: invalid JSON (${jsonFaultWords(a.fault)}).`,
+  'settings-too-deep': (a) => `${a.path}: its JSON is nested more than ${a.limit} levels deep.`,
   'settings-wrong-shape': (a) =>
     `${a.path}: ${a.property === undefined ? 'the whole file' : `"${a.property}"`} must ${SETTINGS_SHAPES[a.expected]}.`,
   'workflow-definition': (a) =>
@@ -137,8 +138,7 @@ const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
 
 /** The message of an error: what is wrong, and what to do about it. */
 export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
-  const isSettings = code === 'settings-not-json' || code === 'settings-wrong-shape'
-  return `${errorFault(code, args)}${isSettings ? NOTHING_WRITTEN : ''}`
+  return `${errorFault(code, args)}${code.startsWith('settings-') ? NOTHING_WRITTEN : ''}`
 }
 
 /** The same message for a command that only reads: it does not say that nothing was written. */

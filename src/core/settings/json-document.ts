@@ -1,4 +1,11 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import {
+  createScanner,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+  type SyntaxKind,
+} from 'jsonc-parser'
 import type * as z from 'zod/mini'
 import { PostflightError } from '../errors.ts'
 
@@ -30,12 +37,13 @@ export interface SettingsDocument<T> {
 
 /**
  * Reads the text of a settings file.
- * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
+ * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
  */
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const { path, comments, property } = file
   const { mark, body } = splitMark(text)
   if (body.trim() === '') return { mark, body: '', root: undefined, held: undefined }
+  if (isTooDeep(body)) throw new PostflightError('settings-too-deep', { path, limit: MAX_DEPTH })
   const errors: ParseError[] = []
   const options = { disallowComments: !comments, allowTrailingComma: comments, allowEmptyContent: true }
   const root = parseTree(body, errors, options)
@@ -54,6 +62,26 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   if (read.success) return { mark, body, root, held: read.data }
   const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
   throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
+}
+
+/** The deepest nesting that is read: far below the depth at which a recursive parser has no stack left. */
+const MAX_DEPTH = 500
+
+/** The scanner's tokens that open and close a list or an object. */
+const OPENING: readonly SyntaxKind[] = [1, 3]
+const CLOSING: readonly SyntaxKind[] = [2, 4]
+const END: SyntaxKind = 17
+
+/** True for a text whose lists and objects lie deeper in each other than `MAX_DEPTH`. */
+function isTooDeep(body: string): boolean {
+  const scanner = createScanner(body, true)
+  let depth = 0
+  for (let token = scanner.scan(); token !== END; token = scanner.scan()) {
+    if (OPENING.includes(token)) depth += 1
+    if (CLOSING.includes(token)) depth -= 1
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
 }
 
 /** The properties of an object, or the values of a list. */
