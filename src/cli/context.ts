@@ -1,8 +1,10 @@
 import path from 'node:path'
+import { closestName } from '../core/closest-name.ts'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
 import { notInJournal } from '../core/messages/commands.ts'
+import { USAGE_TEXT } from '../core/messages/usage.ts'
 import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { inLine } from '../core/text.ts'
 import { findTaskFolder, refuseUnsearched } from '../io/find-task-folder.ts'
@@ -107,6 +109,15 @@ export function requireOneTarget(task: string | undefined, options: Readonly<Rec
   const given = Object.values(options).filter(Boolean).length + (task === undefined ? 0 : 1)
   if (given === 0) throw new PostflightError('target-missing', { options: names.join(', ') })
   if (given > 1) throw new PostflightError('target-twice', { options: names.join(', ') })
+}
+
+/**
+ * Refuses a task without a folder whose name resembles one of the options: `clear all` would do nothing.
+ * @throws {PostflightError} `usage`.
+ */
+export function refuseOptionAsTask(task: string, options: readonly string[]): void {
+  const meant = closestName(task.toLowerCase(), options)
+  if (meant !== undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.meantOption(task, `--${meant}`) })
 }
 
 /**

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
 import {
+  checkNewSlug,
   checkSlug,
   noTaskName,
   parseTaskReference,
@@ -75,6 +76,7 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
     if (other !== undefined && !here.some((folder) => folder.task === wanted)) {
       throw new PostflightError('task-has-other-folder', { task, folder: other.task })
     }
+    if (other === undefined) checkNewSlug(slug)
     return taskFolderAt(root, wanted)
   }
   const [first, second] = here

@@ -1,10 +1,20 @@
+import { PostflightError } from '../core/errors.ts'
 import { isTerminal, writeAll } from '../io/process/output.ts'
 import type { Output } from './report.ts'
 
 /** The stdout and stderr of this process. */
 
+/** A reader that stops to read (`| head -1`) has what it wants. On a full disk the result would be lost. */
+const READER_GONE: readonly string[] = ['EPIPE', 'EAGAIN']
+
 export const standardOutput: Output = {
-  write: (text) => writeAll(1, text),
+  write(text) {
+    const failure = writeAll(1, text)
+    if (failure !== undefined && !READER_GONE.includes(failure)) {
+      throw new PostflightError('output-unwritable', { detail: failure })
+    }
+    return failure === undefined
+  },
   get isTTY() {
     return isTerminal(1)
   },

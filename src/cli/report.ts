@@ -56,12 +56,16 @@ export function jsonText(value: object, indent?: number): string {
   )
 }
 
-/** Prints an error as one line on stderr, with --json also as a document on stdout. Returns the exit code. */
+/** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = errorMessage(error.code, error.args)
   stderr.write(`postflight: ${message}\n`)
   const document: ErrorDocument = { error: { code: error.code, message } }
-  if (json) stdout.write(`${jsonText(document, 2)}\n`)
+  try {
+    if (json) stdout.write(`${jsonText(document, 2)}\n`)
+  } catch {
+    // The line on stderr says everything.
+  }
   return error.exitCode
 }
 

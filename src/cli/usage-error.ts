@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { CommanderError } from 'commander'
+import { closestName } from '../core/closest-name.ts'
 import { PostflightError } from '../core/errors.ts'
 import { USAGE_TEXT } from '../core/messages/usage.ts'
 
@@ -14,27 +15,48 @@ export function asUsageError(
 ): PostflightError | undefined | 'done' {
   if (!(error instanceof CommanderError)) return undefined
   if (error.exitCode === 0) return 'done'
-  const help = `${commandNames(program, words).join(' ')} --help`
+  const selected = selectedCommands(program, words)
+  const help = `${selected.map((command) => command.name()).join(' ')} --help`
   if (error.code === 'commander.help') {
     return new PostflightError('usage', { detail: USAGE_TEXT.missingCommand(help) })
   }
-  const what = error.message
+  const what = withOurGuess(error, selected)
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
   return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(what, help) })
 }
 
-/** The names of the program and of the command that the words select. */
-function commandNames(program: CommandUnknownOpts, words: readonly string[]): string[] {
-  const names = [program.name()]
-  let command = program
+/**
+ * commander's message, with a guess where commander has none or a worse one: it prefers `start` to `status` for `stat`,
+ * and does not separate `--option=value`.
+ */
+function withOurGuess({ code, message }: CommanderError, selected: readonly CommandUnknownOpts[]): string {
+  const [, word = ''] = /^error: unknown (?:command|option) '(.*)'(?:\n|$)/s.exec(message) ?? []
+  const guesses = code === 'commander.unknownCommand' ? commandsLike(word, selected) : optionsLike(word, selected)
+  return guesses.length === 0 ? message : `${message.split('\n(Did')[0]} ${USAGE_TEXT.didYouMean(guesses)}`
+}
+
+function commandsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  const names = selected.at(-1)?.commands.map((command) => command.name()) ?? []
+  return word.length < 2 ? [] : names.filter((name) => name.startsWith(word))
+}
+
+function optionsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  const [, name] = /^(--[^=]+)=/.exec(word) ?? []
+  const known = selected.flatMap((command) => command.options.flatMap((option) => option.long ?? []))
+  const closest = name === undefined ? undefined : closestName(name, known)
+  return closest === undefined ? [] : [closest]
+}
+
+/** The program, and the command that the words select. */
+function selectedCommands(program: CommandUnknownOpts, words: readonly string[]): CommandUnknownOpts[] {
+  const selected = [program]
   for (const [index, word] of words.entries()) {
     if (word.startsWith('-') || words[index - 1] === '--root') continue
-    const found = command.commands.find((one) => one.name() === word)
+    const found = selected.at(-1)?.commands.find((one) => one.name() === word)
     if (found === undefined) break
-    names.push(word)
-    command = found
+    selected.push(found)
   }
-  return names
+  return selected
 }

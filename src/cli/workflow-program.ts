@@ -1,3 +1,5 @@
+import { PostflightError } from '../core/errors.ts'
+import { USAGE_TEXT } from '../core/messages/usage.ts'
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
 
@@ -32,7 +34,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .description('start a workflow in a task folder, for this host session')
     .argument(...task)
     .argument('[slug]', 'name for a new task folder')
-    .requiredOption('--definition <file>', 'the definition file (JSON or YAML)')
+    .option('--definition <file>', 'the definition file (JSON or YAML)')
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
     .option('--fresh', 'first put the ended run aside, with its results', false)
@@ -44,7 +46,13 @@ export function addWorkflowCommands(program: Program, run: Run): void {
         'workflow start 259 --definition flow.yaml --fresh',
       ),
     )
-    .action((name, slug, options) => run({ command: 'workflow start', arguments: [name, slug], options }))
+    .action((name, slug, { definition, ...options }) =>
+      run({
+        command: 'workflow start',
+        arguments: [name, slug],
+        options: { ...options, definition: required('--definition <file>', definition, 'start') },
+      }),
+    )
   workflow
     .command('status')
     .description('show a run, or every run')
@@ -97,4 +105,15 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))
+}
+
+/**
+ * The value of an option that must be given. commander's `requiredOption` would complain about it before it complains
+ * about an option that it does not know: with `--definiton` that says the wrong thing.
+ * @throws {PostflightError} `usage`.
+ */
+function required(option: string, value: string | undefined, command: string): string {
+  const help = `postflight workflow ${command} --help`
+  if (value === undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.missingOption(option, help) })
+  return value
 }

@@ -28,6 +28,7 @@ export interface ErrorArguments {
   'root-none': { readonly start: string }
   'root-unlikely': { readonly start: string }
   'marker-none': { readonly folder: string }
+  'bypass-none': { readonly folder: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
   'marker-of-workflow': { readonly path: string; readonly task: string }
   'marker-of-other-agent': { readonly path: string; readonly agent: string; readonly operation: string | undefined }
@@ -88,6 +89,7 @@ export interface ErrorArguments {
   'scope-not-of-host': { readonly scope: string; readonly host: string }
   'not-a-folder': { readonly path: string; readonly kind: PathKind }
   'cannot-write': { readonly path: string; readonly detail: string }
+  'output-unwritable': { readonly detail: string }
   internal: { readonly detail: string }
 }
 
@@ -114,6 +116,7 @@ export const EXIT_CODES = {
   'root-none': EXIT.no,
   'root-unlikely': EXIT.usage,
   'marker-none': EXIT.no,
+  'bypass-none': EXIT.no,
   'marker-of-other-session': EXIT.no,
   'marker-of-workflow': EXIT.no,
   'marker-of-other-agent': EXIT.no,
@@ -143,6 +146,7 @@ export const EXIT_CODES = {
   'scope-not-of-host': EXIT.usage,
   'not-a-folder': EXIT.write,
   'cannot-write': EXIT.write,
+  'output-unwritable': EXIT.write,
   internal: EXIT.internal,
 } as const satisfies Record<ErrorCode, ExitCode>
 

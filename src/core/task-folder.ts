@@ -33,13 +33,25 @@ export function parseTaskReference(text: string): TaskReference {
 }
 
 /**
- * Checks a slug, and returns it.
+ * Checks the slug of a folder that may exist, and returns it.
  * @throws {PostflightError} `slug-invalid` if it contains a path separator, `..` or a control character, begins with `-`
  * or `.`, or is too long.
  */
 export function checkSlug(slug: string): string {
   if (!isSafeName(slug)) throw new PostflightError('slug-invalid', { slug, ...tooLong(slug) })
   return slug
+}
+
+/** Letters, digits, `_`, `-` and `.`: names that need no quotes, neither in a shell nor in a message. */
+const PLAIN = /^[\p{L}\p{M}\p{N}_.-]+$/u
+
+/**
+ * Checks the slug of a new folder. An existing folder may have any name.
+ * @throws {PostflightError} `slug-invalid` if people would not type it: spaces, quotes, characters that a shell reads.
+ */
+export function checkNewSlug(slug: string): void {
+  checkSlug(slug)
+  if (!PLAIN.test(slug)) throw new PostflightError('slug-invalid', { slug })
 }
 
 /** The error for a name that is safe, but not that of a task folder. */

@@ -64,6 +64,22 @@ describe.concurrent('bypass', () => {
     expect(Object.keys(project.snapshot('specs')).filter((name) => name.endsWith('pending'))).toEqual([])
   })
 
+  it.each([
+    ['259', 'specs/259_x'],
+    ['.', 'specs'],
+  ])('says of %s without a marker that there is nothing to bypass', async (task, folder) => {
+    const project = createSourceProject()
+    project.write('specs/259_x/plan.md', '')
+    const before = project.snapshot()
+
+    expect(await project.cli(['bypass', task])).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: `postflight: nothing to bypass: no marker in ${folder}, so no stop is blocked by it.\n`,
+    })
+    expect(project.snapshot()).toEqual(before)
+  })
+
   it('--all bypasses the others where one is broken, and names that one', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
@@ -79,7 +95,10 @@ describe.concurrent('bypass', () => {
   it('--all succeeds where there is no marker', async () => {
     const project = createSourceProject()
 
-    expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 0, stdout: 'no markers to bypass\n' })
+    expect(await project.cli(['bypass', '--all'])).toMatchObject({
+      status: 0,
+      stdout: 'nothing to bypass: no markers\n',
+    })
   })
 
   it('exits with 1 for a task without a marker', async () => {

@@ -69,6 +69,28 @@ describe.concurrent('clear', () => {
     })
   })
 
+  it('names the steps that are not ticked: in its line, in the document and in the journal', async () => {
+    const steps = [{ name: 'update status', done: true }, { name: 'link\u001b[31m artifacts' }, 'git commit']
+    const many = Array.from({ length: 30 }, (_, index) => `step ${index} ${'x'.repeat(90)}`)
+    const project = createSourceProject()
+    project.marker('259_x', { ...OWNED, steps })
+    project.marker('260_y', { ...OWNED, steps: many })
+    project.marker('261_z', { ...OWNED, steps: [{ name: 'all of it', done: true }] })
+    const said = '(not ticked: "link[31m artifacts", "git commit")'
+
+    const planned = await project.cli(['clear', '259', '--dry-run'], { env: ENV })
+    const run = await project.cli(['clear', '259'], { env: ENV })
+    const all = await project.cli(['clear', '--all', '--json'], { env: ENV })
+
+    expect(planned.stdout).toBe(`would clear specs/259_x: .postflight-pending ${said}\n`)
+    expect(run.stdout).toBe(`cleared specs/259_x: .postflight-pending ${said}\n`)
+    expect(all.json().cleared).toMatchObject([{ steps_left: many }, { steps_left: [] }])
+    const [first, second, third] = project.journal()
+    expect(first).toMatchObject({ detail: 'steps not ticked: "link[31m artifacts", "git commit"' })
+    expect(second?.detail).toMatch(/^steps not ticked: "step 0 x/)
+    expect(third).not.toHaveProperty('detail')
+  })
+
   it.each(['259', '259_x', '7', 'no_such_task'])('succeeds where nothing is there (%s)', async (task) => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))

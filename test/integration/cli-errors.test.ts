@@ -68,6 +68,84 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   })
 
   it.each([
+    ['workflow start 7 x --definiton flow.yaml', 'Did you mean --definition?'],
+    ['workflow start 7 x --definiton=flow.yaml', 'Did you mean --definition?'],
+    ['workflow start 7 x', 'Missing option --definition <file>. See `postflight workflow start --help`.'],
+    ['create 7 x --skil s', 'Did you mean --skill?'],
+    ['inspect --rot=x', 'Did you mean --root?'],
+    ['workflow stat', 'Did you mean status?'],
+    ['workflow st', 'Did you mean one of start, status, stop?'],
+    ['insp', 'Did you mean inspect?'],
+    ['crate 7', 'Did you mean create?'],
+    ['clear all', 'There is no task "all": did you mean --all?'],
+    ['clear ALL', 'There is no task "ALL": did you mean --all?'],
+    ['clear orphans', 'There is no task "orphans": did you mean --orphaned?'],
+    ['bypass all', 'There is no task "all": did you mean --all?'],
+    ['create 7 x --agent main --agent-type worker', 'Give --agent main or --agent-type, not both'],
+  ])('%s: %s', async (line, said) => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/007_x'))
+
+    const run = await project.cli(line.split(' '))
+
+    expect(run).toMatchObject({ status: 64, stdout: '', stderr: expect.stringContaining(said) })
+    expect(run.stderr).toMatch(/^[^\n]+\n$/)
+    expect(run.stderr.match(/did you mean/gi) ?? []).toHaveLength(/did you mean/i.test(said) ? 1 : 0)
+  })
+
+  it('no option is meant by the name of a folder that exists', async () => {
+    const project = createSourceProject()
+    project.marker('all', { cc_session_id: SESSION })
+
+    expect((await project.cli(['clear', 'all'])).stdout).toContain('cleared specs/all: .postflight-pending')
+  })
+
+  it.each([
+    'a b',
+    "it's",
+    '"quoted"',
+    '`id`',
+    '$(id)',
+    'a;b',
+    'a&b',
+    'a\tb',
+    'a\nb',
+    '-rf',
+    '.hidden',
+    'ends.',
+    '~',
+    'a#b',
+  ])('a new folder named %j is refused, and one that exists is found', async (slug) => {
+    const project = createSourceProject()
+    const before = project.snapshot()
+
+    const runs = [await project.cli(['create', '7', slug]), await project.cli(['create', `7_${slug}`])]
+    for (const { status, stdout, stderr } of runs) {
+      expect({ status, stdout }).toEqual({ status: 64, stdout: '' })
+      expect(stderr).toMatch(/^postflight: (?:invalid (?:slug|task) |Unknown option )[^\n]+\n$/)
+    }
+    if (!slug.startsWith('-')) {
+      expect(runs[0]?.stderr).toContain('a new folder has only letters, digits, "_", "-" and "."')
+    }
+    expect(project.snapshot()).toEqual(before)
+
+    project.marker(`007_${slug}`, OWNED)
+    const created = await project.cli(['create', '7', '--host-session', SESSION])
+    expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^renewed /) })
+    expect((await project.cli(['clear', `007_${slug}`])).stdout).toMatch(/^cleared /)
+  })
+
+  it.each(['plan', 'add-login', 'v1.2', '_x', 'überblick', '日本語', 'prove_completeness'])(
+    'a new folder may be named %s',
+    async (slug) => {
+      const project = createSourceProject()
+
+      expect((await project.cli(['create', '7', slug])).status).toBe(0)
+      expect(project.has(`specs/007_${slug}/.postflight-pending`)).toBe(true)
+    },
+  )
+
+  it.each([
     [['create', '7', 'x'.repeat(300)], /the slug "x+…" is too long: the maximum is 120 characters/],
     [['create', `8_${'x'.repeat(300)}`], /the task "8_x+…" is too long: the maximum is 120 characters/],
     [['create', '1234567', 'x'], /the task number 1234567 is too large: the maximum is 999999/],
@@ -107,7 +185,7 @@ describe.concurrent('a negative result is exit code 1', () => {
     expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
   })
 
-  it.each([[['step', '.', '1']], [['bypass', '.']], [['adopt', '.', '--host-session', 's']]])(
+  it.each([[['step', '.', '1']], [['adopt', '.', '--host-session', 's']]])(
     'without advice that would be refused: %j',
     async (words) => {
       const { stderr, status } = await createSourceProject().cli(words)
@@ -316,6 +394,63 @@ describe.concurrent('output', () => {
     const run = await project.cli(['inspect', '--json'])
 
     expect(run.json().markers).toHaveLength(300)
+  })
+})
+
+const describeWithFull = canRun('test -c /dev/full') ? describe.concurrent : describe.skip
+
+describeWithFull('output that cannot be written is exit code 73 with one line on stderr', () => {
+  const LOST =
+    'postflight: the output could not be written (ENOSPC): the command ran, but its result was not printed.\n'
+
+  it.each([
+    'create 8 y',
+    'create 8 y --json',
+    'clear 7 --json',
+    'inspect',
+    'inspect --json',
+    'step 7 one --json',
+    'bypass 7 --json',
+    'adopt 7 --host-session s --json',
+    'explain --json',
+    'install --json',
+    'uninstall --json',
+    'doctor --json',
+    'workflow status --json',
+    '--help',
+    'create --help',
+    '--version',
+  ])('%s', async (line) => {
+    const [project, intact] = [createProject(), createProject()]
+    for (const each of [project, intact]) each.marker('007_x', OWNED)
+    const run = (each: typeof project, end: string) => each.shell(`"${process.execPath}" "${CLI}" ${line} ${end}`)
+
+    const lost = await run(project, '> /dev/full')
+    await run(intact, '> /dev/null')
+
+    expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
+    const files = (each: typeof project) => Object.keys(each.snapshot()).sort()
+    expect(files(project)).toEqual(files(intact))
+  })
+
+  it('create made a marker that blocks and can be cleared', async () => {
+    const project = createProject()
+    const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
+    const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
+
+    expect(create).toMatchObject({ status: 73, stderr: LOST })
+    const [entry] = project.journal()
+    expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
+    expect((await project.hook({ hook_event_name: 'Stop', session_id: SESSION })).answer.decision).toBe('block')
+    expect((await project.cli(['clear', '8'])).status).toBe(0)
+  })
+
+  it('an error keeps its exit code, and with --json its line', async () => {
+    const project = createProject()
+    const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
   })
 })
 

@@ -66,6 +66,7 @@ describe.concurrent('create writes the marker', () => {
     const run = await createFor(project, SESSION, '--agent', 'agent-a')
 
     expect(run.json()).toEqual({
+      dropped_steps: [],
       id: readMarker(project).id,
       path: project.at(SEED_MARKER),
       task: '259_prove_completeness',
@@ -482,6 +483,33 @@ describe.concurrent('create where a marker is pending', () => {
     expect(run.status).toBe(0)
     expect(project.read('specs/259_prove_completeness/.postflight-unparsed')).toBe('sess_1736700000_abc123')
     expect(readMarker(project)).toMatchObject({ operation: 'research' })
+  })
+
+  it.each([
+    ['renewed with the same steps', ['--step', 'one', '--step', 'two'], []],
+    ['renewed without steps', [], []],
+    ['renewed with other steps', ['--step', 'two', '--step', 'three'], ['one']],
+    ['replaced for another operation', ['--operation', 'plan', '--step', 'one'], ['one', 'two']],
+  ])('names the ticked steps that it drops: %s', async (_what, words, dropped) => {
+    const project = createSourceProject()
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const create = (...more: string[]) => project.cli(['create', '259', 'x', ...more], { env })
+    const prepare = async (): Promise<void> => {
+      await project.cli(['clear', '259'])
+      await project.cli(['create', '259_x', '--operation', 'research', '--step', 'one', '--step', 'two'], { env })
+      await project.cli(['step', '259', '1'])
+      await project.cli(['step', '259', '2'])
+    }
+
+    await prepare()
+    const said = (await create(...words)).stdout
+    await prepare()
+    const document = (await create(...words, '--json')).json()
+
+    expect(document.dropped_steps).toEqual(dropped)
+    const names = dropped.map((name) => `"${name}"`).join(', ')
+    if (dropped.length === 0) expect(said).not.toContain('ticked')
+    else expect(said).toContain(`\n  these steps of the marker before were ticked, and are not any more: ${names}\n`)
   })
 
   it('removes what an earlier promise left behind: loop guard and claims without a marker', async () => {

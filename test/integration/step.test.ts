@@ -107,7 +107,8 @@ describe.concurrent('step', () => {
   it.each<[string, string | undefined, number, string]>([
     ['no checklist', '{"reason":"x"}', 1, 'has no checklist'],
     ['no marker', undefined, 1, 'no marker in specs/259_x'],
-    ['a marker that does not parse', 'garbage', 1, 'has no checklist'],
+    ['a marker that does not parse', 'garbage', 65, `${MARKER} is not JSON (`],
+    ['an empty marker', '', 65, `${MARKER} is empty: fix it by hand`],
     ['a checklist of another shape', '{"steps":"all of them"}', 1, 'has no checklist'],
   ])('says so where there is %s', async (_what, text, status, said) => {
     const project = createProject()

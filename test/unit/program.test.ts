@@ -261,7 +261,10 @@ describe('a wrong command line runs nothing', () => {
   })
 
   it('a workflow without its definition', async () => {
-    expect(await refused(['workflow', 'start', '7'])).toBe('commander.missingMandatoryOptionValue')
+    const { ran, printed, error } = await read(['workflow', 'start', '7'])
+
+    expect({ ran, printed }).toEqual({ ran: [], printed: '' })
+    expect(error).toMatchObject({ code: 'usage', args: { detail: expect.stringContaining('--definition <file>') } })
   })
 
   it.each([[['nonsense']], [['Create', '7']], [['workflow', 'nonsense']]])('an unknown command: %j', async (words) => {

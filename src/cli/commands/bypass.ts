@@ -1,10 +1,11 @@
 import { commandLine } from '../../core/command-line.ts'
+import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
-import { DEFAULT_REASON } from '../../core/marker.ts'
+import { DEFAULT_REASON, type Marker } from '../../core/marker.ts'
 import { BYPASS_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { refuseUnsearched } from '../../io/find-task-folder.ts'
+import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
@@ -13,6 +14,7 @@ import {
   type CommandResult,
   forEveryOne,
   recordInJournal,
+  refuseOptionAsTask,
   requireOneTarget,
   requireRoot,
   requireTaskFolder,
@@ -34,7 +36,7 @@ export function bypass(
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
-    task === undefined ? everyMarker(root) : { folders: [requireTaskFolder(root, task)], problems: [] }
+    task === undefined ? everyMarker(root) : { folders: [taskFolderOf(root, task)], problems: [] }
   const done = forEveryOne(folders, (folder) => {
     const about = { task: folder.task, path: markerDisplayPath(folder) }
     if (isOfWorkflow(folder) && loadMarkerRun().stopRunOfMarker(folder, 'bypassed', context.nowMs)) {
@@ -49,11 +51,11 @@ export function bypass(
         line: BYPASS_TEXT.workflowStopped(resume),
       }
     }
-    const { marker } = changeMarker(
-      folder,
-      ({ fields }) => ({ fields: { ...(fields === undefined && { reason: DEFAULT_REASON }), stop_hook_active: true } }),
-      { replaceUnparsed: true },
-    )
+    const marker = bypassMarker(folder)
+    if (marker === undefined) {
+      if (task === undefined) return undefined
+      throw new PostflightError('bypass-none', { folder: folder.relative })
+    }
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return {
       ...about,
@@ -61,12 +63,31 @@ export function bypass(
       workflow: null,
       line: BYPASS_TEXT.nextStop,
     }
-  })
+  }).filter((one) => one !== undefined)
   refuseUnsearched(problems)
   return {
     exitCode: 0,
     data: { bypassed: done.map(({ line: _line, ...one }) => one) },
     lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path, line }) => BYPASS_TEXT.line(path, line)),
+  }
+}
+
+function taskFolderOf(root: string, task: string): TaskFolder {
+  if (findTaskFolder(root, task) === undefined) refuseOptionAsTask(task, ['all'])
+  return requireTaskFolder(root, task)
+}
+
+/** Sets the marker's bypass, and returns the marker; undefined where there is none. */
+function bypassMarker(folder: TaskFolder): Marker | undefined {
+  try {
+    return changeMarker(
+      folder,
+      ({ fields }) => ({ fields: { ...(fields === undefined && { reason: DEFAULT_REASON }), stop_hook_active: true } }),
+      { replaceUnparsed: true },
+    ).marker
+  } catch (error) {
+    if (error instanceof PostflightError && error.code === 'marker-none') return undefined
+    throw error
   }
 }
 

@@ -2,9 +2,10 @@ import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
+import { remainingSteps } from '../../core/marker.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
@@ -17,6 +18,7 @@ import {
   findCommandRoot,
   forEveryOne,
   recordInJournal,
+  refuseOptionAsTask,
   requireOneTarget,
 } from '../context.ts'
 import type { ClearDocument } from '../documents/clear.ts'
@@ -42,6 +44,7 @@ export function clear(
   if (root === undefined && task !== undefined) parseTaskReference(task)
   const { folders, problems } =
     root === undefined ? { folders: [], problems: [] } : foldersToClear(context, root, task, options)
+  if (task !== undefined && folders.length === 0) refuseOptionAsTask(task, ['all', 'orphaned'])
   const done = forEveryOne(folders, (folder) => {
     const files = clearableFiles(folder, options.returnMeta)
     // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
@@ -54,9 +57,14 @@ export function clear(
     if (isRunning && !options.dryRun) loadMarkerRun().stopRunOfMarker(folder, 'cleared', context.nowMs)
     const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
     const id = result.marker?.marker.id
+    const left = leftSteps(options.dryRun ? readMarker(folder) : result.marker)
     if (!options.dryRun && root !== undefined) {
       const isCleared = result.marker !== undefined || isRunning
-      const detail = isRunning ? JOURNAL_DETAILS.workflowStopped : isCleared ? undefined : JOURNAL_DETAILS.noMarker
+      const detail = isRunning
+        ? JOURNAL_DETAILS.workflowStopped
+        : isCleared
+          ? leftDetail(left)
+          : JOURNAL_DETAILS.noMarker
       const outcome = isCleared ? 'cleared' : undefined
       recordInJournal(context, root, [
         {
@@ -77,9 +85,11 @@ export function clear(
         path: folder.path,
         marker_id: id ?? null,
         workflow: isRunning ? ('stopped' as const) : null,
+        steps_left: left,
       },
       files: isRunning ? [...new Set([...files, ...result.files])] : result.files,
       notes: [
+        ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
         ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
         ...(isRunning ? [CLEAR_TEXT.stopsWorkflow(resume)] : []),
       ],
@@ -102,6 +112,15 @@ export function clear(
 function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
   if (root === undefined) return CLEAR_TEXT.noSpecs
   return task !== undefined && folders.length === 0 ? CLEAR_TEXT.noFolder(task, root) : CLEAR_TEXT.nothing
+}
+
+/** The names of the steps of a marker that were not ticked. */
+function leftSteps(read: StoredMarker | UnreadableMarker | undefined): string[] {
+  return read?.kind === 'marker' ? remainingSteps(read.marker).map(({ name }) => name) : []
+}
+
+function leftDetail(left: readonly string[]): string | undefined {
+  return left.length === 0 ? undefined : JOURNAL_DETAILS.leftSteps(left)
 }
 
 /** The owner of a marker if that is another session. */

@@ -12,7 +12,7 @@ import {
 } from '../../core/marker.ts'
 import { newMarkerFields, withFields } from '../../core/marker-text.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
-import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
 import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
@@ -57,6 +57,7 @@ export function create(
   })
   const { id } = fields
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
+  const dropped = droppedSteps(previous, keepsCount, options.step)
   recordInJournal(context, root, [
     {
       event: 'create',
@@ -83,11 +84,13 @@ export function create(
       task: folder.task,
       renewed: keepsCount,
       replaced: previous !== undefined && !keepsCount ? (previous.id ?? true) : null,
+      dropped_steps: dropped,
       owner: { host_session: owner.session ?? null, agent: owner.agent ?? null },
     },
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
       ...(found === undefined ? [`  ${CREATE_NOTES.newRoot(root)}`] : []),
+      ...(dropped.length === 0 ? [] : [`  ${CREATE_NOTES.droppedSteps(dropped)}`]),
       ...(identity.session === undefined ? [`  ${unownedNote(identity)}`] : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
@@ -102,11 +105,7 @@ function unownedNote({ agent }: Identity): string {
 
 function checkValues(options: CreateOptions): void {
   if (options.agent === MAIN_AGENT && options.agentType !== undefined) {
-    throw new PostflightError('value-invalid', {
-      option: '--agent',
-      value: options.agent,
-      expected: OPTION_EXPECTATIONS.subAgent,
-    })
+    throw new PostflightError('usage', { detail: USAGE_TEXT.mainHasNoType })
   }
   checkOneLine([
     ['--skill', options.skill],
@@ -153,6 +152,13 @@ function fieldsFor(
     steps: steps.length > 0 ? steps : undefined,
   })
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
+}
+
+/** The names of the ticked steps that the new marker does not have as done. */
+function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: readonly string[]): string[] {
+  const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
+  if (!isRenewed) return ticked
+  return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
 }
 
 function newSessionId(nowMs: number): string {

@@ -1,6 +1,7 @@
 import { PostflightError } from '../../core/errors.ts'
 import { type Marker, remainingSteps } from '../../core/marker.ts'
 import { JOURNAL_DETAILS, STEP_TEXT } from '../../core/messages/commands.ts'
+import { markerProblem } from '../../core/messages/files.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
@@ -47,7 +48,11 @@ export function step(
 /** The index of a step that is named by its number (from 1) or its name. */
 function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   const path = markerDisplayPath(folder)
-  if (marker.fields === undefined || marker.steps.length === 0) throw new PostflightError('steps-none', { path })
+  const [problem] = marker.problems
+  if (marker.fields === undefined && problem !== undefined) {
+    throw new PostflightError('marker-unparsed', { path, detail: markerProblem(problem) })
+  }
+  if (marker.steps.length === 0) throw new PostflightError('steps-none', { path })
   const names = marker.steps.map((one) => one.name)
   // The number comes first, because a block's reason names the numbers.
   const number = Number(wanted)

@@ -12,6 +12,7 @@ export const CLEAR_DOCUMENT = z.strictObject({
       path: text("The task folder's absolute path."),
       marker_id: optionalText('The id of the marker that was removed.'),
       workflow: stopped,
+      steps_left: z.array(text('Name of a step of its checklist that was not ticked.')),
       files: z.array(text('Name of a file in it that was removed.')),
     }),
   ),

@@ -1,7 +1,7 @@
 import { CONTINUATION_LIMIT } from '../loop-guard.ts'
 import type { Rule } from '../stop/rules.ts'
 import { inLine, oneLine } from '../text.ts'
-import { QUOTE_LIMIT } from './phrases.ts'
+import { QUOTE_LIMIT, quotedNames } from './phrases.ts'
 
 /** The sentences that commands print for people. */
 
@@ -56,6 +56,8 @@ export const CREATE_NOTES = {
     'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
   ownerLost:
     'postflight: the output of this command is caught, so the hook cannot learn which agent made the promise: until then it may hold any agent of the session. Add `--agent main`, or the id of the sub-agent.',
+  droppedSteps: (names: readonly string[]): string =>
+    `these steps of the marker before were ticked, and are not any more: ${quotedNames(names)}`,
   holdsNobody:
     'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
 } as const
@@ -76,6 +78,7 @@ export const JOURNAL_DETAILS = {
   wasAbandoned: 'was abandoned',
   workflowStopped: 'workflow stopped',
   noMarker: 'no marker was pending',
+  leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
   step: (name: string, done: boolean): string => `${done ? 'done' : 'undone'}: ${name}`,
 } as const
 
@@ -86,6 +89,7 @@ export const CLEAR_TEXT = {
   noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
   cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
+  leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
   stopsWorkflow: (resume: string): string => `this stops its workflow; to continue it: ${resume}`,
   notCleared: (path: string, detail: string): string =>
@@ -94,7 +98,7 @@ export const CLEAR_TEXT = {
 
 /** What `bypass` prints. */
 export const BYPASS_TEXT = {
-  none: 'no markers to bypass',
+  none: 'nothing to bypass: no markers',
   line: (path: string, result: string): string => `${path}: ${result}`,
   nextStop: 'the next stop goes through and removes it',
   workflowStopped: (resume: string): string => `its workflow is stopped; to continue it: ${resume}`,

@@ -1,5 +1,5 @@
+import { closestName } from '../closest-name.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from '../workflow/artifact-schema.ts'
-import { closestName } from '../workflow/closest-name.ts'
 import { PLACEHOLDERS } from '../workflow/prompt.ts'
 import { counted, jsonFaultWords, quote } from './phrases.ts'
 

@@ -58,7 +58,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'slug-invalid': (a) =>
     a.longest !== undefined
       ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
-      : `invalid slug "${a.slug}": it must not contain "/", "\\", "..", <>:"|?* or control characters, or begin with "-" or ".".`,
+      : `invalid slug "${a.slug}": the name of a new folder has only letters, digits, "_", "-" and ".", and no ".."; it does not begin with "-" or "." or end with ".".`,
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, as in \`${a.task} my_slug\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
@@ -80,6 +80,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : `no marker in ${a.folder}: \`postflight create\` makes one.`,
+  'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}, so no stop is blocked by it.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-workflow': (a) =>
@@ -130,6 +131,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     IN_THE_WAY.includes(a.detail)
       ? `cannot write ${a.path} (${a.detail}): a folder is needed, and something else has its name. Move that elsewhere.`
       : `cannot write ${a.path} (${a.detail}): check its permissions and the free space.`,
+  'output-unwritable': (a) =>
+    `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 }
 

@@ -22,3 +22,13 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
 export function jsonFaultWords(code: string): string {
   return code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()
 }
+
+const MAX_NAMES = 8
+const NAME_LIMIT = 60
+
+/** Names inside a sentence: in quotes, the first eight, and the number of the others. */
+export function quotedNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => `"${oneLine(name, NAME_LIMIT)}"`)
+  const others = names.length - shown.length
+  return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
+}

@@ -1,11 +1,22 @@
+import { oneLine } from '../text.ts'
+import { QUOTE_LIMIT } from './phrases.ts'
+
 /** What is wrong with a command line. */
 
 /** Whole sentences for errors of usage; `help` is the command that prints the right help text. */
 export const USAGE_TEXT = {
   missingCommand: (help: string): string => `Missing command: \`${help}\` lists them.`,
+  missingOption: (option: string, help: string): string => `Missing option ${option}. See \`${help}\`.`,
   /** What the parser of the command line says, which begins with a small letter. */
   parserSays: (says: string, help: string): string =>
     `${says.charAt(0).toUpperCase()}${says.slice(1).replace(/[.]$/, '')}. See \`${help}\`.`,
+  /** A word that was given as a task and names nothing, but resembles an option. */
+  meantOption: (word: string, option: string): string =>
+    `There is no task "${oneLine(word, QUOTE_LIMIT)}": did you mean ${option}?`,
+  didYouMean: (names: readonly string[]): string =>
+    `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
+  mainHasNoType:
+    'Give --agent main or --agent-type, not both: a type is that of a sub-agent, so such a marker would block no stop.',
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 
@@ -14,6 +25,5 @@ export const OPTION_EXPECTATIONS = {
   oneLine: 'must be one line of text',
   atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
-  subAgent: 'must name a sub-agent where --agent-type is given',
   wholeNumber: 'takes a whole number',
 } as const

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { errorCode } from '../fs/errors.ts'
 import { processAgeMs } from './age.ts'
 
 /**
@@ -9,20 +10,21 @@ import { processAgeMs } from './age.ts'
 const EAGAIN_PATIENCE_MS = 1_000
 const POLL_MS = 5
 
-/** Writes all of `text`; false when the other end is closed. */
-export function writeAll(descriptor: 1 | 2, text: string): boolean {
+/** Writes all of `text`. Returns the error code if a part of it could not be written; `EPIPE`: the other end is closed. */
+export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
   const bytes = Buffer.from(text)
   const deadline = processAgeMs() + EAGAIN_PATIENCE_MS
   for (let written = 0; written < bytes.length; ) {
     try {
       written += fs.writeSync(descriptor, bytes, written)
     } catch (error) {
-      // EAGAIN: the pipe is full. Any other error means that the reader is gone.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || processAgeMs() >= deadline) return false
+      const code = errorCode(error)
+      // EAGAIN: the pipe is full.
+      if (code !== 'EAGAIN' || processAgeMs() >= deadline) return code
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
     }
   }
-  return true
+  return undefined
 }
 
 /** True when a person reads the output. Loads `node:tty` only for a character device. */
