@@ -9,7 +9,8 @@ export const REASON_LIMIT = 4000
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | { readonly kind: 'block'; readonly reason: string }
-  | { readonly kind: 'context'; readonly event: string; readonly context: string }
+  /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
+  | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
 
 /** The allow without a notice. */
 export const ALLOW: HookAnswer = { kind: 'allow' }
@@ -24,15 +25,15 @@ export function formatAnswer(answer: HookAnswer, noticeShown: boolean): string {
       return line({ decision: 'block', reason: clean(answer.reason) })
     case 'context':
       return line({
-        hookSpecificOutput: { hookEventName: answer.event, additionalContext: clean(answer.context) },
+        hookSpecificOutput: { hookEventName: answer.event, additionalContext: clean(answer.context, answer.limit) },
       })
     case 'allow':
       return line(answer.notice !== undefined && noticeShown ? { systemMessage: clean(answer.notice) } : {})
   }
 }
 
-function clean(text: string): string {
-  return cut(stripControl(text), REASON_LIMIT)
+function clean(text: string, limit = REASON_LIMIT): string {
+  return cut(stripControl(text), limit)
 }
 
 function line(value: object): string {

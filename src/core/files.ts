@@ -34,5 +34,8 @@ export const JOURNAL_FOLDER = '.postflight'
 export const JOURNAL_FILE = 'journal.jsonl'
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'
 
+/** The folder of the reports of sub-agents that were blocked, beside the journal. */
+export const REPORTS_FOLDER = 'reports'
+
 /** What lies at a path, links not followed; `other` is a device or a socket. */
 export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'

@@ -42,6 +42,18 @@ export interface Payload {
   readonly output?: string
   /** How long that command ran, in ms. */
   readonly durationMs?: number
+  /** The last message of an agent that stops (Claude Code 2.1.329). */
+  readonly lastMessage?: string
+  /** The sub-agent whose caller has just got its last message as a tool's result (Claude Code 2.1.329). */
+  readonly returned?: ReturnedAgent
+}
+
+/** A sub-agent that returned to its caller. */
+export interface ReturnedAgent {
+  readonly agent: string
+  readonly agentType?: string
+  /** The message that its caller got. */
+  readonly message: string
 }
 
 /** The payload of an empty stdin: a sub-agent stops. Hooks that never read their stdin assume the same. */
@@ -80,6 +92,8 @@ function fromFields(fields: Fields): Payload {
   const tasks = runningTasks(own(fields, 'background_tasks'))
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
+  const lastMessage = text(fields, 'last_assistant_message')
+  const returned = event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined
   return {
     event,
     wakingTasks: tasks.filter(wakesAgent).length,
@@ -94,7 +108,19 @@ function fromFields(fields: Fields): Payload {
     ...(prompt !== undefined && { prompt }),
     ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
     ...(isDuration(durationMs) && { durationMs }),
+    ...(lastMessage !== undefined && { lastMessage }),
+    ...(returned !== undefined && { returned }),
   }
+}
+
+/** The sub-agent in the response of the tool that started it; one that was started in the background has no message yet. */
+function returnedAgent(response: unknown): ReturnedAgent | undefined {
+  if (!isJsonObject(response)) return undefined
+  const agent = identifier(response, 'agentId')
+  const content = own(response, 'content')
+  if (agent === undefined || (typeof content !== 'string' && !Array.isArray(content))) return undefined
+  const agentType = identifier(response, 'agentType')
+  return { agent, message: outputText(content), ...(agentType !== undefined && { agentType }) }
 }
 
 /**

@@ -16,6 +16,7 @@ import { readStdin, type StdinRead } from '../io/process/stdin.ts'
 import { findHookPlace } from '../io/root.ts'
 import { sessionBirthMs } from '../io/stop/session-birth.ts'
 import type { HookContext, HookResult } from './context.ts'
+import { handleReturn } from './reports.ts'
 import { handleSessionStart } from './session-start.ts'
 import { handleStop } from './stop.ts'
 import { handleToolUse } from './tool-use.ts'
@@ -91,7 +92,7 @@ async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
 const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
-  PostToolUse: handleToolUse,
+  PostToolUse: (context) => (context.payload.returned === undefined ? handleToolUse : handleReturn)(context),
   SessionStart: handleSessionStart,
 }
 

@@ -12,6 +12,7 @@ import { commitStop } from '../io/stop/commit.ts'
 import { observeStop } from '../io/stop/observe.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
+import { keepReportOfHeld } from './reports.ts'
 
 /** The share of a stop's time in which markers are observed. */
 const OBSERVING_SHARE = 0.6
@@ -30,7 +31,7 @@ export function handleStop(context: HookContext): HookResult {
   return {
     report: { ...NOTHING_TO_REPORT, outcomes, problems, unchecked: observed.unchecked + unchecked, runs },
     recorded: [...ended, ...recordsOf(outcomes, payload), ...recorded],
-    complaints: [],
+    complaints: keepReportOfHeld(context, outcomes),
   }
 }
 

@@ -60,7 +60,7 @@ function withoutOurs(text: string): JsonDocument {
   return settings
 }
 
-const EVENTS = ['PostToolUse', 'SessionStart', 'Stop', 'SubagentStop']
+const EVENTS = ['PostToolUse', 'PostToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
 /** Settings in the layouts that people use. */
 const LAYOUTS: Record<string, string> = {
@@ -124,11 +124,14 @@ describe.concurrent('install', () => {
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
   })
 
-  it('registers PostToolUse for commands that name postflight, and for no others', () => {
+  it('registers PostToolUse for commands that name postflight, and for sub-agents that return', () => {
     const { hooks } = JSON.parse(EXAMPLE) as JsonDocument
 
-    expect(hooks.PostToolUse).toMatchObject([{ matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] }])
-    expect(Object.keys(hooks).sort()).toEqual(EVENTS)
+    expect(hooks.PostToolUse).toMatchObject([
+      { matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] },
+      { matcher: 'Agent', hooks: [{ command: expect.stringMatching(/postflight-hook" Agent$/) }] },
+    ])
+    expect(Object.keys(hooks).sort()).toEqual([...new Set(EVENTS)])
   })
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {

@@ -59,6 +59,24 @@ export function shellRan(command: string, stdout: string, more: Fields = {}): Fi
   }
 }
 
+/** The payload when a sub-agent has returned `message` to its caller. */
+export function agentReturned(message: string, more: Fields = {}): Fields {
+  return {
+    ...COMMON,
+    hook_event_name: 'PostToolUse',
+    tool_name: 'Agent',
+    tool_input: { description: 'work', subagent_type: 'general-purpose', prompt: 'go' },
+    tool_response: {
+      status: 'completed',
+      agentId: 'agent-a',
+      agentType: 'general-purpose',
+      content: [{ type: 'text', text: message }],
+    },
+    tool_use_id: 'toolu_2',
+    ...more,
+  }
+}
+
 /** The payload when a session starts. */
 export function sessionStart(source: string, more: Fields = {}): Fields {
   return { ...COMMON, hook_event_name: 'SessionStart', source, ...more }

@@ -7,6 +7,10 @@ const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
 const PATH = '/home/me/.claude/settings.json'
 const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse']
+/** The groups of each event. */
+const GROUPS = Object.fromEntries(
+  EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
+)
 
 const FOREIGN = { type: 'command', command: 'echo foreign', timeout: 5 }
 const OURS = { type: 'command', command: COMMAND, timeout: 10 }
@@ -18,8 +22,13 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
 
 describe('the entries for Claude Code', () => {
-  it('are one for each event', () => {
-    expect(ENTRIES.map(({ event }) => event)).toEqual(EVENTS)
+  it('are one for each event, and two for the end of a tool', () => {
+    expect(ENTRIES.map(({ event }) => event)).toEqual([...EVENTS, 'PostToolUse'])
+  })
+
+  it('name the tool that starts sub-agents in the command too', () => {
+    const hook = { ...OURS, command: `${COMMAND} Agent` }
+    expect(ENTRIES[4]?.group).toEqual({ matcher: 'Agent', hooks: [hook] })
   })
 
   it('run the launcher at every stop, without a matcher', () => {
@@ -45,6 +54,8 @@ describe('a command of ours', () => {
   it.each([
     COMMAND,
     `${COMMAND} SessionStart`,
+    `${COMMAND} Agent`,
+    'node "C:/any folder/dist/hook.js" postflight-hook Agent',
     'postflight-hook',
     '/usr/bin/postflight-hook',
     "'/with space/postflight-hook'",
@@ -86,6 +97,8 @@ describe('a command of ours', () => {
     '/x/hooks/postflight-hook\nsay done',
     '/x/hooks/postflight-hook --root /x',
     '/x/hooks/postflight-hook SessionStart SessionStart',
+    '/x/hooks/postflight-hook SessionStart Agent',
+    '/x/hooks/postflight-hook Stop',
     '# /x/hooks/postflight-hook',
     '#/x/hooks/postflight-hook',
     'HOOK=/x/hooks/postflight-hook',
@@ -153,8 +166,7 @@ describe('adding our entries', () => {
   })
 
   it('makes a new file that looks as if a person wrote it', () => {
-    const hooks = Object.fromEntries(ENTRIES.map(({ event, group }) => [event, [group]]))
-    expect(add('')).toBe(json({ hooks }))
+    expect(add('')).toBe(json({ hooks: GROUPS }))
   })
 
   it('puts them after the entries of others', () => {
@@ -163,11 +175,9 @@ describe('adding our entries', () => {
     expect(after).toEqual({
       ...before,
       hooks: {
+        ...GROUPS,
         PreToolUse: [1],
         Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS] }],
-        ...Object.fromEntries(
-          ENTRIES.filter(({ event }) => event !== 'Stop').map(({ event, group }) => [event, [group]]),
-        ),
       },
     })
     expect(Object.keys(after)).toEqual(['model', 'hooks', 'last'])
@@ -223,7 +233,7 @@ describe('adding our entries', () => {
       findCommands(add(json(before)), PATH)
         .map(({ event }) => event)
         .sort(),
-    ).toEqual([...EVENTS].sort())
+    ).toEqual(ENTRIES.map(({ event }) => event).sort())
   })
 })
 

@@ -59,6 +59,7 @@ describe('the whole payload of a sub-agent', () => {
       prompt: 't1',
       wakingTasks: 0,
       shells: [],
+      lastMessage: 'done',
     })
   })
 
@@ -71,6 +72,42 @@ describe('the whole payload of a sub-agent', () => {
     expect(parsePayload(`{"session_id":"s1","agent_id":"a1","tool_response":${deep},"x":${deep}}`)).toEqual(
       payload({ session_id: 's1', agent_id: 'a1' }),
     )
+  })
+})
+
+describe('the return of a sub-agent', () => {
+  const returned = (response: unknown, event = 'PostToolUse') =>
+    payload({ hook_event_name: event, tool_name: 'Agent', tool_response: response }).returned
+
+  it.each([
+    ['Done.', 'Done.'],
+    [[{ type: 'text', text: 'One.' }, { type: 'image' }, { type: 'text', text: 'Two.' }], 'One.\n\nTwo.'],
+    [['One.'], 'One.'],
+    [[], ''],
+  ])('has its last message: %j', (content, message) => {
+    expect(returned({ status: 'completed', agentId: 'a1', agentType: 'worker', content })).toEqual({
+      agent: 'a1',
+      agentType: 'worker',
+      message,
+    })
+    expect(returned({ agentId: 'a1', content })).toEqual({ agent: 'a1', message })
+  })
+
+  it.each([
+    ['that was started in the background', { status: 'async_launched', agentId: 'a1' }],
+    ['without an id', { content: 'x' }],
+    ['with an id that is too long', { agentId: 'a'.repeat(257), content: 'x' }],
+    ['with an id that is not a text', { agentId: 7, content: 'x' }],
+    ['with content of another shape', { agentId: 'a1', content: { text: 'x' } }],
+    ['in a text', 'agentId: a1'],
+    ['in a list', [{ agentId: 'a1', content: 'x' }]],
+    ['in nothing', null],
+  ])('is not that of one %s', (_what, response) => {
+    expect(returned(response)).toBeUndefined()
+  })
+
+  it('is only that of an event after a tool', () => {
+    expect(returned({ agentId: 'a1', content: 'x' }, 'SubagentStop')).toBeUndefined()
   })
 })
 

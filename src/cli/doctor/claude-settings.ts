@@ -39,12 +39,14 @@ interface ScopeCheck {
 /** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
 const KEPT_FIRST: readonly Scope[] = ['user', 'project', 'local']
 
+const STOPS: readonly string[] = ['SubagentStop', 'Stop']
+
 /** Checks that only one file has the hook. Claude Code 2.1.329 runs the same command once, wherever it is listed. */
 function checkOnce(checked: readonly ScopeCheck[]): DoctorFinding[] {
   const wired = KEPT_FIRST.flatMap((scope) => checked.filter((one) => one.scope === scope && one.commands.length > 0))
   if (wired.length < 2) return []
   const kept = wired.find(({ finding }) => finding?.ok) ?? wired[0]
-  const atStops = wired.flatMap(({ commands }) => commands.filter(({ event }) => event !== 'SessionStart'))
+  const atStops = wired.flatMap(({ commands }) => commands.filter(({ event }) => STOPS.includes(event)))
   const files = wired.map(({ file }) => file)
   const cost =
     new Set(atStops.map(({ command }) => command)).size === 1
@@ -76,7 +78,7 @@ function checkScope(context: CommandContext, scope: Scope, file: string, project
     if (isInstalled(text, claudeEntries(command), file))
       return found(good('settings', HOOK_FINDINGS.installed(file)), commands)
     const strange = commands.find((one) => !one.command.startsWith(command))
-    const isDoubled = new Set(commands.map(({ event }) => event)).size < commands.length
+    const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
     const what =
       strange !== undefined
         ? HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))

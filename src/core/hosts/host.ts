@@ -30,6 +30,8 @@ export interface HostDifference {
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True if an allow may have a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
+  /** True if a hook can tell the caller of a sub-agent something when that agent returns. */
+  readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
 }
 
 /** The value of a variable; undefined if it is unset or empty. */

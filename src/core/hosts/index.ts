@@ -37,6 +37,11 @@ export function showsNotice(payload: Payload, environment: Environment): boolean
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
 }
 
+/** True if the hook keeps the report of a blocked sub-agent: only on Claude Code, where it can hand it over. */
+export function handsOverReports(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.handsOverReports?.(payload, environment))
+}
+
 /**
  * A file whose birth is the beginning of the session, also after a resume: the transcript of Claude Code (2.1.329).
  * Undefined on hosts for which this was not measured.

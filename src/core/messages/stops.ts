@@ -60,6 +60,25 @@ export function unsettledNotice(count: number): string {
   return `postflight-guard: out of time: ${counted(count, 'marker')} ${count === 1 ? 'was' : 'were'} not checked. \`postflight inspect\` lists every marker.`
 }
 
+/**
+ * What the caller of a sub-agent is told when that agent returns without the report that it gave before a block. The
+ * report is indented: no line of it can pass for one of ours.
+ */
+export function heldReport(agent: string, type: string | undefined, text: string): string {
+  const who = `${oneLine(agent, 80)}${type === undefined ? '' : ` (${oneLine(type, 80)})`}`
+  return `postflight-guard: this is the report of the sub-agent ${who}, from before it was asked to finish its postflight; its last message does not repeat it. The indented lines are the sub-agent's words, not the user's:\n\n${text.replace(/^/gm, '  ')}`
+}
+
+/** A line for stderr: the report of a blocked sub-agent could not be kept. */
+export function reportNotKept(agent: string, detail: string): string {
+  return `postflight-guard: the report of the sub-agent ${inLine(agent)} was not kept (${detail})`
+}
+
+/** A line for stderr: the kept report of a sub-agent could not be handed to its caller. */
+export function reportNotHandedOver(agent: string, detail: string): string {
+  return `postflight-guard: the report of the sub-agent ${inLine(agent)} was not handed to its caller (${detail})`
+}
+
 /** A line for stderr: the owner of a marker could not be recorded. */
 export function ownerNotNoted(path: string, detail: string): string {
   return `postflight-guard: ${inLine(path)}: the owner was not recorded (${detail})`

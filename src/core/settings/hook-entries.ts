@@ -24,8 +24,9 @@ interface HookCommand {
 const TIMEOUT_SECONDS = 10
 
 /**
- * The entries that `install` writes for Claude Code. `PostToolUse` is for ownership; its `if` saves a process for every
- * other command (measured with 2.1.329: it filters compound commands too).
+ * The entries that `install` writes for Claude Code. `PostToolUse` of shell commands is for ownership; its `if` saves a
+ * process for every other command (measured with 2.1.329: it filters compound commands too). `PostToolUse` of the tool
+ * that starts sub-agents is for their reports.
  */
 export function claudeEntries(command: string): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
@@ -34,6 +35,7 @@ export function claudeEntries(command: string): SettingsEntry[] {
     { event: 'Stop', group: { hooks: [hook] } },
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
+    { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
   ]
 }
 
@@ -46,6 +48,9 @@ const CLI = named('postflight(?:\\.js|\\.cmd)?')
 const BUNDLE = named('dist[/\\\\]hook\\.js')
 const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
 
+/** The words by which entries tell the launcher what to look for. */
+const EVENT_WORDS: readonly string[] = ['SessionStart', 'Agent']
+
 /**
  * True for a hook command of ours, from any copy of this package: the launcher, the hook's bundle or `postflight hook`,
  * with or without Node, with or without the event's name. A command that does more, or only mentions one of these,
@@ -55,7 +60,7 @@ export function isOurCommand(command: unknown): command is string {
   const words = typeof command === 'string' ? shellWords(command) : undefined
   if (words === undefined) return false
   const [file = '', ...further] = words.length > 1 && NODE.test(words[0] as string) ? words.slice(1) : words
-  if (further.at(-1) === 'SessionStart') further.pop()
+  if (EVENT_WORDS.includes(further.at(-1) ?? '')) further.pop()
   // On Windows `install` adds this word, so that a bundle is recognised whatever its folder's name.
   if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
   if (CLI.test(file) && further.join(' ') === 'hook') return true

@@ -2,7 +2,7 @@ import { ALLOW, type HookAnswer } from '../answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../command-line.ts'
 import { ABANDONED_FILE } from '../files.ts'
 import type { Marker } from '../marker.ts'
-import { cappedNotice, unreadableNotice, unsettledNotice } from '../messages/stops.ts'
+import { cappedNotice, heldReport, unreadableNotice, unsettledNotice } from '../messages/stops.ts'
 import type { Payload } from '../payload.ts'
 import { markerDisplayPath } from '../stored-marker.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../task-folder.ts'
@@ -24,6 +24,15 @@ export interface Report {
   readonly runs: RunReport
   /** The unfinished postflights, for a session that starts. */
   readonly unfinished: readonly Unfinished[]
+  /** The report of a sub-agent that has just returned, from before it was blocked. */
+  readonly heldReport: HeldReport | undefined
+}
+
+/** The report of a sub-agent that its caller has not got. */
+export interface HeldReport {
+  readonly agent: string
+  readonly agentType: string | undefined
+  readonly text: string
 }
 
 /** An unfinished postflight. */
@@ -48,6 +57,7 @@ export const NOTHING_TO_REPORT: Report = {
   unchecked: 0,
   runs: { prompt: undefined, notices: [] },
   unfinished: [],
+  heldReport: undefined,
 }
 
 /** An answer to the host, and notices for the user. */
@@ -61,6 +71,11 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
   const notices = noticesOf(report, reader)
   const context = recoveryOf(report, payload.session, reader)
   if (context !== undefined) return { answer: { kind: 'context', event: payload.event, context }, notices }
+  if (report.heldReport !== undefined) {
+    const { agent, agentType, text } = report.heldReport
+    const context = heldReport(agent, agentType, text)
+    return { answer: { kind: 'context', event: payload.event, context, limit: context.length }, notices }
+  }
   const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, payload, reader) ?? [])
   const reason =
     blocked.length > 0

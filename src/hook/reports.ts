@@ -1,0 +1,58 @@
+import { handsOverReports } from '../core/hosts/index.ts'
+import { reportNotHandedOver, reportNotKept } from '../core/messages/stops.ts'
+import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
+import type { StopOutcome } from '../core/stop/outcome.ts'
+import { stripControl } from '../core/text.ts'
+import { errorText } from '../io/fs/errors.ts'
+import { keepReport, takeReport } from '../io/reports.ts'
+import type { HookContext, HookResult } from './context.ts'
+
+/**
+ * Saves a sub-agent's report from its own block (docs/design.md, "A sub-agent's report"): a host hands only the last
+ * message to the caller, and after a block that may be "Done.".
+ */
+
+/** Keeps the last message of a sub-agent whose stop is blocked. Returns the complaints: the block stands in any case. */
+export function keepReportOfHeld(
+  { payload, environment, roots, nowMs }: HookContext,
+  outcomes: readonly StopOutcome[],
+): string[] {
+  const { event, agent, lastMessage } = payload
+  // A sub-agent in a worktree has a root of its own, which its caller's hook does not find. The last root is the
+  // project's: its variable comes after the current folder.
+  const root = outcomes.some(({ kind }) => kind === 'blocked') ? roots.at(-1) : undefined
+  if (root === undefined || event !== 'SubagentStop' || agent === undefined || lastMessage === undefined) return []
+  if (!handsOverReports(payload, environment)) return []
+  try {
+    keepReport(root, agent, lastMessage, nowMs)
+    return []
+  } catch (error) {
+    return [reportNotKept(agent, errorText(error))]
+  }
+}
+
+/** Handles the return of a sub-agent to its caller, who gets the kept report if the agent's last message lacks it. */
+export function handleReturn({ payload, roots }: HookContext): HookResult {
+  const { returned } = payload
+  const complaints: string[] = []
+  if (returned === undefined) return { report: NOTHING_TO_REPORT, recorded: [], complaints }
+  // An agent that changed its folder may have reports in several roots: all of them go, and the longest is handed over.
+  const kept = roots.flatMap((root) => {
+    try {
+      return takeReport(root, returned.agent) ?? []
+    } catch (error) {
+      complaints.push(reportNotHandedOver(returned.agent, errorText(error)))
+      return []
+    }
+  })
+  const [longest] = kept.sort((one, other) => other.length - one.length)
+  const isThere = longest === undefined || comparable(returned.message).includes(comparable(longest))
+  const { agent, agentType } = returned
+  const heldReport = isThere ? undefined : { agent, agentType, text: longest }
+  return { report: { ...NOTHING_TO_REPORT, heldReport }, recorded: [], complaints }
+}
+
+/** A text as it is printed, without the blanks around it. */
+function comparable(text: string): string {
+  return stripControl(text).replaceAll('\r\n', '\n').trim()
+}
