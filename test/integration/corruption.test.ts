@@ -20,6 +20,8 @@ const CHOSEN: readonly [Subject, Corruption, readonly Command[]][] = [
   ['unparsed copy', 'dangling link', ['clear']],
   ['journal', 'pipe', ['logs', 'create']],
   ['journal folder', 'link out', ['logs']],
+  ['reports folder', 'link out', ['create']],
+  ['report', 'pipe', ['create']],
   ['settings', 'pipe', ['doctor', 'install']],
   ['settings', 'link out', ['doctor', 'uninstall']],
   ['task folder', 'link out', ['create']],

@@ -124,6 +124,16 @@ describe.concurrent('doctor', () => {
       /lists the hook for some of its events only/,
     ],
     [
+      'a hook from before it handed over reports',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
+        settings.hooks.PostToolUse.pop()
+        project.write('.claude/settings.json', JSON.stringify(settings))
+      },
+      /lists the hook for some of its events only/,
+    ],
+    [
       'another copy of the hook',
       async ({ project }: Wired) => {
         const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]

@@ -271,18 +271,35 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
         { numRuns },
       )
     })
+
+    it('with the word Agent starts Node only where a report is kept', () => {
+      const built = emptyPlan()
+      const ours = join(built.cwd, 'specs', '.postflight')
+      mkdirSync(join(ours, 'reports'), { recursive: true })
+      mkdirSync(join(built.cwd, 'src'))
+      for (const name of [MARKER_FILE, ABANDONED_FILE]) writeFileSync(join(built.cwd, 'specs', name), '')
+      writeFileSync(join(ours, 'journal.jsonl'), '')
+      const below = { ...built, cwd: join(built.cwd, 'src') }
+      expect(launch(shell, below, {}, ['Agent'])).toBe('{}\n')
+
+      writeFileSync(join(ours, 'reports', 'agent-a'), 'x')
+
+      expect(launch(shell, below, {}, ['Agent'])).toBe(NODE_STARTED)
+      const elsewhere = { ...emptyPlan(), variables: { CLAUDE_PROJECT_DIR: below.cwd } }
+      expect(launch(shell, elsewhere, {}, ['Agent'])).toBe(NODE_STARTED)
+    })
   },
 )
 
+function emptyPlan(): Built {
+  projectCount += 1
+  const cwd = join(base, `project-${projectCount}`)
+  mkdirSync(join(cwd, '.git'), { recursive: true })
+  return { top: cwd, cwd, variables: {}, pwd: undefined, placed: new Set() }
+}
+
 describe('the launcher', () => {
   const shell = SHELL_PATHS[0] as string[]
-
-  function emptyPlan(): Built {
-    projectCount += 1
-    const cwd = join(base, `project-${projectCount}`)
-    mkdirSync(join(cwd, '.git'), { recursive: true })
-    return { top: cwd, cwd, variables: {}, pwd: undefined, placed: new Set() }
-  }
 
   it('reads the same variables as the Node hook', () => {
     const text = readFileSync(LAUNCHER, 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import { commandIn } from '../support/documents.ts'
-import { type Fields, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
+import { agentReturned, type Fields, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
 import type { ProcessResult } from '../support/process.ts'
 import { claudeHookEnv, createProject, createSourceProject, type Project } from '../support/project.ts'
 
@@ -33,6 +33,7 @@ const LINES: readonly Line[] = [
   { hook: stop() },
   { hook: subagentStop() },
   { hook: sessionStart('startup'), words: ['SessionStart'] },
+  { hook: agentReturned('Done.'), words: ['Agent'] },
   { hook: 'not JSON' },
   { hook: '' },
   { hook: { hook_event_name: 'PreCompact' } },

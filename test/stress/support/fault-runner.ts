@@ -77,7 +77,7 @@ function fastFolder(): string {
 }
 
 function environment(room: Room, session: string): Record<string, string> {
-  return { PATH: '/usr/bin:/bin', HOME: room.home, POSTFLIGHT_HOST_SESSION: session }
+  return { PATH: '/usr/bin:/bin', HOME: room.home, POSTFLIGHT_HOST_SESSION: session, CLAUDECODE: '1' }
 }
 
 /** Runs the sources in threads. No process is started, so a run takes some milliseconds. */

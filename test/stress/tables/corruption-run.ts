@@ -63,12 +63,28 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   const hook = { type: 'command', command: `"${pack.launcher}"`, timeout: 10 }
   write(
     '.claude/settings.json',
-    `${JSON.stringify({ model: 'x', hooks: { SubagentStop: [{ hooks: [hook] }], Stop: [{ hooks: [hook] }], SessionStart: [{ hooks: [{ ...hook, command: `${hook.command} SessionStart` }] }], PostToolUse: [{ matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] }] } }, null, 2)}\n`,
+    `${JSON.stringify(
+      {
+        model: 'x',
+        hooks: {
+          SubagentStop: [{ hooks: [hook] }],
+          Stop: [{ hooks: [hook] }],
+          SessionStart: [{ hooks: [{ ...hook, command: `${hook.command} SessionStart` }] }],
+          PostToolUse: [
+            { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] },
+            { matcher: 'Agent', hooks: [{ ...hook, command: `${hook.command} Agent` }] },
+          ],
+        },
+      },
+      null,
+      2,
+    )}\n`,
   )
   if (subject.startsWith('abandoned')) write(`${TASK}/.postflight-abandoned`, marker('pf_ddddeeeeffff'))
   if (subject === 'abandoned, alone') {
     for (const name of ['pending', 'loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
   }
+  write('specs/.postflight/reports/agent-a', 'Short.')
   if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
   if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
   corrupt(sandbox, subject, corruption)

@@ -77,6 +77,8 @@ export const SUBJECTS = {
     isEvidence: false,
     commands: ['logs', 'create', 'clear'],
   },
+  'reports folder': { path: 'specs/.postflight/reports', kind: 'folder', isEvidence: false, commands: ['create'] },
+  report: { path: 'specs/.postflight/reports/agent-a', kind: 'file', isEvidence: false, commands: ['create'] },
   settings: { path: '.claude/settings.json', kind: 'file', isEvidence: true, commands: ON_SETTINGS },
   'settings folder': { path: '.claude', kind: 'folder', isEvidence: false, commands: ON_SETTINGS },
   'task folder': { path: 'specs/007_x', kind: 'folder', isEvidence: false, commands: ON_MARKERS },
@@ -249,6 +251,26 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       { when: [...NO_FOLDER, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
     ],
     senseless: A_FOLDER,
+  },
+  // create. The block stands, whatever lies in the place of a report.
+  'reports folder': {
+    rows: [
+      {
+        when: ['missing', 'empty', 'huge', ...NO_FOLDER, 'unreadable', 'not writable', ...ROOTS_OWN, 'future'],
+        hook: 'c- BBn--',
+        codes: '0',
+      },
+    ],
+    senseless: A_FOLDER,
+  },
+  report: {
+    rows: [
+      {
+        when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', 'not writable', ...UNDERSTOOD],
+        hook: 'c- BBn--',
+        codes: '0',
+      },
+    ],
   },
   // doctor install uninstall
   settings: {

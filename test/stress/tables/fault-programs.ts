@@ -1,6 +1,14 @@
 /** Every program that writes, each in a project in which it has much to do. */
 
-import { type Fields, OTHER_SESSION, sessionStart, shellRan, stop, subagentStop } from '../../support/payloads.ts'
+import {
+  agentReturned,
+  type Fields,
+  OTHER_SESSION,
+  sessionStart,
+  shellRan,
+  stop,
+  subagentStop,
+} from '../../support/payloads.ts'
 import {
   ABANDONED,
   CLAIMS,
@@ -74,6 +82,7 @@ function pending(fields: object | string, spent = 0): Record<string, string> {
   }
 }
 
+const REPORT = 'specs/.postflight/reports/agent-a'
 const ABANDONED_TEXT = json({ ...OLD_MARKER, id: 'pf_earlier00000' })
 const ABANDONED_BEFORE = { [`${IN_TASK}/${ABANDONED}`]: ABANDONED_TEXT }
 const OTHER_TASK = {
@@ -132,6 +141,18 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
     name: 'a session that starts',
     files: { ...pending(OLD_MARKER, 1), ...ABANDONED_BEFORE },
     run: hook((more) => sessionStart('startup', more)),
+    blocks: [2, 2],
+  },
+  {
+    name: 'a sub-agent that is blocked again, and has a longer report',
+    files: { ...pending(OLD_MARKER, 1), [REPORT]: 'Short.', [`${REPORT}-of-old`]: 'An old report.' },
+    run: STOP,
+    blocks: [1, 2],
+  },
+  {
+    name: 'a sub-agent that returns to its caller',
+    files: { ...pending(OLD_MARKER, 1), [REPORT]: 'A report.' },
+    run: hook((more) => agentReturned('Done.', more)),
     blocks: [2, 2],
   },
 ]
