@@ -518,8 +518,8 @@ function cliAct(
       create: isForeign ? 'marker-of-other-session' : isOthers ? 'marker-of-other-agent' : 'done',
       force: 'done',
       clear: 'done',
-      step: marker === undefined ? 'marker-none' : !marker.parsed || !marker.hasSteps ? 'steps-none' : 'done',
-      bypass: marker === undefined ? 'marker-none' : 'done',
+      step: stepCode(marker),
+      bypass: marker === undefined ? 'bypass-none' : 'done',
       wait: marker === undefined ? 'marker-none' : mayWait ? 'done' : 'wait-refused',
       adopt: marker === undefined && !revives ? 'marker-none' : 'done',
       inspect: 'done',
@@ -556,6 +556,12 @@ function cliAct(
       fail(`${spoken}: bypassed ${now.bypassed}`, { now })
     }
   })
+}
+
+function stepCode(marker: { parsed: boolean; hasSteps: boolean } | undefined): string {
+  if (marker === undefined) return 'marker-none'
+  if (!marker.parsed) return 'marker-unparsed'
+  return marker.hasSteps ? 'done' : 'steps-none'
 }
 
 /**
