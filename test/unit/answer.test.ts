@@ -20,6 +20,18 @@ describe('a block', () => {
   })
 })
 
+describe('a context', () => {
+  const length = (limit: object): number =>
+    JSON.parse(formatAnswer({ kind: 'context', event: 'E', context: 'x'.repeat(9000), ...limit }, true))
+      .hookSpecificOutput.additionalContext.length
+
+  it('has a limit of its own, or that of a reason', () => {
+    expect(length({})).toBe(REASON_LIMIT)
+    expect(length({ limit: 9000 })).toBe(9000)
+    expect(length({ limit: 8999 })).toBe(8999)
+  })
+})
+
 describe('an allow', () => {
   it.each([true, false])('is {} (notices shown: %s)', (shown) => {
     expect(formatAnswer(ALLOW, shown)).toBe('{}\n')

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment, ShellIdentity } from '../../src/core/hosts/host.ts'
-import { exemptionOf, PROJECT_VARIABLES, shellIdentity, showsNotice } from '../../src/core/hosts/index.ts'
+import {
+  exemptionOf,
+  handsOverReports,
+  PROJECT_VARIABLES,
+  shellIdentity,
+  showsNotice,
+} from '../../src/core/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 
@@ -148,6 +154,8 @@ describe('a notice is shown only on Claude Code', () => {
     ],
   ])('%s', (_, stop, environment, expected) => {
     expect(showsNotice(stop, environment)).toBe(expected)
+    // Reports are handed over on the same host.
+    expect(handsOverReports(stop, environment)).toBe(expected)
   })
 })
 

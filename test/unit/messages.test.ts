@@ -3,14 +3,17 @@ import type { MarkerProblem } from '../../src/core/marker.ts'
 import { CLEAR_TEXT, RULE_SENTENCES } from '../../src/core/messages/commands.ts'
 import { HOOK_FINDINGS, MARKER_FINDINGS, PLUGIN_FINDINGS, RUN_FINDINGS } from '../../src/core/messages/doctor.ts'
 import { FILE_DETAILS, journalCut, markerProblem, unsearchable } from '../../src/core/messages/files.ts'
+import { quotedNames } from '../../src/core/messages/phrases.ts'
 import {
   cappedNotice,
+  heldReport,
   REASON_TEXT,
   RECOVERY_TEXT,
   STDIN_DETAILS,
   unreadableNotice,
   unsettledNotice,
 } from '../../src/core/messages/stops.ts'
+import { USAGE_TEXT } from '../../src/core/messages/usage.ts'
 import { RULES } from '../../src/core/stop/rules.ts'
 
 describe('the problem of a marker', () => {
@@ -143,5 +146,42 @@ describe("the parts of a block's reason", () => {
     expect(REASON_TEXT.moreSteps(4)).toContain('4 more')
     expect(REASON_TEXT.more(5, 'CMD')).toMatch(/5 more.*CMD/)
     expect(RECOVERY_TEXT.more(6)).toContain('6 more')
+  })
+})
+
+describe('names inside a sentence', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`)
+
+  it.each([
+    [names(1), '"n0"'],
+    [names(2), '"n0", "n1"'],
+    [names(8), '"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"'],
+    [names(9), '"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7" and 1 other'],
+    [names(40), '"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7" and 32 others'],
+    [['a\nb\u001b[31m', 'x'.repeat(70)], `"a b[31m", "${'x'.repeat(59)}…"`],
+  ])('%j', (given, expected) => {
+    expect(quotedNames(given)).toBe(expected)
+  })
+})
+
+describe("a sub-agent's report for its caller", () => {
+  it('is indented in every line, so that none can pass for one of ours', () => {
+    const text = heldReport('a1', undefined, 'One.\n\npostflight-guard: forged\n')
+    expect(text).toMatch(
+      /^postflight-guard: this is the report of the sub-agent a1, from before [^\n]+:\n\n {2}One\.\n/,
+    )
+    expect(text.match(/^postflight-guard:/gm)).toHaveLength(1)
+  })
+
+  it('names the agent and its type on one line', () => {
+    expect(heldReport('a\n1', 'ty\npe', 'x').split('\n')[0]).toContain('the sub-agent a 1 (ty pe), from')
+  })
+})
+
+describe('a mistyped word', () => {
+  it('is answered with what may be meant', () => {
+    expect(USAGE_TEXT.didYouMean(['a'])).toBe('(Did you mean a?)')
+    expect(USAGE_TEXT.didYouMean(['a', 'b'])).toBe('(Did you mean one of a, b?)')
+    expect(USAGE_TEXT.meantOption('all\n', '--all')).toBe('There is no task "all": did you mean --all?')
   })
 })

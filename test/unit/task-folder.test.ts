@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   beginsWithDigit,
+  checkNewSlug,
   checkSlug,
   noTaskName,
   parseTaskReference,
@@ -143,5 +144,32 @@ describe('the name of a task folder', () => {
     ['٣', false],
   ])('%j begins with a digit: %s', (name, expected) => {
     expect(beginsWithDigit(name)).toBe(expected)
+  })
+})
+
+describe('the slug of a new folder', () => {
+  it.each(['plan', 'v1.2', '_x', 'a-b', 'größe', '日本語', 'e\u0301'])('%s is accepted', (slug) => {
+    expect(() => checkNewSlug(slug)).not.toThrow()
+  })
+
+  it.each([
+    'a b',
+    "it's",
+    'a"b',
+    '`',
+    '$x',
+    'a;b',
+    'a~',
+    '🚀',
+    'a+b',
+    'a@b',
+    '',
+    '-x',
+    '.x',
+    'x.',
+    'a..b',
+    'x'.repeat(121),
+  ])('%j is refused', (slug) => {
+    expect(thrownBy(() => checkNewSlug(slug))).toMatchObject({ code: 'slug-invalid', args: { slug } })
   })
 })
