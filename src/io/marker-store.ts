@@ -198,14 +198,20 @@ export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[
 const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
 
 /**
- * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked. A marker
- * that does not parse is copied first.
+ * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked, if `still` is
+ * true under the lock for the present marker. A marker that does not parse is copied first.
+ * @returns the marker and the files that were removed; undefined where `still` is false.
  * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
  */
-export function clearFolder(folder: TaskFolder, returnMeta: boolean): Cleared {
+export function clearFolder(
+  folder: TaskFolder,
+  returnMeta: boolean,
+  still: (present: StoredMarker | undefined) => boolean,
+): Cleared | undefined {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     const files = clearableFiles(folder, returnMeta)
     const marker = requireReadable(readMarker(folder))
+    if (!still(marker)) return undefined
     const abandoned = files.filter(isAbandonedName)
     const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name)) }))
     keepUnparsed(marker, MARKER_FILE)
@@ -243,6 +249,7 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
 /** Removes the marker, if there is one, with loop guard and claims. */
 function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
   endContinuations(folder.path, marker?.identity, () => {
-    removeFile(path.join(folder.path, MARKER_FILE))
+    // Plain bash takes no lock: a marker that it has just written was not judged.
+    if (marker !== undefined) removeFile(path.join(folder.path, MARKER_FILE))
   })
 }

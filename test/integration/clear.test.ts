@@ -1,5 +1,6 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { instrument } from '../stress/support/instrument.ts'
 import { OTHER_SESSION, SESSION, subagentStop } from '../support/payloads.ts'
 import { createSourceProject, hoursAgo, makeOld, type Project } from '../support/project.ts'
 
@@ -293,5 +294,34 @@ describe.concurrent('clear --orphaned', () => {
       '009_left',
     ])
     expect(project.has('specs/010_foreign/.return-meta.json')).toBe(true)
+  })
+})
+
+describe('clear --orphaned, when a marker is made after its look', () => {
+  it.each([
+    ['beside an abandoned marker', '.postflight-abandoned', JSON.stringify(OWNED)],
+    ['in place of an expired one', '.postflight-pending', JSON.stringify({ created: hoursAgo(48) })],
+  ])('%s, keeps it', async (_where, name, content) => {
+    const project = createSourceProject()
+    project.write(`specs/259_x/${name}`, content)
+    const lock = project.at('specs/259_x/.postflight-lock')
+    let made = false
+    const restore = instrument([lock], (_call, run) => {
+      if (!made) {
+        made = true
+        rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })
+        project.marker('259_x', OWNED)
+      }
+      return run()
+    })
+    try {
+      const run = await project.cli(['clear', '--orphaned'], { env: ENV })
+
+      expect(made).toBe(true)
+      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(JSON.parse(project.read('specs/259_x/.postflight-pending'))).toEqual(OWNED)
+    } finally {
+      restore()
+    }
   })
 })

@@ -54,8 +54,13 @@ export function clear(
     if (isRunning && task !== undefined) {
       throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
     }
+    if (isRunning && options.orphaned) return undefined
     if (isRunning && !options.dryRun) loadMarkerRun().stopRunOfMarker(folder, 'cleared', context.nowMs)
-    const result = options.dryRun ? { files, marker: undefined } : clearFolder(folder, options.returnMeta)
+    const result = options.dryRun
+      ? { files, marker: undefined }
+      : clearFolder(folder, options.returnMeta, (present) => !options.orphaned || isOrphaned(context, present))
+    // A marker was made since the look.
+    if (result === undefined) return undefined
     const id = result.marker?.marker.id
     const left = leftSteps(options.dryRun ? readMarker(folder) : result.marker)
     if (!options.dryRun && root !== undefined) {
@@ -138,12 +143,11 @@ function foldersToClear(
     const folder = findTaskFolder(root, task)
     return { folders: folder === undefined ? [] : [folder], problems: [] }
   }
-  const session = shellIdentity(context.environment)?.session
   const { folders, problems } = listTaskFolders(root)
   // A folder that cannot be searched leads to one error at the end.
   const seen = folders.filter((folder) => problems.every((problem) => problem.path !== folder.path))
   return {
-    folders: options.orphaned ? seen.filter((folder) => isOrphaned(context, folder, session)) : folders,
+    folders: options.orphaned ? seen.filter((folder) => looksOrphaned(context, folder)) : folders,
     problems,
   }
 }
@@ -157,21 +161,23 @@ function isRunningWorkflow(folder: TaskFolder): boolean {
   return read?.kind === 'marker' && read.marker.workflow && loadMarkerRun().runOfMarker(folder).standing === 'running'
 }
 
+/** True where the folder's files are orphaned, as far as a look without the lock can tell. */
+function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
+  const read = readMarker(folder)
+  if (read?.kind !== 'unreadable') return isOrphaned(context, read)
+  context.note(CLEAR_TEXT.notCleared(markerDisplayPath(folder), read.detail))
+  return false
+}
+
 /**
  * True for files that no session will come back for: leftovers without a marker (abandoned markers among them), expired
  * unowned markers, markers of another session that are older than 24 h, and those of workflows that are over or gone.
  */
-function isOrphaned(context: CommandContext, folder: TaskFolder, session: string | undefined): boolean {
-  const { nowMs } = context
-  const read = readMarker(folder)
-  if (read === undefined) return true
-  if (read.kind === 'unreadable') {
-    context.note(CLEAR_TEXT.notCleared(markerDisplayPath(folder), read.detail))
-    return false
-  }
-  const { marker, times } = read
+function isOrphaned({ environment, nowMs }: CommandContext, present: StoredMarker | undefined): boolean {
+  if (present === undefined) return true
+  const { marker, times, folder } = present
   if (marker.workflow) return ENDED.includes(loadMarkerRun().runOfMarker(folder).standing)
   if (isExpired(marker, times, nowMs)) return true
   const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
-  return marker.hostSession !== undefined && marker.hostSession !== session && old
+  return marker.hostSession !== undefined && marker.hostSession !== shellIdentity(environment)?.session && old
 }

@@ -271,6 +271,27 @@ export const SCENARIOS: readonly Scenario[] = [
     check: (run) => [ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`],
   },
   {
+    name: 'clear --orphaned and create beside an abandoned marker: the new promise stays',
+    files: { [ABANDONED]: text(OLD_MARKER) },
+    programs: (arena) => [arena.cli('clear', '--orphaned'), arena.cli('create', '259', '--reason', NEW_REASON)],
+    check: (run) => [
+      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
+      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new promise, not three`,
+    ],
+  },
+  {
+    name: 'clear --orphaned and create --force over an expired marker: the new promise stays',
+    files: { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
+    programs: (arena) => [
+      arena.cli('clear', '--orphaned'),
+      arena.cli('create', '259', '--force', '--reason', NEW_REASON),
+    ],
+    check: (run) => [
+      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
+      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new promise, not three`,
+    ],
+  },
+  {
     name: 'four creates of one session: one promise, one id',
     files: {},
     programs: (arena) => ['a', 'b', 'c', 'd'].map((step) => arena.cli('create', '259', '--json', '--step', step)),
