@@ -98,6 +98,8 @@ function confirm(
     }
     return outcome
   } catch (error) {
+    // The claims' folder was removed between two writes of the loop guard, as `clear` does: the first one may have left it.
+    if (isAbsent(error)) return outcome
     tryRemoveFile(claimPath(folder, claim))
     throw error
   }
