@@ -6,8 +6,9 @@ import { isMarkerId } from './marker.ts'
  *
  * - the claims under its own key: its id, or its file's identity if it has no id;
  * - the claims that were made on this file, in case it lost its id in a rewrite;
- * - while the loop guard file exists, all other claims and its own number: the marker was replaced within the same
- *   chain of blocks. Removing loop guard and marker together resets the count.
+ * - while the loop guard file exists and is not 0, all other claims and its own number: the marker was replaced within
+ *   the same chain of blocks. Removing the loop guard together with the marker resets the count, and so does writing 0
+ *   to it.
  */
 
 /** The maximum number of stops that one marker blocks. */
@@ -20,6 +21,7 @@ export function isSpent(count: number): boolean {
 
 /** The content of a loop guard file. */
 export type LoopGuard =
+  /** No file, or 0: only the marker's own claims count. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'number'; readonly value: number }
   /** Empty, or not a number. It does not change the count. */
@@ -56,13 +58,13 @@ export function parseClaimName(name: string): Claim | undefined {
   return match === null ? undefined : { key: match[1] as string, slot: Number(match[2]) }
 }
 
-/** Reads the loop guard's text. A number above the limit counts as the limit. */
+/** Reads the loop guard's text. 0 is the same as no file, and a number above the limit counts as the limit. */
 export function parseLoopGuard(text: string): LoopGuard {
   // `trim` also removes a byte-order mark.
   const digits = text.trim()
-  return /^\d+$/.test(digits)
-    ? { kind: 'number', value: Math.min(Number(digits), CONTINUATION_LIMIT) }
-    : { kind: 'garbled' }
+  if (!/^\d+$/.test(digits)) return { kind: 'garbled' }
+  const value = Math.min(Number(digits), CONTINUATION_LIMIT)
+  return value === 0 ? { kind: 'absent' } : { kind: 'number', value }
 }
 
 /** True if `claim` counts for the marker. */

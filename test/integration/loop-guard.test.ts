@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { type BigIntStats, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { instrument } from '../stress/support/instrument.ts'
 import { SESSION, shellRan, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER } from '../support/process.ts'
 import { createProject, type HookRun, makeOld, type Project, type ProjectOptions } from '../support/project.ts'
@@ -374,6 +375,22 @@ describe.concurrent('the loop guard', () => {
     expect(await stopTimes(project, 3)).toBe(2)
   })
 
+  it.each([
+    ['without an id', SEED],
+    ['with another id', { ...WITH_ID, id: 'pf_zzzzzzzzzzzz' }],
+  ])('set back to 0 together with a new marker %s is a full reset', async (_what, fields) => {
+    for (const before of [WITH_ID, SEED]) {
+      const project = withMarker(before, SOURCES)
+      expect(await stopTimes(project, 2)).toBe(2)
+
+      await project.shell(`rm -f ${MARKER}; echo 0 > ${GUARD}; echo '${JSON.stringify(fields)}' > ${MARKER}`)
+
+      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect(project.read(GUARD)).toBe('1\n')
+      expect(await stopTimes(project, 4)).toBe(2)
+    }
+  })
+
   it('removed together with a marker of the CLI is a full reset for the next one', async () => {
     const project = createProject()
     const create = ['create', '259', 'x', '--operation', 'research', '--host-session', SESSION, '--agent', 'agent-a']
@@ -406,6 +423,73 @@ describe.concurrent('the loop guard', () => {
 
     expect(project.read(`${FOLDER}/.postflight-claims/.gitignore`)).toBe('*\n')
     expect(project.read('specs/.postflight/.gitignore')).toBe('*\n')
+  })
+})
+
+/** Gives every file no birth time, and the marker always the same inode, as ext2 and NFS do. */
+async function withoutBirthTimes(project: Project, action: () => Promise<void>): Promise<void> {
+  const restore = instrument([project.dir], (call, run) => {
+    const result = run()
+    if (!/^(?:l|f)?statSync$/.test(call.name) || result === undefined) return result
+    const stats = result as BigIntStats
+    Object.assign(stats, typeof stats.ino === 'bigint' ? { birthtimeNs: 0n } : { birthtimeMs: 0 })
+    if (call.file.endsWith('-pending')) stats.ino = typeof stats.ino === 'bigint' ? 7n : (7 as never)
+    return stats
+  })
+  try {
+    await action()
+  } finally {
+    restore()
+  }
+}
+
+describe('without birth times, where an inode comes back at once', () => {
+  it('loop guard and marker removed together are a full reset', async () => {
+    const project = withMarker(SEED, SOURCES)
+    project.write('copy', project.read(MARKER))
+    await withoutBirthTimes(project, async () => {
+      expect(await stopTimes(project, 2)).toBe(2)
+
+      await project.shell(`rm -f ${MARKER} ${GUARD}; cat copy > ${MARKER}`)
+
+      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect(await stopTimes(project, 4)).toBe(2)
+      expect(project.has(MARKER)).toBe(false)
+    })
+  })
+
+  it.each([
+    ['the loop guard is deleted', `rm -f ${GUARD}`],
+    ['the loop guard is garbled', `echo x > ${GUARD}`],
+    ['the loop guard is set back to 0', `echo 0 > ${GUARD}`],
+    ['the marker is rewritten in place', `cat copy > ${MARKER}`],
+    ['the marker is replaced', `rm ${MARKER}; cat copy > ${MARKER}`],
+  ])('at most three stops are blocked when %s between stops', async (_what, command) => {
+    for (const fields of [WITH_ID, SEED]) {
+      const project = withMarker(fields, SOURCES)
+      project.write('copy', project.read(MARKER))
+      // The first stop comes after the first change, because a new time of the marker's content is a new marker.
+      await project.shell(command)
+      await withoutBirthTimes(project, async () => {
+        let blocks = 0
+        for (let index = 0; index < 5; index++) {
+          blocks += await stopTimes(project, 1)
+          if (project.has(MARKER)) await project.shell(command)
+        }
+        expect(blocks).toBe(3)
+      })
+    }
+  })
+
+  it('a marker with a time before 1970 is blocked three times, also when the loop guard is deleted', async () => {
+    const { id: _id, ...withoutId } = WITH_ID
+    const project = withMarker(withoutId, SOURCES)
+    await project.shell(`touch -d 1960-01-01 ${MARKER}`)
+    await withoutBirthTimes(project, async () => {
+      expect(await stopTimes(project, 2)).toBe(2)
+      await project.shell(`rm -f ${GUARD}`)
+      expect(await stopTimes(project, 3)).toBe(1)
+    })
   })
 })
 

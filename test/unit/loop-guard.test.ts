@@ -26,7 +26,6 @@ function claims(key: string, count: number, file?: string): Claim[] {
 
 describe('the loop guard as text', () => {
   it.each([
-    ['0', 0],
     ['1\n', 1],
     ['2', 2],
     ['3', 3],
@@ -34,7 +33,6 @@ describe('the loop guard as text', () => {
     ['\ufeff2\n', 2],
     ['007', 3],
     ['002', 2],
-    ['0000', 0],
     ['0000000002', 2],
   ])('%j reads as %i', (text, value) => {
     expect(parseLoopGuard(text)).toEqual({ kind: 'number', value })
@@ -46,6 +44,10 @@ describe('the loop guard as text', () => {
       expect(parseLoopGuard(text)).toEqual({ kind: 'number', value: 3 })
     },
   )
+
+  it.each(['0', '0\n', '0000'])('%j is the same as no file', (text) => {
+    expect(parseLoopGuard(text)).toEqual({ kind: 'absent' })
+  })
 
   it.each(['', ' \n', '{}', '-1', '1.5', '1e1', 'NaN', 'null', 'three', '1 2', '0x2', '٢', '1\u0000', '1\ufeff2'])(
     '%j is garbled: it says nothing',
@@ -116,7 +118,8 @@ describe('the count of spent continuations', () => {
   })
 
   it('stays the number of claims after the guard was set back', () => {
-    expect(countSpent(claims(ID, 2), marker, shows(0))).toBe(2)
+    expect(countSpent(claims(ID, 2), marker, parseLoopGuard('0'))).toBe(2)
+    expect(countSpent(claims(FILE, 2), { file: FILE }, parseLoopGuard('0'))).toBe(2)
     expect(countSpent(claims(ID, 3), marker, shows(1))).toBe(3)
   })
 
@@ -182,6 +185,11 @@ describe('a marker that was rewritten in the same chain', () => {
     expect(countSpent(claims(ID, 3), { file: OTHER_FILE }, ABSENT)).toBe(0)
   })
 
+  it('starts at 0 if the guard was set back to 0 together with it', () => {
+    expect(countSpent(claims(ID, 3, FILE), rewritten, parseLoopGuard('0\n'))).toBe(0)
+    expect(countSpent(claims(FILE, 3, FILE), { file: OTHER_FILE }, parseLoopGuard('0\n'))).toBe(0)
+  })
+
   it('has only its own claims counted after the guard was removed', () => {
     const both = [...claims(ID, 3, FILE), ...claims(OTHER_ID, 1, OTHER_FILE)]
     expect(countSpent(both, rewritten, ABSENT)).toBe(1)
@@ -196,7 +204,8 @@ describe('which claims count', () => {
     ["another's", { key: OTHER_ID, slot: 1 }, ABSENT, false],
     ["another's, made on this file", { key: OTHER_ID, slot: 1, file: FILE }, ABSENT, true],
     ["another's, made on another file", { key: OTHER_ID, slot: 1, file: OTHER_FILE }, ABSENT, false],
-    ["another's, while the guard shows a number", { key: OTHER_ID, slot: 1 }, shows(0), true],
+    ["another's, while the guard shows a number", { key: OTHER_ID, slot: 1 }, shows(1), true],
+    ["another's, while the guard shows 0", { key: OTHER_ID, slot: 1 }, parseLoopGuard('0'), false],
     ["another's, while the guard is garbled", { key: OTHER_ID, slot: 1 }, GARBLED, true],
   ])('%s', (_, claim, guard, expected) => {
     expect(countsFor(claim, marker, guard)).toBe(expected)

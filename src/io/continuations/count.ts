@@ -40,7 +40,7 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
   let claims = readClaims(folder)
   const key = claimKey(marker)
   if (guard.kind === 'absent') {
-    // Without a loop guard it matters on which file the claim of another key was made.
+    // Then it matters on which file the claim of another key was made.
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
   const spent = countSpent(claims, marker, guard)

@@ -9,9 +9,14 @@ export type FileIdentity = string
 /**
  * The identity of a file: inode and birth time. ext4 reuses a freed inode at once, so the birth time tells a file from a
  * later one. Rewriting in place (`cat > marker`) changes neither.
+ *
+ * Where the file system knows no birth time (ext2, NFS), the last change of the content replaces it, and rewriting in
+ * place makes another file. No birth time begins with 0.
  */
-export function identityOfStats(stats: fs.BigIntStats): FileIdentity {
-  return `f${stats.ino.toString(36)}-${stats.birthtimeNs.toString(36)}`
+export function identityOfStats({ ino, birthtimeNs, mtimeNs }: fs.BigIntStats): FileIdentity {
+  // Unsigned, because `touch` can set any time, and a claim's name has no room for a sign.
+  const time = birthtimeNs > 0n ? birthtimeNs.toString(36) : `0${BigInt.asUintN(64, mtimeNs).toString(36)}`
+  return `f${ino.toString(36)}-${time}`
 }
 
 /** The identity of the regular file at `path`; undefined where there is none. @throws file-system errors. */

@@ -248,7 +248,9 @@ function readMarker(real: Real, task: Task): Marker | undefined {
 function readGuard(real: Real, task: Task): Folder['guard'] {
   const text = readText(pathOf(real, task, GUARD))
   if (text === undefined) return undefined
-  return /^\d+$/.test(text.trim()) ? Math.min(3, Number(text)) : 'garbled'
+  if (!/^\d+$/.test(text.trim())) return 'garbled'
+  // 0 is the same as no loop guard.
+  return Math.min(3, Number(text)) || undefined
 }
 
 function readClaims(real: Real, task: Task): Folder['claims'] {
