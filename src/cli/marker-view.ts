@@ -8,8 +8,8 @@ import { markerDisplayPath } from '../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
-import { readSpent } from '../io/continuations/count.ts'
 import { errorText } from '../io/fs/errors.ts'
+import { spentOf } from '../io/given-up.ts'
 import { readMarker } from '../io/marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
 import type { InspectDocument } from './documents/inspect.ts'
@@ -55,7 +55,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     relative_path: markerDisplayPath(folder, fileName),
   }
   if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
-  const { marker, times, identity } = read
+  const { marker, times } = read
   const abandoned = fileName !== MARKER_FILE
   const expired = isExpired(marker, times, nowMs)
   const promisedMs = promisedAtMs(marker, times, nowMs)
@@ -65,7 +65,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
   let spent: number | null = null
   try {
-    spent = abandoned ? CONTINUATION_LIMIT : readSpent(folder.path, identity)
+    spent = abandoned ? CONTINUATION_LIMIT : spentOf(read)
   } catch (error) {
     problems.push(INSPECT_TEXT.noCount(errorText(error)))
   }

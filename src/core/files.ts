@@ -30,6 +30,9 @@ export const RETURN_META_FILE = '.return-meta.json'
 /** The folder of the journal, in `specs/`. */
 export const JOURNAL_FOLDER = '.postflight'
 
+/** The folder in it with a note for each task folder whose promise was given up. */
+export const GIVEN_UP_FOLDER = 'given-up'
+
 /** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'

@@ -1,19 +1,20 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import { ABANDONED_FILE, CLAIMS_FOLDER, MARKER_FILE, RETURN_META_FILE } from '../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE } from '../core/files.ts'
 import { type Marker, parseMarker } from '../core/marker.ts'
 import { formatMarker, withFields } from '../core/marker-text.ts'
 import { markerProblem } from '../core/messages/files.ts'
 import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
+import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { hasClaimsUnderway } from './continuations/claim-files.ts'
-import { readSpent } from './continuations/count.ts'
 import { carryCount, endContinuations } from './continuations/lifecycle.ts'
 import { fileIdentity } from './fs/file-identity.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './fs/lock.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './fs/write.ts'
+import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
 
@@ -52,6 +53,7 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
     if (present === undefined) endContinuations(folder.path, undefined, () => createWhole(target, text))
     else if (planned.keepsCount) rewriteMarker(present, text)
     else endContinuations(folder.path, present.identity, () => replaceFile(target, text))
+    forgetGivenUp(folder)
     return planned
   })
 }
@@ -165,8 +167,9 @@ export function abandonMarker(
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = readMarker(folder)
     if (present?.kind !== 'marker') return undefined
-    if (!still(present, readSpent(folder.path, present.identity))) return undefined
+    if (!still(present, spentOf(present))) return undefined
     if (hasClaimsUnderway(folder.path, Date.now())) return undefined
+    noteGivenUp(present)
     endContinuations(folder.path, present.identity, () => {
       keepEarlierAbandoned(folder)
       fs.renameSync(target, path.join(folder.path, ABANDONED_FILE))
@@ -175,27 +178,11 @@ export function abandonMarker(
   })
 }
 
-function isAbandonedName(name: string): boolean {
-  return name.startsWith(ABANDONED_FILE)
-}
-
 /** The marker and the files that `clearFolder` removed. */
 export interface Cleared {
   readonly marker: StoredMarker | undefined
   readonly files: readonly string[]
 }
-
-/** The names of the files that `clear` removes from a folder. */
-export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
-  return fs
-    .readdirSync(folder.path)
-    .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
-    .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
-    .sort()
-}
-
-/** Our own files, and the temporary files that a killed process left. */
-const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
 
 /**
  * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked, if `still` is
@@ -217,6 +204,7 @@ export function clearFolder(
     keepUnparsed(marker, MARKER_FILE)
     for (const { name, read } of reads) keepUnparsed(read, name)
     removeMarker(folder, marker)
+    forgetGivenUp(folder)
     for (const name of files) {
       if (name === RETURN_META_FILE || isAbandonedName(name) || name.endsWith('.tmp'))
         removeFile(path.join(folder.path, name))

@@ -7,9 +7,10 @@ import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { clearableFiles } from '../../io/clearable-files.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
-import { clearableFiles, clearFolder } from '../../io/marker-store.ts'
+import { clearFolder } from '../../io/marker-store.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import {
   type CommandContext,

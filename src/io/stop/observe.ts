@@ -5,10 +5,10 @@ import { type ObservedStop, ownershipOf, type SeenMarker } from '../../core/stop
 import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
-import { readSpent } from '../continuations/count.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
+import { spentOf } from '../given-up.ts'
 import { readMarker } from '../marker-file.ts'
 import { isPast, partWay } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
@@ -110,14 +110,11 @@ export function countContinuations(read: StoredMarker | UnreadableMarker, stop: 
   return { ...read, spent }
 }
 
-function spentFor(
-  { folder, identity }: StoredMarker,
-  ownership: 'owed' | 'bypassed',
-): number | { readonly unknown: string } {
+function spentFor(stored: StoredMarker, ownership: 'owed' | 'bypassed'): number | { readonly unknown: string } {
   try {
-    if (ownership === 'owed') return readSpent(folder.path, identity)
+    if (ownership === 'owed') return spentOf(stored)
     // A bypassed marker is removed with its loop guard, whatever the count; a loop guard that is not a file fails here.
-    readLoopGuard(folder.path)
+    readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {
     return { unknown: errorText(error) }

@@ -85,6 +85,10 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
     for (const name of ['pending', 'loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
   }
   write('specs/.postflight/reports/agent-a', 'Short.')
+  if (subject.startsWith('given-up')) {
+    write('specs/.postflight/given-up/007_x', `${ID}\n`)
+    for (const name of ['loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
+  }
   if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
   if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
   corrupt(sandbox, subject, corruption)

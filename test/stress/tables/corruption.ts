@@ -79,6 +79,18 @@ export const SUBJECTS = {
   },
   'reports folder': { path: 'specs/.postflight/reports', kind: 'folder', isEvidence: false, commands: ['create'] },
   report: { path: 'specs/.postflight/reports/agent-a', kind: 'file', isEvidence: false, commands: ['create'] },
+  'given-up note': {
+    path: 'specs/.postflight/given-up/007_x',
+    kind: 'file',
+    isEvidence: false,
+    commands: ['inspect', 'explain', 'create', 'step', 'adopt', 'clear'],
+  },
+  'given-up folder': {
+    path: 'specs/.postflight/given-up',
+    kind: 'folder',
+    isEvidence: false,
+    commands: ['inspect', 'explain', 'create', 'step', 'adopt', 'clear'],
+  },
   settings: { path: '.claude/settings.json', kind: 'file', isEvidence: true, commands: ON_SETTINGS },
   'settings folder': { path: '.claude', kind: 'folder', isEvidence: false, commands: ON_SETTINGS },
   'task folder': { path: 'specs/007_x', kind: 'folder', isEvidence: false, commands: ON_MARKERS },
@@ -271,6 +283,25 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
         codes: '0',
       },
     ],
+  },
+  // inspect explain create step adopt clear
+  'given-up note': {
+    rows: [
+      // It names the marker, so no stop is blocked; only the very line counts.
+      { when: [...ROOTS_OWN, 'not writable', 'future'], hook: 'c- n----', codes: '0 0 0 0 0 0' },
+      {
+        when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', 'byte-order mark', 'CRLF'],
+        hook: 'c- BBBn-',
+        codes: '0 0 0 0 0 0',
+      },
+    ],
+  },
+  'given-up folder': {
+    rows: [
+      { when: ['huge', ...ROOTS_OWN, 'not writable', 'future'], hook: 'c- n----', codes: '0 0 0 0 0 0' },
+      { when: ['missing', 'empty', ...NO_FOLDER, 'unreadable'], hook: 'c- BBBn-', codes: '0 0 0 0 0 0' },
+    ],
+    senseless: A_FOLDER,
   },
   // doctor install uninstall
   settings: {

@@ -2,6 +2,8 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { parseMarker } from '../../../src/core/marker.ts'
+import { promiseKey } from '../../../src/core/promise-key.ts'
 import { isState, parseState } from '../../../src/core/workflow/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 
@@ -57,6 +59,8 @@ const lastName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 const isMarker = (name: string): boolean => lastName(name) === MARKER || lastName(name).startsWith(ABANDONED)
 const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight-unparsed')
 const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
+/** A note of what was given up: half of one is worth the same as none. */
+const isNote = (name: string): boolean => name.includes('/given-up/')
 const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
 
 /** True for a file that a killed process may leave: it has no effect. */
@@ -71,6 +75,7 @@ const isEvidence = (name: string): boolean =>
   !name.endsWith('/') &&
   !isLitter(name) &&
   lastName(name) !== GUARD &&
+  !isNote(name) &&
   !name.includes(`${CLAIMS}/`) &&
   !['.gitignore', 'journal.jsonl', 'history.jsonl', 'state.json', 'prompt.md'].includes(lastName(name))
 
@@ -89,6 +94,10 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
     ...texts(after, wanted),
   ]
   const flaws: string[] = []
+  const notes = [before, after, left]
+    .flatMap((files) => Object.entries(files))
+    .filter(([name]) => isMarker(name))
+    .map(([, text]) => plain(`${promiseKey(parseMarker(text))}\n`))
 
   for (const [name, text] of Object.entries(left)) {
     const allowed = (ok: boolean): void => {
@@ -99,6 +108,7 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
     if (last === GUARD) allowed(/^\d+\n$/.test(text))
     else if (name.includes(`${CLAIMS}/`)) allowed(/^(?:\.gitignore|[\w-]+\.(?:[1-9]|expired))$/.test(last))
     else if (isMarker(name)) allowed(fromEither(isMarker).includes(plain(text)))
+    else if (isNote(name)) allowed(notes.some((note) => note.startsWith(plain(text))))
     else if (isCopy(name)) allowed(fromEither((one) => isMarker(one) || isCopy(one)).includes(plain(text)))
     else if (isBackup(name)) allowed(fromEither((one) => isBackup(one) || one.endsWith('settings.json')).includes(text))
     else if (last === 'state.json') allowed(isState(parseState(text)))

@@ -1,0 +1,72 @@
+import path from 'node:path'
+import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../core/files.ts'
+import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
+import { promiseKey } from '../core/promise-key.ts'
+import type { StoredMarker } from '../core/stored-marker.ts'
+import type { TaskFolder } from '../core/task-folder.ts'
+import { readSpent } from './continuations/count.ts'
+import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
+import { kindAt } from './fs/path-kind.ts'
+import { readSmallFile } from './fs/read.ts'
+import { createFile, tryRemoveFile } from './fs/write.ts'
+import { journalPaths } from './journal.ts'
+
+/**
+ * Remembers the promise that was given up in a task folder (docs/design.md, "Counting continuations"). git brings a
+ * tracked marker back and may remove every other file beside it, so the note lies in a folder that git ignores.
+ */
+
+/** A key is shorter than this, in bytes. */
+const NOTE_MAX_BYTES = 1_024
+
+/**
+ * The continuations spent for a marker: all of them if it was given up before.
+ * @throws as `readSpent`.
+ */
+export function spentOf(stored: StoredMarker): number {
+  const spent = readSpent(stored.folder.path, stored.identity)
+  return spent === 0 && wasGivenUp(stored) ? CONTINUATION_LIMIT : spent
+}
+
+function wasGivenUp({ folder, marker }: StoredMarker): boolean {
+  const key = promiseKey(marker)
+  if (key === undefined) return false
+  const { journal, givenUp, note } = pathsFor(folder)
+  // A link in place of a folder would lead the search out of the project.
+  if (kindAt(givenUp) !== 'folder' || kindAt(journal) !== 'folder') return false
+  const read = readSmallFile(note, NOTE_MAX_BYTES)
+  return read.kind === 'text' && read.whole && read.text === `${key}\n`
+}
+
+/** Notes that a marker is given up. Never throws: without the note, the marker blocks again if git brings it back. */
+export function noteGivenUp({ folder, marker }: StoredMarker): void {
+  const key = promiseKey(marker)
+  if (key === undefined) return
+  const { journal, givenUp, note } = pathsFor(folder)
+  try {
+    if (makeOwnFolder(journal)) hideFromGit(journal)
+    makeOwnFolder(givenUp)
+    tryRemoveFile(note)
+    createFile(note, `${key}\n`, false)
+  } catch {
+    // A full disk, or a folder without rights.
+  }
+}
+
+/** Forgets what was given up in a folder, because its postflight is promised again or cleared. Never throws. */
+export function forgetGivenUp(folder: TaskFolder): void {
+  const { journal, givenUp, note } = pathsFor(folder)
+  try {
+    if (kindAt(journal) === 'folder' && kindAt(givenUp) === 'folder') tryRemoveFile(note)
+  } catch {
+    // A folder without rights.
+  }
+}
+
+function pathsFor({ root, relative }: TaskFolder): { journal: string; givenUp: string; note: string } {
+  const journal = journalPaths(root).folder
+  const givenUp = path.join(journal, GIVEN_UP_FOLDER)
+  // `%` alone stands for `specs/` itself.
+  const name = relative.slice(SPECS_FOLDER.length + 1).replaceAll('/', '%') || '%'
+  return { journal, givenUp, note: path.join(givenUp, name) }
+}
