@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
@@ -15,6 +14,7 @@ import {
 } from '../core/task-folder.ts'
 import { matchingFolders, taskFolderAt } from '../io/find-task-folder.ts'
 import { errorCode } from '../io/fs/errors.ts'
+import { makeFolder } from '../io/fs/own-folder.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
@@ -32,7 +32,7 @@ export function prepareTaskFolder(
   const found = findCommandRoot(context)
   const root = found ?? placeOfNewRoot(context)
   const folder = taskFolderFor(root, task, slug)
-  makeFolder(folder)
+  makeTaskFolder(folder)
   return { root, found, folder }
 }
 
@@ -100,10 +100,10 @@ function existing(root: string, reference: TaskReference): TaskFolder[] {
   )
 }
 
-function makeFolder(folder: TaskFolder): void {
+function makeTaskFolder(folder: TaskFolder): void {
   for (const target of [path.dirname(folder.path), folder.path]) {
     try {
-      fs.mkdirSync(target)
+      makeFolder(target)
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') {
         throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)

@@ -80,3 +80,10 @@ export function parseJournalLine(line: string): JournalLine | undefined {
   }
   return undefined
 }
+
+/** Something that went wrong: the entries are not in the journal, or the journal is too long and could not be rotated. */
+export interface JournalProblem {
+  readonly kind: 'not-recorded' | 'not-rotated'
+  /** The reason in words. */
+  readonly detail: string
+}

@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../core/files.ts'
-import { formatJournalEntry, type JournalEntry, type Recorded } from '../core/journal-entry.ts'
+import { formatJournalEntry, type JournalEntry, type JournalProblem, type Recorded } from '../core/journal-entry.ts'
 import { KIND_NAMES, unwritable } from '../core/messages/files.ts'
 import { APPENDING, closeQuietly, writeWhole } from './fs/descriptors.ts'
 import { errorText } from './fs/errors.ts'
 import { withLock } from './fs/lock.ts'
 import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
-import { kindOfStats } from './fs/path-kind.ts'
+import { kindAt, kindOfStats } from './fs/path-kind.ts'
 
 /** Writes the journal (docs/design.md, "Journal"): appended in one write, rotated at 1 MiB, one old file kept. */
 
@@ -19,11 +19,12 @@ export function journalPaths(root: string): { folder: string; old: string; curre
   return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
 }
 
-/**
- * Appends entries in one write, or in several where the disk takes only a part. Never throws.
- * @returns the problem in words, or undefined.
- */
-export function appendJournal(root: string, entries: readonly JournalEntry[], nowMs: number): string | undefined {
+/** Appends entries in one write, or in several where the disk takes only a part. Never throws. */
+export function appendJournal(
+  root: string,
+  entries: readonly JournalEntry[],
+  nowMs: number,
+): JournalProblem | undefined {
   if (entries.length === 0) return undefined
   const { folder, current } = journalPaths(root)
   let descriptor: number | undefined
@@ -31,20 +32,23 @@ export function appendJournal(root: string, entries: readonly JournalEntry[], no
     if (makeOwnFolder(folder)) hideFromGit(folder)
     descriptor = fs.openSync(current, fs.constants.O_RDWR | APPENDING, 0o644)
     const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return unwritable(current, KIND_NAMES[kindOfStats(stats)])
+    if (!stats.isFile()) return notRecorded(current, KIND_NAMES[kindOfStats(stats)])
     const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')
     writeWhole(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
-    if (stats.size >= ROTATE_BYTES) rotate(root)
-    return undefined
+    return stats.size >= ROTATE_BYTES ? rotate(root) : undefined
   } catch (error) {
-    return unwritable(current, errorText(error))
+    return notRecorded(current, errorText(error))
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
 }
 
-/** Appends to the journal of each root. Returns the problems in words. */
-export function appendRecorded(recorded: readonly Recorded[], nowMs: number): string[] {
+function notRecorded(file: string, detail: string): JournalProblem {
+  return { kind: 'not-recorded', detail: unwritable(file, detail) }
+}
+
+/** Appends to the journal of each root. */
+export function appendRecorded(recorded: readonly Recorded[], nowMs: number): JournalProblem[] {
   const roots = [...new Set(recorded.map((one) => one.root))]
   return roots.flatMap((root) => {
     const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
@@ -59,13 +63,23 @@ function endsWithinLine(descriptor: number, size: number): boolean {
 }
 
 /** Rotates under a lock, and only if the journal is still large: two processes at once must not discard a full file. */
-function rotate(root: string): void {
+function rotate(root: string): JournalProblem | undefined {
   const { folder, old, current } = journalPaths(root)
   try {
     withLock(folder, 0, () => {
       if (fs.lstatSync(current).size >= ROTATE_BYTES) fs.renameSync(current, old)
     })
+    return undefined
   } catch {
-    // Another process rotates it, or the next entry will.
+    // Another process rotates it, or the next entry will; but a folder in the old one's place stays there.
+    return isFolder(old) ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
+  }
+}
+
+function isFolder(target: string): boolean {
+  try {
+    return kindAt(target) === 'folder'
+  } catch {
+    return false
   }
 }

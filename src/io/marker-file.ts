@@ -33,12 +33,18 @@ export function readMarker(
 }
 
 /**
- * The marker that was read; undefined where there is none.
+ * The marker that was read from the file `fileName`; undefined where there is none.
  * @throws {PostflightError} `marker-unreadable` when its file cannot be read or is something else.
  */
-export function requireReadable(read: StoredMarker | UnreadableMarker | undefined): StoredMarker | undefined {
+export function requireReadable(
+  read: StoredMarker | UnreadableMarker | undefined,
+  fileName: string = MARKER_FILE,
+): StoredMarker | undefined {
   if (read?.kind === 'unreadable') {
-    throw new PostflightError('marker-unreadable', { path: markerDisplayPath(read.folder), detail: read.detail })
+    throw new PostflightError('marker-unreadable', {
+      path: markerDisplayPath(read.folder, fileName),
+      detail: read.detail,
+    })
   }
   return read
 }

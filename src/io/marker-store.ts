@@ -11,12 +11,12 @@ import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { hasClaimsUnderway } from './continuations/claim-files.ts'
 import { carryCount, endContinuations } from './continuations/lifecycle.ts'
 import { fileIdentity } from './fs/file-identity.ts'
-import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './fs/lock.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock, withLockIfRoom } from './fs/lock.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './fs/write.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
-import { keepEarlierAbandoned, keepText, keepUnparsed } from './quarantine.ts'
+import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
 
 /**
  * The one marker store: it changes and removes markers, always under the folder's lock, and never loses a text that it
@@ -186,7 +186,8 @@ export interface Cleared {
 
 /**
  * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked, if `still` is
- * true under the lock for the present marker. A marker that does not parse is copied first.
+ * true under the lock for the present marker. A marker that does not parse is renamed instead. Nothing is created but the
+ * lock, so this works on a full disk.
  * @returns the marker and the files that were removed; undefined where `still` is false.
  * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
  */
@@ -195,19 +196,17 @@ export function clearFolder(
   returnMeta: boolean,
   still: (present: StoredMarker | undefined) => boolean,
 ): Cleared | undefined {
-  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+  return withLockIfRoom(folder.path, COMMAND_PATIENCE_MS, () => {
     const files = clearableFiles(folder, returnMeta)
     const marker = requireReadable(readMarker(folder))
     if (!still(marker)) return undefined
     const abandoned = files.filter(isAbandonedName)
-    const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name)) }))
-    keepUnparsed(marker, MARKER_FILE)
-    for (const { name, read } of reads) keepUnparsed(read, name)
+    const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
     removeMarker(folder, marker)
     forgetGivenUp(folder)
+    for (const { name, read } of reads) if (read !== undefined) removeOrKeep(read, name)
     for (const name of files) {
-      if (name === RETURN_META_FILE || isAbandonedName(name) || name.endsWith('.tmp'))
-        removeFile(path.join(folder.path, name))
+      if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
     }
     return { marker, files }
   })
@@ -223,7 +222,7 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
 ): Plan | undefined {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     if (requireReadable(readMarker(folder)) !== undefined) return undefined
-    const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE))
+    const abandoned = requireReadable(readMarker(folder, ABANDONED_FILE), ABANDONED_FILE)
     if (abandoned === undefined) return undefined
     keepUnparsed(abandoned, ABANDONED_FILE)
     const planned = plan(abandoned.marker)
@@ -238,6 +237,6 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
 function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
   endContinuations(folder.path, marker?.identity, () => {
     // Plain bash takes no lock: a marker that it has just written was not judged.
-    if (marker !== undefined) removeFile(path.join(folder.path, MARKER_FILE))
+    if (marker !== undefined) removeOrKeep(marker, MARKER_FILE)
   })
 }

@@ -3,7 +3,9 @@ import path from 'node:path'
 import { ABANDONED_FILE, UNPARSED_FILE } from '../core/files.ts'
 import type { StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
+import { isAbsent } from './fs/errors.ts'
 import { kindAt } from './fs/path-kind.ts'
+import { removeFile } from './fs/write.ts'
 
 /**
  * Keeps copies before a marker is overwritten or removed: of a text that could not be parsed (docs/design.md, "Markers"),
@@ -14,6 +16,25 @@ import { kindAt } from './fs/path-kind.ts'
 /** Copies the file `fileName` if its marker did not parse. An empty file needs no copy. */
 export function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
   if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
+}
+
+/**
+ * Removes the file `fileName` that a marker was read from. A text that did not parse gets the name of a copy instead, which
+ * needs no room on the disk.
+ */
+export function removeOrKeep(read: StoredMarker, fileName: string): void {
+  const { folder, marker, text } = read
+  const source = path.join(folder.path, fileName)
+  if (marker.fields !== undefined || text === '') {
+    removeFile(source)
+    return
+  }
+  try {
+    fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE)))
+  } catch (error) {
+    // Plain `rm` was first.
+    if (!isAbsent(error)) throw error
+  }
 }
 
 /** Copies the file `fileName` that a marker was read from. */

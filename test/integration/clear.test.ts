@@ -238,6 +238,21 @@ describe.concurrent('clear', () => {
   })
 })
 
+describe.concurrent('an abandoned marker that is a folder', () => {
+  it.each([[['clear', '259']], [['adopt', '259', '--host-session', SESSION]]])('is named by %j', async (words) => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/259_x/.postflight-abandoned'), { recursive: true })
+    const before = project.snapshot('specs')
+
+    const run = await project.cli(words)
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain('specs/259_x/.postflight-abandoned cannot be read (a folder)')
+    expect(run.stderr).not.toContain('pending')
+    expect(project.snapshot('specs')).toEqual(before)
+  })
+})
+
 describe.concurrent('clear --all', () => {
   it('clears every task, whatever is in its marker', async () => {
     const project = createSourceProject()

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, subagentStop } from '../support/payloads.ts'
-import { createProject, createSourceProject, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type Project, withoutPrivileges } from '../support/project.ts'
 
 const SEED_WORDS = ['259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
 const SEED_MARKER = 'specs/259_prove_completeness/.postflight-pending'
@@ -545,5 +545,27 @@ describe.concurrent('create where a marker is pending', () => {
     expect(runs.map((run) => run.status).sort()).toEqual([0, 1, 1, 1])
     const winner = runs.find((run) => run.status === 0)
     expect(winner?.json().owner.host_session).toBe(readMarker(project).cc_session_id)
+  })
+})
+
+describe.concurrent('with a umask that takes the right to enter new folders', () => {
+  it('folders can be used all the same, by create, install, and the hook', async () => {
+    const project = createProject({ specs: false })
+    const { uid, cli, launcher } = withoutPrivileges(project)
+    const payload = JSON.stringify(subagentStop())
+
+    const run = await project.shell(
+      `umask 177
+      node '${cli}' create 259 x --host-session ${SESSION} --agent agent-a --root . &&
+      node '${cli}' install --root . &&
+      printf %s '${payload}' | '${launcher}' &&
+      cat specs/259_x/.postflight-loop-guard`,
+      { uid },
+    )
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toContain('"decision":"block"')
+    expect(run.stdout).toMatch(/\n1\n$/)
+    expect(project.journal().map(({ event }) => event)).toEqual(['create', 'block'])
   })
 })

@@ -207,6 +207,26 @@ describe.concurrent('the journal', () => {
     expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])
   })
 
+  it('grows, and stderr says so, where a folder has the old one’s name', async () => {
+    const project = createSourceProject()
+    project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
+    mkdirSync(project.at(OLD_JOURNAL))
+    project.marker('259_x', OWNED)
+
+    const stopped = await project.hook(subagentStop())
+    const stepped = await project.cli(['bypass', '259'])
+
+    expect(stopped.answer.decision).toBe('block')
+    expect(stepped.status).toBe(0)
+    for (const { stderr } of [stopped, stepped]) {
+      expect(stderr).toContain('the journal is too long and cannot be rotated')
+      expect(stderr).toContain('journal.old.jsonl cannot be written (a folder)')
+    }
+    expect(project.read(JOURNAL)).toMatch(/^x+\n\{"time":.*"event":"block",.*\n\{.*"bypass-request"/)
+    expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])
+    expect(await project.cli(['logs'])).toMatchObject({ status: 65, stderr: expect.stringContaining(OLD_JOURNAL) })
+  })
+
   it('has complete lines, even if many processes write at once', async () => {
     const project = createProject()
     for (let index = 0; index < 6; index++) project.marker(`00${index}_x`, { ...OWNED, id: undefined })

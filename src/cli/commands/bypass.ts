@@ -6,6 +6,7 @@ import { BYPASS_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
+import { isFull } from '../../io/fs/errors.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
@@ -51,7 +52,7 @@ export function bypass(
         line: BYPASS_TEXT.workflowStopped(resume),
       }
     }
-    const marker = bypassMarker(folder)
+    const marker = bypassMarker(context, folder)
     if (marker === undefined) {
       if (task === undefined) return undefined
       throw new PostflightError('bypass-none', { folder: folder.relative })
@@ -78,7 +79,7 @@ function taskFolderOf(root: string, task: string): TaskFolder {
 }
 
 /** Sets the marker's bypass, and returns the marker; undefined where there is none. */
-function bypassMarker(folder: TaskFolder): Marker | undefined {
+function bypassMarker(context: CommandContext, folder: TaskFolder): Marker | undefined {
   try {
     return changeMarker(
       folder,
@@ -87,6 +88,7 @@ function bypassMarker(folder: TaskFolder): Marker | undefined {
     ).marker
   } catch (error) {
     if (error instanceof PostflightError && error.code === 'marker-none') return undefined
+    if (isFull(error)) context.note(BYPASS_TEXT.noRoom(commandLine(['clear', taskWord(folder)], context.rootOption)))
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import type { JournalProblem } from '../journal-entry.ts'
 import { CONTINUATION_LIMIT } from '../loop-guard.ts'
 import type { Rule } from '../stop/rules.ts'
 import { inLine, oneLine } from '../text.ts'
@@ -100,6 +101,8 @@ export const CLEAR_TEXT = {
 export const BYPASS_TEXT = {
   none: 'nothing to bypass: no markers',
   line: (path: string, result: string): string => `${path}: ${result}`,
+  noRoom: (clear: string): string =>
+    `postflight: the disk has no room, so no stop can be counted and none is blocked; to remove the marker: ${clear}`,
   nextStop: 'the next stop goes through and removes it',
   workflowStopped: (resume: string): string => `its workflow is stopped; to continue it: ${resume}`,
 } as const
@@ -139,7 +142,8 @@ export const LOGS_TEXT = {
   agent: (agent: string): string => `agent ${agent}`,
 } as const
 
-/** For stderr: an entry that could not be written to the journal. */
-export function notInJournal(problem: string): string {
-  return inLine(`postflight: not recorded in the journal: ${problem}`)
+/** For stderr: an entry that could not be written to the journal, or a journal that could not be rotated. */
+export function notInJournal({ kind, detail }: JournalProblem): string {
+  const what = kind === 'not-recorded' ? 'not recorded in the journal' : 'the journal is too long and cannot be rotated'
+  return inLine(`postflight: ${what}: ${detail}`)
 }

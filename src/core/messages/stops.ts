@@ -1,3 +1,4 @@
+import type { JournalProblem } from '../journal-entry.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../loop-guard.ts'
 import { inLine, oneLine } from '../text.ts'
 import { formatAge } from '../time.ts'
@@ -110,9 +111,10 @@ export const STDIN_DETAILS = {
   noEnd: (ms: number): string => `no end after ${ms} ms`,
 } as const
 
-/** For stderr: a journal could not be written. */
-export function journalComplaint(problem: string): string {
-  return `postflight-guard: not in the journal: ${problem}`
+/** For stderr: a journal that could not be written or rotated. */
+export function journalComplaint({ kind, detail }: JournalProblem): string {
+  const what = kind === 'not-recorded' ? 'not in the journal' : 'the journal is too long and cannot be rotated'
+  return `postflight-guard: ${what}: ${detail}`
 }
 
 /** Why the owner of a marker was not noted, where no error is to blame. */

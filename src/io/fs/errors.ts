@@ -18,3 +18,9 @@ export function isAbsent(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
+
+/** True when the error says that the disk, or the user's share of it, has no room: no blocks or no inodes. */
+export function isFull(error: unknown): boolean {
+  const code = errorCode(error)
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}

@@ -5,7 +5,7 @@ import { LOCK_FILE } from '../../core/files.ts'
 import { KIND_NAMES } from '../../core/messages/files.ts'
 import { processAgeMs } from '../process/age.ts'
 import { closeQuietly, named } from './descriptors.ts'
-import { errorCode } from './errors.ts'
+import { errorCode, isFull } from './errors.ts'
 import { type FileIdentity, fileIdentity, identityOfStats } from './file-identity.ts'
 import { kindAt } from './path-kind.ts'
 import { tryRemoveFile } from './write.ts'
@@ -42,6 +42,25 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
     return action()
   } finally {
     release(lock, held)
+  }
+}
+
+/**
+ * The same for an action that only removes and renames files: where there is no room for the lock (no inodes are left),
+ * `action` runs without it. Then no other process can create a lock either, nor the new text of a marker.
+ */
+export function withLockIfRoom<T>(folder: string, patienceMs: number, action: () => T): T {
+  const lock = path.join(folder, LOCK_FILE)
+  let held: FileIdentity | undefined
+  try {
+    held = take(lock, patienceMs)
+  } catch (error) {
+    if (!isFull(error)) throw error
+  }
+  try {
+    return action()
+  } finally {
+    if (held !== undefined) release(lock, held)
   }
 }
 

@@ -1,10 +1,14 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { errorCode } from './errors.ts'
 import { kindAt } from './path-kind.ts'
 import { createFile } from './write.ts'
 
-/** Creates postflight-guard's own folders. */
+/** Creates folders, above all postflight-guard's own ones. */
+
+/** The owner's rights to read, to write and to enter a folder. */
+const OWNERS_RIGHTS = 0o700
 
 /**
  * Creates a folder of our own; false when it existed already.
@@ -15,11 +19,32 @@ export function makeOwnFolder(folder: string): boolean {
   if (kind === 'folder') return false
   if (kind !== undefined) throw new PostflightError('not-a-folder', { path: folder, kind })
   try {
-    fs.mkdirSync(folder)
+    makeFolder(folder)
     return true
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
     return makeOwnFolder(folder)
+  }
+}
+
+/** Creates a folder in which we can work, whatever the umask: 0177 would take the right to enter it. */
+export function makeFolder(folder: string): void {
+  fs.mkdirSync(folder)
+  const { mode } = fs.lstatSync(folder)
+  if ((mode & OWNERS_RIGHTS) !== OWNERS_RIGHTS) fs.chmodSync(folder, (mode & 0o777) | OWNERS_RIGHTS)
+}
+
+/** Creates a folder and the missing ones above it, as `makeFolder` does; links to folders are followed. */
+export function makeFolders(folder: string): void {
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    const code = errorCode(error)
+    const above = path.dirname(folder)
+    if (code === 'ENOENT' && above !== folder) {
+      makeFolders(above)
+      makeFolder(folder)
+    } else if (code !== 'EEXIST' || !fs.statSync(folder).isDirectory()) throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode } from '../fs/errors.ts'
+import { makeFolders } from '../fs/own-folder.ts'
 import { realPath } from '../fs/path-kind.ts'
 import { withVerifiedFile } from '../fs/verified-write.ts'
 import { keepBackup } from './backups.ts'
@@ -12,7 +13,7 @@ import { keepBackup } from './backups.ts'
  * present text, and returns the backup's path.
  */
 export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
+  makeFolders(path.dirname(file))
   const backup = previous === undefined ? undefined : keepBackup(file, previous)
   // The target is replaced and the link stays: people link their settings from elsewhere.
   const target = realPath(file)
