@@ -1,0 +1,152 @@
+/** Stops that are not the end: work in the background, and a question to the person. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Reply } from '../model.ts'
+import { bash, delegate, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
+
+const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
+const WAIT = 'postflight wait 7 --for "the build"'
+const TASK = '007_demo'
+
+function inBackground(command: string, description: string): Reply {
+  return { tools: [{ name: 'Bash', input: { command, description, run_in_background: true } }] }
+}
+
+/** The hook for stops alone, as settings from before `PostToolUse` have it. */
+function withStopsOnly(): GuardedProject {
+  const guarded = guardedProject({ install: false })
+  const hook = `"${join(guarded.packageFolder, 'hooks', 'postflight-hook')}"`
+  for (const event of ['Stop', 'SubagentStop']) guarded.addHook(event, hook)
+  return guarded
+}
+
+describe.skipIf(hostsSkipped()).each([
+  ['as installed', () => guardedProject()],
+  ['with hooks for stops alone', withStopsOnly],
+])('a main conversation, %s,', (_how, make) => {
+  it('waits for a build in the background, and is held to its promise when the build wakes it', async () => {
+    const guarded = make()
+
+    const { ran, model } = await guarded.run({
+      main: [
+        CREATE,
+        inBackground('sleep 2; echo built', 'build the project'),
+        bash(WAIT),
+        say('I wait for the build.'),
+        bash('postflight clear 7'),
+        say('Built, deployed, committed.'),
+      ],
+    })
+
+    expect(ran.result).toMatchObject({ result: 'Built, deployed, committed.' })
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    expect(guarded.story().filter((event) => !['claim', 'wait-end'].includes(event))).toEqual([
+      'create',
+      'wait',
+      'clear',
+    ])
+    expect(guarded.files(TASK)).toEqual([])
+  })
+
+  it('that asks the person something is not told to go on; after the answer the promise holds again', async () => {
+    const guarded = make()
+    const asked = await guarded.run({
+      main: [CREATE, bash('postflight wait 7 --for "go-ahead to deploy"'), say('May I deploy?')],
+    })
+    expect(asked.ran.result).toMatchObject({ result: 'May I deploy?' })
+    expect(asked.model.turns('main')).toHaveLength(3)
+    expect(guarded.marker(TASK)?.wait).toMatchObject({ for: 'go-ahead to deploy', count: 1 })
+
+    const { ran, model } = await guarded.run(
+      { main: dutiful(say('Deployed.')) },
+      { prompt: 'yes', args: ['--resume', String(asked.ran.sessionId)] },
+    )
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(ran.result).toMatchObject({ result: 'Deployed.' })
+    expect(guarded.story()).toContain('wait-end')
+    expect(guarded.files(TASK)).toEqual([])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a main conversation with a server in the background that never ends', () => {
+  it('is held all the same, and the reason names the shell and offers wait', async () => {
+    const guarded = guardedProject()
+
+    // The client does not end while the server runs.
+    const { model } = await guarded.start({
+      main: stubborn(CREATE, inBackground('sleep 600', 'run the dev server'), say('All is done.')),
+    })
+    const reasons = reasonsIn(await model.arrived('main', 5))
+    expect(reasons).toHaveLength(3)
+    for (const reason of reasons) {
+      expect(reason).toContain('Running in the background: "run the dev server".')
+      expect(reason).toContain(`postflight wait ${TASK} --for "<what>"`)
+    }
+  })
+})
+
+describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', () => {
+  it('by a dynamic workflow may stop meanwhile, uncounted, and is held when the workflow has ended', async () => {
+    const guarded = guardedProject()
+    const stopped = join(guarded.project.base, 'stopped')
+    guarded.addHook('Stop', `touch '${stopped}'`)
+    const script = "export const meta = { name: 'demo', description: 'A demo' }\nreturn await agent('ACTOR:helper go')"
+
+    const { ran, model } = await guarded.run(
+      {
+        main: dutiful(
+          CREATE,
+          { tools: [{ name: 'Workflow', input: { script } }] },
+          say('It runs.'),
+          say('It has ended.'),
+        ),
+        helper: waiting(0, () => vi.waitUntil(() => existsSync(stopped), 20_000), [say('The result.')]),
+      },
+      { prompt: 'use a workflow', allowedTools: 'Bash Agent Workflow' },
+    )
+
+    expect(model.turns('helper')).toHaveLength(1)
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(ran.result).toMatchObject({ result: 'It has ended.' })
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a promise whose creation printed nothing', () => {
+  it.each([
+    ['caught', 'id=$(postflight create 7 demo --quiet)'],
+    ['thrown away', 'postflight create 7 demo > /dev/null'],
+  ])('(%s) is held for main, and lets the sub-agent go that looks around meanwhile', async (_what, command) => {
+    const guarded = guardedProject()
+    const look = bash('postflight inspect --json; cat specs/*/.postflight-pending; postflight logs')
+
+    const { ran, model } = await guarded.run({
+      main: dutiful(bash(command), delegate('worker'), say('Main is done.')),
+      worker: [look, say('The report.')],
+    })
+
+    expect(model.turns('worker')).toHaveLength(2)
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(guarded.journal().find(({ event }) => event === 'claim')).toMatchObject({ agent: 'main' })
+    expect(ran.result).toMatchObject({ result: 'Main is done.' })
+  })
+
+  it('by a sub-agent does not replace the promise of main: the sub-agent sees the conflict', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({
+      main: dutiful(CREATE, delegate('worker'), say('Main is done.')),
+      worker: [bash('postflight create 7 --operation other; echo "exit code $?"'), say('The report.')],
+    })
+
+    const answer = model.turns('worker').at(-1)?.lastToolResult
+    expect(answer).toContain('a pending promise of the main conversation')
+    expect(answer).toContain('exit code 1')
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Deploy, then commit')])
+  })
+})
