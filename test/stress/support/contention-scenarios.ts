@@ -159,6 +159,27 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
+    name: 'six stops of a marker whose wait is over: three are blocked, and the wait ends',
+    files: { [MARKER]: text({ ...OLD_MARKER, wait: { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' } }) },
+    programs: (arena) => hooks(arena, 6),
+    check: (run) => [
+      exactlyThree(run),
+      run.caps !== 1 && `abandoned ${run.caps} times`,
+      MARKER in run.files && 'wait' in JSON.parse(run.files[MARKER] ?? '{}') && 'the wait is still there',
+      strayGuard(run),
+    ],
+  },
+  {
+    name: 'stops and a wait: three are blocked, and the wait is not lost',
+    files: OWNED,
+    programs: (arena) => [arena.cli('wait', '259', '--for', 'an answer'), ...hooks(arena, 4)],
+    check: (run) => [
+      exactlyThree(run),
+      exitCode(run, 0) > 1 && stderr(run, 0),
+      exitCode(run, 0) === 0 && MARKER in run.files && !('wait' in JSON.parse(run.files[MARKER] ?? '{}')) && 'lost',
+    ],
+  },
+  {
     name: 'ticks of three processes, with the lock of a killed one',
     files: { ...OWNED, [LOCK]: '' },
     oldMs: { [LOCK]: 60_000 },

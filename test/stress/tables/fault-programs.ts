@@ -84,6 +84,7 @@ function pending(fields: object | string, spent = 0): Record<string, string> {
 
 const REPORT = 'specs/.postflight/reports/agent-a'
 const ABANDONED_TEXT = json({ ...OLD_MARKER, id: 'pf_earlier00000' })
+const WAITED = { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' }
 const ABANDONED_BEFORE = { [`${IN_TASK}/${ABANDONED}`]: ABANDONED_TEXT }
 const OTHER_TASK = {
   'specs/007_other/.postflight-pending': json({ ...OLD_MARKER, id: 'pf_other0000000', reason: 'OTHER promise' }),
@@ -130,6 +131,23 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
     run: STOP,
     blocks: [0, 0],
   },
+  {
+    name: 'a stop at which a wait is over',
+    files: pending({ ...OLD_MARKER, wait: WAITED }, 1),
+    run: STOP,
+    blocks: [1, 2],
+  },
+  {
+    name: 'a stop that stamps a wait',
+    files: pending({ ...OLD_MARKER, agent_id: 'main', wait: { for: 'an answer', count: 1 } }, 1),
+    run: hook(stop),
+  },
+  {
+    name: 'a wait that is stamped after its command',
+    files: pending({ ...OLD_MARKER, wait: { for: 'an answer', count: 1 } }, 1),
+    run: hook((more) => shellRan('postflight wait 259', `waiting x  ${OLD_ID}`, more)),
+    blocks: [2, 2],
+  },
   { name: 'a stop of an expired marker', files: pending({ ...BARE, created: DAYS_AGO }), run: STOP },
   {
     name: 'the owner noted after a command',
@@ -139,7 +157,7 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
   },
   {
     name: 'a session that starts',
-    files: { ...pending(OLD_MARKER, 1), ...ABANDONED_BEFORE },
+    files: { ...pending({ ...OLD_MARKER, wait: WAITED }, 1), ...ABANDONED_BEFORE },
     run: hook((more) => sessionStart('startup', more)),
     blocks: [2, 2],
   },
@@ -224,6 +242,7 @@ const COMMAND_PROGRAMS: readonly FaultProgram[] = [
     run: cli('step', '259', '1', '--undo'),
     blocks: [2, 2],
   },
+  { name: 'wait', files: pending(OLD_MARKER, 1), run: cli('wait', '259', '--for', 'an answer'), blocks: [2, 2] },
   { name: 'bypass', files: pending(OLD_MARKER, 1), run: cli('bypass', '259'), blocks: [0, 0] },
   {
     name: 'bypass of a marker that does not parse',
