@@ -5,6 +5,7 @@ import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../core/messages/usage.ts'
 import { example } from './help-examples.ts'
 import type { GlobalOptions, Invocation } from './invocation.ts'
 import type { Output } from './report.ts'
+import { requireOption } from './required-option.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
 /** Declares the commands, and turns a command line into an invocation. */
@@ -137,10 +138,13 @@ function addMarkerCommands(program: Program, run: Run): void {
     .command('wait')
     .description('announce that you stop to wait: for a person, or for work in the background')
     .argument('<task>', 'task number or folder name')
-    .requiredOption('--for <text>', 'what you wait for')
+    .option('--for <text>', 'what you wait for')
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'))
-    .action((task, options) => run({ command: 'wait', arguments: [task], options }))
+    .action((task, options) => {
+      const purpose = requireOption('--for <text>', options.for, 'wait')
+      return run({ command: 'wait', arguments: [task], options: { ...options, for: purpose } })
+    })
   program
     .command('bypass')
     .description('allow the next stop of any agent (emergency)')

@@ -1,7 +1,6 @@
-import { PostflightError } from '../core/errors.ts'
-import { USAGE_TEXT } from '../core/messages/usage.ts'
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
+import { requireOption } from './required-option.ts'
 
 /** Declares `postflight workflow …`. */
 
@@ -50,7 +49,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
       run({
         command: 'workflow start',
         arguments: [name, slug],
-        options: { ...options, definition: required('--definition <file>', definition, 'start') },
+        options: { ...options, definition: requireOption('--definition <file>', definition, 'workflow start') },
       }),
     )
   workflow
@@ -105,15 +104,4 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))
-}
-
-/**
- * The value of an option that must be given. commander's `requiredOption` would complain about it before it complains
- * about an option that it does not know: with `--definiton` that says the wrong thing.
- * @throws {PostflightError} `usage`.
- */
-function required(option: string, value: string | undefined, command: string): string {
-  const help = `postflight workflow ${command} --help`
-  if (value === undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.missingOption(option, help) })
-  return value
 }
