@@ -29,6 +29,8 @@ export interface ErrorArguments {
   'root-unlikely': { readonly start: string }
   'marker-none': { readonly folder: string }
   'bypass-none': { readonly folder: string }
+  /** `clear`: the command that removes the marker. */
+  'bypass-no-room': { readonly path: string; readonly detail: string; readonly clear: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
   'marker-of-workflow': { readonly path: string; readonly task: string }
   'marker-of-other-agent': { readonly path: string; readonly agent: string; readonly operation: string | undefined }
@@ -117,6 +119,7 @@ export const EXIT_CODES = {
   'root-unlikely': EXIT.usage,
   'marker-none': EXIT.no,
   'bypass-none': EXIT.no,
+  'bypass-no-room': EXIT.write,
   'marker-of-other-session': EXIT.no,
   'marker-of-workflow': EXIT.no,
   'marker-of-other-agent': EXIT.no,

@@ -22,7 +22,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     fault: 'FaultOfJson',
   },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
-  ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit' },
+  ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
   ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 

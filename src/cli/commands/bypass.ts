@@ -6,7 +6,7 @@ import { BYPASS_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
-import { isFull } from '../../io/fs/errors.ts'
+import { errorCode, isFull } from '../../io/fs/errors.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
@@ -88,8 +88,9 @@ function bypassMarker(context: CommandContext, folder: TaskFolder): Marker | und
     ).marker
   } catch (error) {
     if (error instanceof PostflightError && error.code === 'marker-none') return undefined
-    if (isFull(error)) context.note(BYPASS_TEXT.noRoom(commandLine(['clear', taskWord(folder)], context.rootOption)))
-    throw error
+    if (!isFull(error)) throw error
+    const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
+    throw new PostflightError('bypass-no-room', { path: folder.relative, detail: errorCode(error), clear }, error)
   }
 }
 

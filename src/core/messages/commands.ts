@@ -101,8 +101,6 @@ export const CLEAR_TEXT = {
 export const BYPASS_TEXT = {
   none: 'nothing to bypass: no markers',
   line: (path: string, result: string): string => `${path}: ${result}`,
-  noRoom: (clear: string): string =>
-    `postflight: the disk has no room, so no stop can be counted and none is blocked; to remove the marker: ${clear}`,
   nextStop: 'the next stop goes through and removes it',
   workflowStopped: (resume: string): string => `its workflow is stopped; to continue it: ${resume}`,
 } as const

@@ -80,6 +80,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : `no marker in ${a.folder}: \`postflight create\` makes one.`,
+  'bypass-no-room': (a) =>
+    `cannot write in ${a.path} (${a.detail}): the disk has no room. So no stop can be counted there, and none is blocked; \`${a.clear}\` removes the marker.`,
   'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}, so no stop is blocked by it.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,

@@ -405,7 +405,7 @@ export async function observeManyLocks(pack: PackageCopy) {
     }
     sandbox.hand()
     for (const at of ids.keys()) sandbox.write(`specs/00${at}_x/.postflight-lock`, '')
-    const input = JSON.stringify(shellRan('cat ids', ids.join(' '), { cwd: sandbox.project, agent_id: 'agent-a' }))
+    const input = JSON.stringify(shellRan('make ids', ids.join('\n'), { cwd: sandbox.project, agent_id: 'agent-a' }))
     const { stdout, stderr, durationMs } = await sandbox.run(pack.launcher, [], { input })
     return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: durationMs < limitMs(5000) }
   } finally {
