@@ -99,7 +99,7 @@ function addMarkerCommands(program: Program, run: Run): void {
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--agent <id>', '"main" or the id of the sub-agent (default: from the environment, or learnt by the hook)')
     .option('--agent-type <type>', 'block only sub-agents of this type')
-    .option('--force', "replace another session's marker", false)
+    .option('--force', "replace another session's or another agent's marker", false)
     .addHelpText(
       'after',
       example(

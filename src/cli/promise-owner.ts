@@ -12,7 +12,10 @@ import { callerOf, type Identity } from './identity.ts'
 
 /** The options of `create` that decide about the owner. */
 export interface OwnerOptions {
+  readonly skill?: string
   readonly operation?: string
+  readonly reason?: string
+  readonly step: readonly string[]
   readonly sessionId?: string
   readonly hostSession?: string
   readonly agent?: string
@@ -30,24 +33,31 @@ export function promiserOf(context: CommandContext, options: OwnerOptions): Iden
 export function conflictWith(
   present: StoredMarker,
   identity: Identity,
-  { sessionId, operation }: OwnerOptions,
+  options: OwnerOptions,
 ): PostflightError | undefined {
-  return foreignOwner(present, identity.session, sessionId) ?? otherAgent(present, identity.agent, operation)
+  return foreignOwner(present, identity.session, options.sessionId) ?? otherAgent(present, identity.agent, options)
 }
 
 /**
  * The error for a promise of another agent of the session. A host's shell may not tell which agent runs `create`: then a
- * promise whose owner is known can be renewed, but not replaced.
+ * promise whose owner is known can be renewed as it is, but not changed or replaced.
  */
 function otherAgent(
   { marker, folder }: StoredMarker,
   agent: string | undefined,
-  operation: string | undefined,
+  options: OwnerOptions,
 ): PostflightError | undefined {
   if (marker.agent === undefined || marker.agent === agent) return undefined
-  if (agent === undefined && isSamePromise(marker, operation)) return undefined
+  if (agent === undefined && renewsAsItIs(marker, options)) return undefined
   const path = markerDisplayPath(folder)
   return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
+}
+
+/** True if the options name the promise's operation, or nothing that would change it. */
+function renewsAsItIs(marker: Marker, { operation, agentType, reason, step, skill }: OwnerOptions): boolean {
+  if (agentType !== marker.agentType) return false
+  if (operation !== undefined) return isSamePromise(marker, operation)
+  return reason === undefined && skill === undefined && step.length === 0
 }
 
 /** The error for a marker that this session must not replace: another session's, or one of unknown origin. */
@@ -80,8 +90,8 @@ export function isSamePromise(marker: Marker, operation: string | undefined): bo
   return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
 }
 
-/** By how much (ms) two commands of one shell call may lie apart. */
-const ONE_CALL_MS = 2_000
+/** How long (ms) a shell call may take: the longest that Claude Code 2.1.329 allows. */
+const ONE_CALL_MS = 600_000
 
 /**
  * True if the hook cannot learn which agent made the promise: the output does not reach it, and the time of the shell call

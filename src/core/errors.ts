@@ -37,7 +37,7 @@ export interface ErrorArguments {
   'wait-refused': {
     readonly path: string
     readonly task: string
-    readonly why: 'workflow' | 'unowned' | 'other-session' | 'sub-agent' | 'limit'
+    readonly why: 'workflow' | 'unowned' | 'other-session' | 'by-sub-agent' | 'sub-agent' | 'limit'
   }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }

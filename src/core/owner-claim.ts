@@ -15,8 +15,8 @@ export interface ToolUse {
   readonly sessionBornMs: number | undefined
 }
 
-/** By how much (ms) a file's time may lie before the command that wrote it: clocks and file systems round. */
-const PRINTED_TOLERANCE_MS = 10_000
+/** By how much (ms) a file's time may lie before the command that wrote it: clocks round, and the hook starts later. */
+const PRINTED_TOLERANCE_MS = 3_000
 /** The same where nothing but the time connects command and file. */
 const CAUGHT_TOLERANCE_MS = 1_000
 
@@ -26,9 +26,9 @@ const CLAIM_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z
 /** The line of `wait`. */
 const WAIT_LINE = /^waiting .+ {2}(pf_[A-Za-z0-9]{12})$/
 
-/** Commands that print, change or end a promise and make none. */
-const OTHER_COMMANDS = /\b(?:inspect|explain|logs|doctor|status|step|clear|bypass|wait)\b/
-const CLAIMING_COMMANDS = /\b(?:create|adopt)\b/
+/** A command that may make a promise without printing its line: it says so, or runs a shell script. */
+const MAKING_COMMAND = /\b(?:create|adopt)\b|(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|"']*\.sh\b/
+const WAITING_COMMAND = /\bwait\b/
 
 /** The ids of the promises that the command made or took over, as its output says. */
 export function claimedIds(output: string | undefined): ReadonlySet<string> {
@@ -59,7 +59,7 @@ export function isClaimedByOutput(
   if (isUnowned(marker)) return true
   // The variables of an outer host are inherited: `create` may have written that host's session.
   if (marker.hostSession !== payload.session) {
-    return marker.ownerFrom === OWNER_FROM_ENVIRONMENT && CLAIMING_COMMANDS.test(payload.command ?? '')
+    return marker.ownerFrom === OWNER_FROM_ENVIRONMENT && isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
   }
   return marker.agent === undefined
 }
@@ -71,13 +71,27 @@ export function isClaimedByOutput(
 export function isMadeByCommand(marker: Marker, times: FileTimes, use: ToolUse): boolean {
   const { payload } = use
   const command = payload.command ?? ''
-  if (payload.durationMs === undefined || (OTHER_COMMANDS.test(command) && !CLAIMING_COMMANDS.test(command)))
-    return false
+  if (payload.durationMs === undefined || !MAKING_COMMAND.test(command)) return false
   if (marker.agent !== undefined || marker.hostSession !== payload.session || !isClaimable(marker, times, use))
     return false
+  return isMadeWithin(marker, times, use, CAUGHT_TOLERANCE_MS)
+}
+
+/** True if the command announced the marker's wait: its output says so, or its words and the time of the file do. */
+export function announcesWait(marker: Marker, times: FileTimes, use: ToolUse, waiting: ReadonlySet<string>): boolean {
+  if (isMarkerId(marker.id) && waiting.has(marker.id)) return !wroteBefore(times.changedMs, use, PRINTED_TOLERANCE_MS)
+  const { durationMs, command = '' } = use.payload
+  return (
+    durationMs !== undefined && WAITING_COMMAND.test(command) && !wroteBefore(times.changedMs, use, CAUGHT_TOLERANCE_MS)
+  )
+}
+
+/** True if the promise was made while the command ran, which the host must tell. A later rewrite changes the file's time. */
+function isMadeWithin({ createdMs }: Marker, { changedMs }: FileTimes, use: ToolUse, toleranceMs: number): boolean {
+  if (use.payload.durationMs === undefined) return false
   // `created` has no fractions of a second.
-  const createdMs = marker.createdMs === undefined ? times.changedMs : marker.createdMs + 999
-  return !wroteBefore(Math.min(createdMs, times.changedMs), use, CAUGHT_TOLERANCE_MS)
+  const madeMs = createdMs === undefined ? changedMs : Math.min(createdMs + 999, changedMs)
+  return !wroteBefore(madeMs, use, toleranceMs)
 }
 
 /** The fields that make the command's agent the owner. */

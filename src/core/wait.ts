@@ -60,30 +60,57 @@ export function waitStateAt(wait: Wait | undefined, { prompt, startMs }: WaitEve
   if (wait.stoppedMs !== undefined) {
     return prompt === undefined && startMs !== undefined && startMs <= wait.stoppedMs ? 'stands' : 'over'
   }
-  return countAt(wait, prompt) > WAIT_LIMIT ? 'over' : 'begins'
+  return isTooMany(countAt(wait, prompt)) ? 'over' : 'begins'
 }
 
 function countAt({ count, lastPromptId }: Wait, prompt: string | undefined): number {
   return lastPromptId === undefined || lastPromptId === prompt ? count : count + 1
 }
 
-/** The marker fields, as the file holds them, that announce a wait. `used` is the number of earlier ones. */
-export function announcedWait(purpose: string, present: Wait | undefined, used: number): Record<string, unknown> {
-  // A wait whose only stop is over is an earlier one.
-  const same = present?.stoppedMs === undefined ? present : undefined
+/** The announcement of a wait: the marker fields, as the file holds them. `used` is the number of earlier waits. */
+export function announcedWait(
+  purpose: string,
+  present: Wait | undefined,
+  used: number,
+): { readonly wait: AnnouncedWait } {
   return {
     wait: known({
       for: purpose,
-      count: same?.count ?? Math.max(used, present?.count ?? 0) + 1,
-      last_prompt_id: same?.promptId ?? same?.lastPromptId,
+      count: nextCount(present, used),
+      last_prompt_id: isSpentStop(present) ? undefined : (present?.promptId ?? present?.lastPromptId),
     }),
   }
 }
 
-/** True if the promise may not wait at another prompt. */
-export function isWaitLimitReached(present: Wait | undefined, used: number): boolean {
-  const announced = announcedWait('-', present, used).wait as { readonly count: number }
-  return announced.count > WAIT_LIMIT
+/** The `wait` of a marker, as `announcedWait` writes it. */
+interface AnnouncedWait {
+  readonly for: string
+  readonly count: number
+  readonly last_prompt_id?: string
+}
+
+/**
+ * Whether the promise may wait once more. `here-only`: at the prompt of its tenth wait, but at no other one.
+ */
+export function waitsLeft(present: Wait | undefined, used: number): 'yes' | 'here-only' | 'no' {
+  const count = nextCount(present, used)
+  if (isTooMany(count)) return 'no'
+  return count === WAIT_LIMIT && present?.promptId !== undefined ? 'here-only' : 'yes'
+}
+
+/** The number of the next wait. One that is announced again before its prompt has ended is the same. */
+function nextCount(present: Wait | undefined, used: number): number {
+  if (present === undefined) return used + 1
+  return isSpentStop(present) ? present.count + 1 : present.count
+}
+
+/** True for a wait whose only stop, on a host without ids of prompts, was allowed. */
+function isSpentStop(wait: Wait | undefined): boolean {
+  return wait?.stoppedMs !== undefined
+}
+
+function isTooMany(count: number): boolean {
+  return count > WAIT_LIMIT
 }
 
 /** The marker fields that stamp a wait. */

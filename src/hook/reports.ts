@@ -18,17 +18,18 @@ export function keepReportOfHeld(
   outcomes: readonly StopOutcome[],
 ): string[] {
   const { event, agent, lastMessage } = payload
-  // A sub-agent in a worktree has a root of its own, which its caller's hook does not find. The last root is the
-  // project's: its variable comes after the current folder.
-  const root = outcomes.some(({ kind }) => kind === 'blocked') ? roots.at(-1) : undefined
-  if (root === undefined || event !== 'SubagentStop' || agent === undefined || lastMessage === undefined) return []
+  const isHeld = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
+  if (!isHeld || agent === undefined || lastMessage === undefined) return []
   if (!handsOverReports(payload, environment)) return []
-  try {
-    keepReport(root, agent, lastMessage, nowMs)
-    return []
-  } catch (error) {
-    return [reportNotKept(agent, errorText(error))]
-  }
+  // A sub-agent in a worktree has a root of its own, which its caller's hook does not find, besides the project's.
+  return roots.flatMap((root) => {
+    try {
+      keepReport(root, agent, lastMessage, nowMs)
+      return []
+    } catch (error) {
+      return [reportNotKept(agent, errorText(error))]
+    }
+  })
 }
 
 /** Handles the return of a sub-agent to its caller, who gets the kept report if the agent's last message lacks it. */

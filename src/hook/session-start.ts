@@ -1,5 +1,5 @@
 import type { Recorded } from '../core/journal-entry.ts'
-import { unlistedComplaint, waitNotEnded } from '../core/messages/stops.ts'
+import { unlistedComplaint, waitNotNoted } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { isUnowned } from '../core/stop/rules.ts'
 import { markerDisplayPath } from '../core/stored-marker.ts'
@@ -20,7 +20,7 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
     try {
       recorded.push(...endWait(folder, payload, (present) => present.hostSession === payload.session))
     } catch (error) {
-      complaints.push(waitNotEnded(markerDisplayPath(folder), errorText(error)))
+      complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
     }
   }
   return {

@@ -1,7 +1,8 @@
 import type { Recorded } from '../core/journal-entry.ts'
-import { isMarkerId, MAIN_AGENT, type Marker } from '../core/marker.ts'
-import { NO_TIME_LEFT, ownerNotNoted } from '../core/messages/stops.ts'
+import { MAIN_AGENT, type Marker } from '../core/marker.ts'
+import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../core/messages/stops.ts'
 import {
+  announcesWait,
   claimedIds,
   claimedOwner,
   isClaimedByOutput,
@@ -57,7 +58,8 @@ export function handleToolUse(context: HookContext): HookResult {
       if (isToldOfProblems) complain(markerDisplayPath(folder), stored.detail)
       continue
     }
-    if (decide(stored, stored.marker) === undefined) continue
+    const intended = decide(stored, stored.marker)
+    if (intended === undefined) continue
     // A marker whose lock another process holds takes a second, and the answer has a time limit.
     if (isPast(deadline)) {
       complain(markerDisplayPath(folder), NO_TIME_LEFT)
@@ -71,7 +73,8 @@ export function handleToolUse(context: HookContext): HookResult {
       if (plan.ended !== undefined)
         recorded.push({ root: folder.root, entry: { event: 'wait-end', detail: plan.ended, ...about } })
     } catch (error) {
-      complain(markerDisplayPath(folder), errorText(error))
+      const note = intended.claims ? ownerNotNoted : waitNotNoted
+      complaints.push(note(markerDisplayPath(folder), errorText(error)))
     }
   }
   return { report: NOTHING_TO_REPORT, recorded, complaints }
@@ -93,7 +96,7 @@ function decisionFor(context: HookContext, markers: readonly StoredMarker[]): De
     const claims =
       isClaimedByOutput(present, stored.times, use, claimed) ||
       (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, use))
-    const wait = waitChanges(present, payload, claims, isMarkerId(present.id) && waiting.has(present.id))
+    const wait = waitChanges(present, payload, claims, announcesWait(present, stored.times, use, waiting))
     if (!claims && wait === undefined) return undefined
     return { fields: { ...(claims && claimedOwner(payload)), ...wait?.fields }, claims, ended: wait?.ended }
   }
@@ -112,7 +115,7 @@ function waitChanges(
   const state = waitState(owned, { payload, startMs: undefined })
   // Only the main conversation can wait: a sub-agent's stop ends it.
   const isSubAgents = announced && payload.agent !== MAIN_AGENT
-  if (state === 'over' || (state !== 'none' && isSubAgents)) return { fields: endedWait(wait), ended: wait.for }
+  if (state === 'over' || (state === 'begins' && isSubAgents)) return { fields: endedWait(wait), ended: wait.for }
   if (state !== 'begins' || !announced || payload.prompt === undefined) return undefined
   return { fields: stampedWait(wait, payload.prompt, Date.now()) }
 }

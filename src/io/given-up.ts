@@ -1,10 +1,10 @@
 import path from 'node:path'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../core/files.ts'
-import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
+import { CONTINUATION_LIMIT, isSpent } from '../core/loop-guard.ts'
 import { promiseKey } from '../core/promise-key.ts'
 import type { StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
-import { readSpent } from './continuations/count.ts'
+import { liesBesideAbandoned, readSpent } from './continuations/count.ts'
 import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { readSmallFile } from './fs/read.ts'
@@ -25,10 +25,15 @@ const NOTE_MAX_BYTES = 1_024
  */
 export function spentOf(stored: StoredMarker): number {
   const spent = readSpent(stored.folder.path, stored.identity)
-  return spent === 0 && wasGivenUp(stored) ? CONTINUATION_LIMIT : spent
+  return isSpent(spent) || !isNoted(stored) ? spent : CONTINUATION_LIMIT
 }
 
-function wasGivenUp({ folder, marker }: StoredMarker): boolean {
+/** True if the same promise was given up before: git brought its marker back. @throws file-system errors. */
+export function wasGivenUp(stored: StoredMarker): boolean {
+  return liesBesideAbandoned(stored.folder.path, stored.identity) || isNoted(stored)
+}
+
+function isNoted({ folder, marker }: StoredMarker): boolean {
   const key = promiseKey(marker)
   if (key === undefined) return false
   const { journal, givenUp, note } = pathsFor(folder)

@@ -77,10 +77,10 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     ['workflow st', 'Did you mean one of start, status, stop?'],
     ['insp', 'Did you mean inspect?'],
     ['crate 7', 'Did you mean create?'],
-    ['clear all', 'There is no task "all": did you mean --all?'],
-    ['clear ALL', 'There is no task "ALL": did you mean --all?'],
-    ['clear orphans', 'There is no task "orphans": did you mean --orphaned?'],
-    ['bypass all', 'There is no task "all": did you mean --all?'],
+    ['clear all', 'Task "all" does not exist: did you mean --all?'],
+    ['clear ALL', 'Task "ALL" does not exist: did you mean --all?'],
+    ['clear orphans', 'Task "orphans" does not exist: did you mean --orphaned?'],
+    ['bypass all', 'Task "all" does not exist: did you mean --all?'],
     ['create 7 x --agent main --agent-type worker', 'Give --agent main or --agent-type, not both'],
   ])('%s: %s', async (line, said) => {
     const project = createSourceProject()

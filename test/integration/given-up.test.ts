@@ -20,9 +20,65 @@ async function givenUp(content: string | Readonly<Record<string, unknown>>, task
   return { project, marker }
 }
 
+describe.concurrent('a tracked marker that was given up, and lies beside its abandoned file again', () => {
+  const FIELDS = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', operation: 'o', steps: ['x'] }
+  const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+
+  async function broughtBack() {
+    const { project, marker } = await givenUp({ ...FIELDS, agent_id: 'agent-a' })
+    git(project.dir, 'checkout', '--quiet', '--', '.')
+    return { project, marker }
+  }
+
+  it.each([
+    ['bypass', '259'],
+    ['step', '259', 'x'],
+    ['bypass', '--all'],
+  ])('can be changed: %s %s', async (...words) => {
+    const { project } = await broughtBack()
+
+    const run = await project.cli(words, { env })
+
+    expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' })
+  })
+
+  it.each([
+    ['create', ['create', '259', '--operation', 'o', '--agent', 'agent-a']],
+    ['adopt', ['adopt', '259', '--agent', 'agent-a']],
+  ])('is a new promise after %s: it blocks three stops', async (_what, words) => {
+    const { project } = await broughtBack()
+    expect((await project.cli(words, { env })).status).toBe(0)
+
+    let blocks = 0
+    for (let stop = 0; stop < 5; stop++) {
+      if ((await project.hook(subagentStop())).answer.decision === 'block') blocks += 1
+    }
+
+    expect(blocks).toBe(3)
+  })
+})
+
 describe.concurrent('a tracked marker that was given up', () => {
   const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a' }
   const BARE = { session_id: 'sess_1_abc', created: `${new Date().toISOString().slice(0, 19)}Z`, reason: 'BARE' }
+
+  it('stays given up if its loop guard is tracked too, with a count below the limit', async () => {
+    const project = createProject({ git: false, sources: true })
+    const marker = project.marker('259_x', WITH_ID)
+    expect((await project.hook(subagentStop())).answer.decision).toBe('block')
+    git(project.dir, 'init', '--quiet')
+    git(project.dir, 'add', '-A')
+    git(project.dir, 'commit', '--quiet', '-m', 'with a marker and its count')
+    for (let stop = 0; stop < 3; stop++) await project.hook(subagentStop())
+    expect(project.has(marker)).toBe(false)
+
+    for (const clean of [false, true]) {
+      git(project.dir, 'reset', '--hard', '--quiet')
+      if (clean) git(project.dir, 'clean', '-fdq')
+      expect(project.has(marker)).toBe(true)
+      expect((await project.hook(subagentStop())).answer.decision).toBeUndefined()
+    }
+  })
 
   it.each([
     ['reset --hard', [['reset', '--hard', '--quiet']]],

@@ -107,7 +107,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     const project = createProject()
     const output = await createInShell(project)
 
-    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 400 }))
+    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 5000 }))
 
     expect(ownerOf(project)).toEqual([OTHER_SESSION, 'agent-a'])
   })
@@ -257,7 +257,7 @@ describe.concurrent('the owner is written', () => {
   })
 })
 
-/** Runs `create` with its output caught, in a call that took 400 ms. */
+/** Runs `create` with its output caught, in a call of some seconds. */
 async function createCaught(project: Project, task: string, ...more: string[]): Promise<void> {
   const env = { CLAUDE_CODE_SESSION_ID: SESSION }
   await project.cli(['create', task, 'x', '--quiet', ...more], { env })
@@ -270,7 +270,7 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
     const project = createProject()
     await createCaught(project, '7')
 
-    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 5000 }))
 
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, 'main'])
   })
@@ -278,9 +278,9 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
   it('stays with main while a sub-agent looks around, and holds main alone', async () => {
     const project = createProject()
     await createCaught(project, '7')
-    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 5000 }))
     const marker = 'specs/007_x/.postflight-pending'
-    const looked = { ...IN_AGENT_A, duration_ms: 400 }
+    const looked = { ...IN_AGENT_A, duration_ms: 5000 }
     await project.hook(shellRan('postflight inspect --json', (await project.cli(['inspect', '--json'])).stdout, looked))
     await project.hook(shellRan(`cat ${marker} # postflight`, project.read(marker), looked))
     await project.hook(shellRan('postflight logs', (await project.cli(['logs'])).stdout, looked))
@@ -290,8 +290,8 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
   })
 
   it.each([
-    ['two were made in the call', '', { duration_ms: 400 }],
-    ['another session made it', '', { duration_ms: 400, session_id: OTHER_SESSION }],
+    ['two were made in the call', '', { duration_ms: 5000 }],
+    ['another session made it', '', { duration_ms: 5000, session_id: OTHER_SESSION }],
     ['the host does not tell how long the call took', '', {}],
   ])('has no known owner if %s', async (what, output, more) => {
     const project = createProject()
@@ -303,21 +303,39 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
   })
 
+  it.each([
+    'bash .claude/postflight/steps/step-1.sh',
+    './postflight-start.sh && sleep 1 && wait',
+    'cd x; sh -e run.sh',
+  ])('belongs to the agent whose script made it: %s', async (command) => {
+    const project = createProject()
+    await createCaught(project, '7')
+
+    await project.hook(shellRan(command, '', { duration_ms: 5000 }))
+
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, 'main'])
+  })
+
   it('has no known owner if it was made before the call', async () => {
     const project = createProject()
     const created = new Date(Date.now() - 60_000).toISOString()
     project.marker('007_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, created })
 
-    await project.hook(shellRan(CAUGHT, '', { duration_ms: 400 }))
+    await project.hook(shellRan(CAUGHT, '', { duration_ms: 5000 }))
 
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
   })
 
-  it('has no known owner if the call only looked', async () => {
+  it.each([
+    'postflight inspect',
+    'cat specs/007_x/.postflight-pending',
+    'ls -la specs/*/.postflight-*',
+    'npm test; grep -r postflight .',
+  ])('has no known owner if the call only looked: %s', async (command) => {
     const project = createProject()
     await createCaught(project, '7')
 
-    await project.hook(shellRan('postflight inspect', '', { ...IN_AGENT_A, duration_ms: 400 }))
+    await project.hook(shellRan(command, '', { ...IN_AGENT_A, duration_ms: 20_000 }))
 
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
   })
@@ -334,8 +352,25 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
 
     const { stderr } = await project.shell(script, { env: { [variable]: SESSION } })
 
-    if (isSaid) expect(stderr).toMatch(/^postflight: the output of this command is caught.*--agent main.*\n$/)
+    if (isSaid)
+      expect(stderr).toMatch(/^postflight: the output of this command does not reach the hook.*--agent main.*\n$/)
     else expect(stderr).toBe('')
+  })
+})
+
+describe.concurrent('a known owner stays', () => {
+  it.each([
+    ['an old line', { duration_ms: 20 }],
+    ['an old line, of a call whose time is not known', {}],
+  ])('when another session prints %s', async (_what, more) => {
+    const project = createProject()
+    const words = [...CREATE.split(' ').slice(1), '--agent', 'main', '--step', 'one']
+    const { stdout } = await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+    await project.cli(['step', '259', '1'])
+
+    await project.hook(shellRan('grep create build.log', stdout, { ...more, session_id: OTHER_SESSION }))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'main'])
   })
 })
 
@@ -356,7 +391,7 @@ describe.concurrent('a promise of another agent of the session is not replaced',
     const run = await project.cli(again, { env })
 
     expect(run.status).toBe(1)
-    expect(run.stderr).toContain('a pending promise of the main conversation (research)')
+    expect(run.stderr).toContain('is pending for the main conversation (research)')
     expect(run.stderr).toContain('--agent main')
     expect(project.read(MARKER)).toBe(before)
   })
@@ -367,6 +402,27 @@ describe.concurrent('a promise of another agent of the session is not replaced',
     expect((await project.cli([...again, ...more], { env })).status).toBe(0)
 
     expect(JSON.parse(project.read(MARKER)).operation).toBe('plan')
+  })
+
+  it.each([
+    ['for agents of a type', ['--operation', 'research', '--agent-type', 'Explore']],
+    ['with another checklist, and no operation', ['--step', 'z']],
+    ['with another reason, and no operation', ['--reason', 'mine']],
+  ])('by an agent that its shell does not name: %s', async (_how, more) => {
+    const project = await withMainsPromise()
+    const before = project.read(MARKER)
+
+    expect((await project.cli(['create', '259', ...more], { env })).status).toBe(1)
+
+    expect(project.read(MARKER)).toBe(before)
+  })
+
+  it('but renewed as it is', async () => {
+    const project = await withMainsPromise()
+
+    expect((await project.cli(['create', '259'], { env })).stdout).toMatch(/^renewed /)
+
+    expect(ownerOf(project)).toEqual([SESSION, 'main'])
   })
 
   it('by another agent that is known, whatever the operation', async () => {

@@ -60,8 +60,8 @@ describe.concurrent('a promise that waits', () => {
 
   it('is stamped at the first stop where a script announced it, whose output no hook saw', async () => {
     const project = withPromise()
-    await project.cli([...WAIT, '--quiet'], { env: ENV })
-    await project.hook(shellRan('sh postflight.sh', ''))
+    await project.cli(WAIT, { env: ENV })
+    await project.hook(shellRan('sh postflight.sh', '', { duration_ms: 5000 }))
     expect(markerOf(project).wait).not.toHaveProperty('prompt_id')
 
     expect(isBlock(await stopAt(project, 'p1'))).toBe(false)
@@ -86,7 +86,7 @@ describe.concurrent('a promise that waits', () => {
       expect(isBlock(await stopAt(project, `p${prompt}`))).toBe(false)
     }
     // Without an event of the eleventh prompt, the command cannot know that it is the eleventh.
-    await project.cli(WAIT, { env: ENV })
+    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('if it is the one of the last wait')
     expect(isBlock(await stopAt(project, 'p11'))).toBe(true)
 
     const refused = await project.cli(WAIT, { env: ENV })
@@ -170,6 +170,47 @@ describe.concurrent('a promise that waits', () => {
   })
 })
 
+describe.concurrent('a wait that its command did not print', () => {
+  it.each([['--quiet'], ['--json']])('(%s) is stamped at the end of that command', async (...more) => {
+    const project = withPromise()
+    const { stdout } = await project.cli([...WAIT, ...more], { env: ENV })
+
+    await project.hook(shellRan(WAIT.join(' '), stdout, { prompt_id: 'p1', duration_ms: 5000 }))
+
+    expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p1' })
+    expect(isBlock(await stopAt(project, 'p2'))).toBe(true)
+  })
+
+  it('is removed at the end of that command if a sub-agent ran it', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+
+    await project.hook(shellRan(`postflight ${WAIT.join(' ')} > /dev/null`, '', { agent_id: 'a', duration_ms: 5000 }))
+
+    expect(markerOf(project)).not.toHaveProperty('wait')
+  })
+
+  it('is stamped at a stop that background work allows', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+
+    await stopAt(project, 'p1', { background_tasks: [{ id: 'b1', type: 'subagent', status: 'running' }] })
+
+    expect(isBlock(await stopAt(project, 'p2'))).toBe(true)
+  })
+})
+
+describe.concurrent('a wait ends with its owner', () => {
+  it('when another session adopts the promise', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+
+    await project.cli(['adopt', '7', '--host-session', OTHER_SESSION, '--agent', 'main'])
+
+    expect(markerOf(project)).not.toHaveProperty('wait')
+  })
+})
+
 describe.concurrent('a wait is removed at the end of a command', () => {
   it('of a sub-agent on the promise of the main conversation', async () => {
     const project = withPromise()
@@ -194,29 +235,36 @@ describe.concurrent('a wait is removed at the end of a command', () => {
 })
 
 describe.concurrent('wait is refused', () => {
-  it.each([
+  it.each<[string, object, string, Record<string, string>?]>([
     ['for a marker without a session', { id: MAINS.id }, 'has no host session'],
     ['for the promise of another session', { ...MAINS, cc_session_id: OTHER_SESSION }, 'another host session'],
     ['for the promise of a sub-agent', { ...MAINS, agent_id: 'agent-a' }, 'is for a sub-agent'],
     ['for a promise of any agent of a type', { ...MAINS, agent_id: undefined, agent_type: 'w' }, 'is for a sub-agent'],
+    [
+      'to a sub-agent',
+      MAINS,
+      'cannot wait for a sub-agent',
+      { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' },
+    ],
     ["for a workflow's marker", { ...MAINS, workflow: true }, 'belongs to a workflow'],
-  ])('%s', async (_what, fields, why) => {
+  ])('%s', async (_what, fields, why, env = ENV) => {
     const project = withPromise(fields, createSourceProject)
     const before = project.read(MARKER)
 
-    const run = await project.cli(WAIT, { env: ENV })
+    const run = await project.cli(WAIT, { env })
 
     expect(run.status).toBe(1)
     expect(run.stderr).toContain(why)
     expect(project.read(MARKER)).toBe(before)
   })
 
-  it.each([
+  it.each<[string, string[], string, Record<string, string>?]>([
     ['without --for', ['wait', '7'], '--for'],
     ['with an empty text', ['wait', '7', '--for', ''], 'must be one line of text'],
+    ['outside a host', ['wait', '7', '--for', 'x'], 'session', {}],
     ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text'],
-  ])('%s, as a usage error', async (_what, words, why) => {
-    const run = await withPromise(MAINS, createSourceProject).cli(words, { env: ENV })
+  ])('%s, as a usage error', async (_what, words, why, env = ENV) => {
+    const run = await withPromise(MAINS, createSourceProject).cli(words, { env })
 
     expect(run.status).toBe(64)
     expect(run.stderr).toContain(why)

@@ -182,6 +182,6 @@ describe('a mistyped word', () => {
   it('is answered with what may be meant', () => {
     expect(USAGE_TEXT.didYouMean(['a'])).toBe('(Did you mean a?)')
     expect(USAGE_TEXT.didYouMean(['a', 'b'])).toBe('(Did you mean one of a, b?)')
-    expect(USAGE_TEXT.meantOption('all\n', '--all')).toBe('There is no task "all": did you mean --all?')
+    expect(USAGE_TEXT.meantOption('all\n', '--all')).toBe('Task "all" does not exist: did you mean --all?')
   })
 })

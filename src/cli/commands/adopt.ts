@@ -6,10 +6,10 @@ import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
-import { forgetGivenUp } from '../../io/given-up.ts'
+import { forgetGivenUp, wasGivenUp } from '../../io/given-up.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
-import { changeMarker, reviveAbandoned } from '../../io/marker-store.ts'
+import { changeMarker, reviveAbandoned, writeNewMarker } from '../../io/marker-store.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -38,10 +38,17 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   const folder = requireTaskFolder(root, task)
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
-  const owner = { cc_session_id: session, agent_id: agent, agent_type: undefined, stop_hook_active: false }
+  const owner = {
+    cc_session_id: session,
+    agent_id: agent,
+    agent_type: undefined,
+    owner_from: undefined,
+    stop_hook_active: false,
+    wait: undefined,
+  }
   // An abandoned marker becomes a new promise, so it gets a new id.
   const revived = reviveAbandoned(folder, () => ({
-    fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), ...owner },
+    fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, ...owner },
   }))
   const { id } = (revived ?? takeOver(folder, owner)).fields
   forgetGivenUp(folder)
@@ -73,10 +80,19 @@ function takeOver(folder: TaskFolder, owner: object): { readonly fields: { reado
   if (present.kind === 'marker' && present.marker.workflow) {
     throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
   }
+  if (present.kind === 'marker' && wasGivenUp(present)) return promiseAnew(folder, owner)
   const { plan } = changeMarker(
     folder,
     (marker) => ({ fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...owner } }),
     { replaceUnparsed: true },
   )
   return plan
+}
+
+/** Makes a promise anew that was given up before: it gets an id and a count of its own. */
+function promiseAnew(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
+  return writeNewMarker(folder, (present) => {
+    if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+    return { fields: { ...present.marker.fields, ...owner, id: newMarkerId() }, keepsCount: false }
+  })
 }

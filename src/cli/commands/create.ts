@@ -14,6 +14,7 @@ import { newMarkerFields, withFields } from '../../core/marker-text.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
 import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
+import { wasGivenUp } from '../../io/given-up.ts'
 import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
 import { writeNewMarker } from '../../io/marker-store.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
@@ -26,9 +27,6 @@ import { conflictWith, isOwnerLost, isSamePromise, type OwnerOptions, promiserOf
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
 export interface CreateOptions extends OwnerOptions {
-  readonly skill?: string
-  readonly reason?: string
-  readonly step: readonly string[]
   readonly force: boolean
 }
 
@@ -48,7 +46,12 @@ export function create(
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
-    const keepsCount = previous !== undefined && conflict === undefined && isSamePromise(previous, options.operation)
+    // A promise that was given up is made anew.
+    const keepsCount =
+      present !== undefined &&
+      conflict === undefined &&
+      isSamePromise(present.marker, options.operation) &&
+      !wasGivenUp(present)
     return {
       fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
       keepsCount,
@@ -135,7 +138,7 @@ function fieldsFor(
   const done = new Set(renewed?.steps.filter((step) => step.done).map((step) => step.name))
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
-  const agent = identity.agent ?? (options.agentType === undefined ? renewed?.agent : undefined)
+  const agent = identity.agent ?? renewed?.agent
   const fresh = newMarkerFields({
     id,
     sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
@@ -145,7 +148,7 @@ function fieldsFor(
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
     createdMs: context.nowMs,
     hostSession: identity.session,
-    ownerFrom: options.hostSession === undefined && identity.session !== undefined ? OWNER_FROM_ENVIRONMENT : undefined,
+    ownerFrom: isFromEnvironment(options, identity) ? OWNER_FROM_ENVIRONMENT : undefined,
     agent,
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
@@ -159,6 +162,11 @@ function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: r
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
+}
+
+/** True if no option says whose promise it is. */
+function isFromEnvironment({ hostSession, agent }: CreateOptions, { session }: Identity): boolean {
+  return session !== undefined && hostSession === undefined && agent === undefined
 }
 
 function newSessionId(nowMs: number): string {

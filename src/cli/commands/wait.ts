@@ -6,7 +6,7 @@ import { WAIT_TEXT } from '../../core/messages/commands.ts'
 import { isUnowned } from '../../core/stop/rules.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { taskWord } from '../../core/task-folder.ts'
-import { announcedWait, isWaitLimitReached } from '../../core/wait.ts'
+import { announcedWait, waitsLeft } from '../../core/wait.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import {
   type CommandContext,
@@ -36,14 +36,16 @@ export function wait(context: CommandContext, task: string, options: WaitOptions
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
   const caller = callerOf(context, options)
+  if (caller.session === undefined) throw new PostflightError('session-unknown')
   const { plan, marker } = changeMarker(folder, (present) => {
     const why = whyRefused(present, caller)
     if (why !== undefined) {
       throw new PostflightError('wait-refused', { path: markerDisplayPath(folder), task: taskWord(folder), why })
     }
-    return { fields: announcedWait(options.for, present.wait, present.waits ?? 0) }
+    const { wait: before, waits: used = 0 } = present
+    return { fields: announcedWait(options.for, before, used), left: waitsLeft(before, used) }
   })
-  const count = (plan.fields.wait as { readonly count: number }).count
+  const { count } = plan.fields.wait
   recordInJournal(context, root, [
     {
       event: 'wait',
@@ -56,11 +58,13 @@ export function wait(context: CommandContext, task: string, options: WaitOptions
   ])
   const target = path.join(folder.path, MARKER_FILE)
   const id = marker.id ?? null
+  const line = `waiting ${displayPath(context, target)}${id === null ? '' : `  ${id}`}`
   return {
     exitCode: 0,
     data: { id, path: target, task: folder.task, for: options.for, count },
-    // The hook learns from this line at which prompt the agent waits.
-    lines: [`waiting ${displayPath(context, target)}${id === null ? '' : `  ${id}`}`, `  ${WAIT_TEXT.until}`],
+    // The hook learns from this line at which prompt the agent waits, so --quiet keeps it.
+    lines: [line, `  ${plan.left === 'here-only' ? WAIT_TEXT.hereOnly : WAIT_TEXT.until}`],
+    essential: [line],
   }
 }
 
@@ -69,7 +73,8 @@ function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArgument
   if (marker.workflow) return 'workflow'
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
+  if (agent !== undefined && agent !== MAIN_AGENT) return 'by-sub-agent'
   const isSubAgents = marker.agentType !== undefined || (marker.agent !== undefined && marker.agent !== MAIN_AGENT)
-  if (isSubAgents || (agent !== undefined && agent !== MAIN_AGENT)) return 'sub-agent'
-  return isWaitLimitReached(marker.wait, marker.waits ?? 0) ? 'limit' : undefined
+  if (isSubAgents) return 'sub-agent'
+  return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined
 }

@@ -56,7 +56,7 @@ export const CREATE_NOTES = {
   unowned:
     'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
   ownerLost:
-    'postflight: the output of this command is caught, so the hook cannot learn which agent made the promise: until then it may hold any agent of the session. Add `--agent main`, or the id of the sub-agent.',
+    'postflight: the output of this command does not reach the hook, which cannot learn the owner from it: the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>
     `these steps of the marker before were ticked, and are not any more: ${quotedNames(names)}`,
   holdsNobody:
@@ -113,6 +113,7 @@ export const STEP_TEXT = {
 
 /** What `wait` prints besides its first line. */
 export const WAIT_TEXT = {
+  hereOnly: 'the stops of this prompt are allowed if it is the one of the last wait: that was the tenth, the limit',
   until:
     'the stops of this prompt are allowed; the next message, or the end of the work in the background, ends the wait',
 } as const

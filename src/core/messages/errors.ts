@@ -36,6 +36,8 @@ const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string
     `has no host session, so it blocks no main conversation that could wait: \`${markerCommand('adopt', task)}\` binds it to yours.`,
   'other-session': (task) =>
     `belongs to another host session: only that one can wait. \`${markerCommand('adopt', task)}\` takes it over.`,
+  'by-sub-agent': () =>
+    'cannot wait for a sub-agent: its stop ends it. Finish the postflight, or report what is missing.',
   'sub-agent': () => 'is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
   limit: (task) =>
     `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task)}\`.`,
@@ -88,7 +90,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'marker-of-workflow': (a) =>
     `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To end the run, use \`workflow stop\` (after the current phase) or \`workflow abort\` (at once); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
   'marker-of-other-agent': (a) =>
-    `${a.path} is a pending promise of ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: it must be cleared first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
+    `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>

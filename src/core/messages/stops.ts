@@ -85,9 +85,9 @@ export function ownerNotNoted(path: string, detail: string): string {
   return `postflight-guard: ${inLine(path)}: the owner was not recorded (${detail})`
 }
 
-/** A line for stderr: the wait of a marker could not be removed. */
-export function waitNotEnded(path: string, detail: string): string {
-  return `postflight-guard: ${inLine(path)}: its wait was not ended (${detail})`
+/** A line for stderr: the wait of a marker could not be stamped or removed. */
+export function waitNotNoted(path: string, detail: string): string {
+  return `postflight-guard: ${inLine(path)}: its wait was not updated (${detail})`
 }
 
 /** A line for stderr: the unfinished postflights of a folder could not be listed when a session started. */

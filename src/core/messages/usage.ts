@@ -12,7 +12,7 @@ export const USAGE_TEXT = {
     `${says.charAt(0).toUpperCase()}${says.slice(1).replace(/[.]$/, '')}. See \`${help}\`.`,
   /** A word that was given as a task and names nothing, but resembles an option. */
   meantOption: (word: string, option: string): string =>
-    `There is no task "${oneLine(word, QUOTE_LIMIT)}": did you mean ${option}?`,
+    `Task "${oneLine(word, QUOTE_LIMIT)}" does not exist: did you mean ${option}?`,
   didYouMean: (names: readonly string[]): string =>
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:

@@ -6,6 +6,7 @@ import { cappedNotice, heldReport, unreadableNotice, unsettledNotice } from '../
 import type { Payload } from '../payload.ts'
 import { markerDisplayPath } from '../stored-marker.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../task-folder.ts'
+import { waitsLeft } from '../wait.ts'
 import type { StopOutcome } from './outcome.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery } from './recovery.ts'
@@ -90,7 +91,8 @@ function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: Command
   const { folder, marker, count } = outcome
   const root = rootOptionFor(reader, folder.root)
   // Only the main conversation can wait.
-  const shells = payload.event === 'Stop' && !isUnowned(marker) ? payload.shells : []
+  const mayWait = payload.event === 'Stop' && !isUnowned(marker) && waitsLeft(undefined, marker.waits ?? 0) !== 'no'
+  const shells = mayWait ? payload.shells : []
   return { marker, task: taskWord(folder), path: markerDisplayPath(folder), count, root, shells }
 }
 

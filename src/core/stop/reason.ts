@@ -98,7 +98,7 @@ function describe(
 
 function running(shells: readonly string[], task: string, root: string | undefined): string[] {
   if (shells.length === 0) return []
-  const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT))
+  const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
   return [REASON_TEXT.shells(named, shells.length - named.length, `${commandLine(['wait', task], root)} --for`)]
 }
 

@@ -77,7 +77,8 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
   }
 }
 
-function prepareClaims(folder: string): void {
+/** Makes the claims' folder, unless it is there. @throws file-system errors. */
+export function prepareClaims(folder: string): void {
   const claims = path.join(folder, CLAIMS_FOLDER)
   if (makeOwnFolder(claims)) hideFromGit(claims)
 }

@@ -6,6 +6,7 @@ import {
   claimKey,
   countSpent,
   countsFor,
+  isSpent,
   type MarkerIdentity,
 } from '../../core/loop-guard.ts'
 import { isMarkerId, MARKER_MAX_BYTES, parseMarker } from '../../core/marker.ts'
@@ -45,7 +46,7 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
   }
   const spent = countSpent(claims, marker, guard)
   return {
-    spent: spent === 0 && wasGivenUp(folder, marker) ? CONTINUATION_LIMIT : spent,
+    spent: isSpent(spent) || !liesBesideAbandoned(folder, marker) ? spent : CONTINUATION_LIMIT,
     stale: claims.filter((claim) => !countsFor(claim, marker, guard)),
     floor: guard.kind === 'number' && guard.value > highestSlot(claims) ? guard.value : 0,
   }
@@ -55,7 +56,7 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
  * True when the abandoned marker beside it has the same id: `git checkout` restores a tracked marker in this way. It is the
  * same promise, and its continuations are spent.
  */
-function wasGivenUp(folder: string, { id }: MarkerIdentity): boolean {
+export function liesBesideAbandoned(folder: string, { id }: MarkerIdentity): boolean {
   if (!isMarkerId(id)) return false
   const read = readSmallFile(path.join(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
   return read.kind === 'text' && read.whole && parseMarker(read.text).id === id

@@ -3,7 +3,14 @@ import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
 import { claimKey, type MarkerIdentity } from '../../core/loop-guard.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile, tryRemoveFile } from '../fs/write.ts'
-import { confirmClaim, createClaim, listClaimFiles, readClaims, removeClaimFiles } from './claim-files.ts'
+import {
+  confirmClaim,
+  createClaim,
+  listClaimFiles,
+  prepareClaims,
+  readClaims,
+  removeClaimFiles,
+} from './claim-files.ts'
 import { readCount } from './count.ts'
 import { readLoopGuard, showCount } from './loop-guard-file.ts'
 
@@ -25,7 +32,10 @@ export function carryCount(folder: string, marker: MarkerIdentity, rewritten: Ma
 function restoreLoopGuard(folder: string, marker: MarkerIdentity): void {
   if (readLoopGuard(folder).kind === 'number') return
   const { spent } = readCount(folder, marker)
-  if (spent > 0) showCount(folder, spent)
+  if (spent === 0) return
+  // It may be missing where git brought the marker back.
+  prepareClaims(folder)
+  showCount(folder, spent)
 }
 
 function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {

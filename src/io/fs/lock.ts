@@ -46,7 +46,7 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
 }
 
 /**
- * The same for an action that only removes and renames files: where there is no room for the lock (no inodes are left),
+ * The same for an action that only removes and renames files: where the lock cannot be created because the disk has no room (no inodes are left),
  * `action` runs without it. Then no other process can create a lock either, nor the new text of a marker.
  */
 export function withLockIfRoom<T>(folder: string, patienceMs: number, action: () => T): T {

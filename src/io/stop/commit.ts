@@ -92,6 +92,8 @@ function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undef
       const ended = endMarker(folder, (one) => ownershipOf(one, stop) === 'bypassed')
       return ended && { kind: 'bypassed', folder, marker: ended.marker }
     }
+    // A stop that background work allows is a stop of the wait's prompt too.
+    case 'background':
     case 'waiting':
       if (waitState(marker, stop) === 'begins') stampWait(folder, stop)
       return { kind: 'let-go', folder }

@@ -145,7 +145,7 @@ describe.skipIf(hostsSkipped())('a promise whose creation printed nothing', () =
     })
 
     const answer = model.turns('worker').at(-1)?.lastToolResult
-    expect(answer).toContain('a pending promise of the main conversation')
+    expect(answer).toContain('is pending for the main conversation')
     expect(answer).toContain('exit code 1')
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Deploy, then commit')])
   })

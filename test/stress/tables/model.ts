@@ -86,7 +86,6 @@ interface Marker {
   readonly id: string | undefined
   readonly session: string | undefined
   readonly agent: string | undefined
-  readonly ownerFrom: string | undefined
   readonly wait: WaitFields | undefined
   readonly waits: number
   readonly operation: string | undefined
@@ -155,7 +154,7 @@ function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block'
   if (marker.session === undefined && nowMs - marker.promisedMs > 24 * HOUR_MS) return 'nothing'
   const stopping = stop.event === 'Stop' ? 'main' : stop.agent
   if (marker.agent !== undefined && marker.agent !== stopping) return 'nothing'
-  if (stop.event === 'Stop' && stop.background) return 'nothing'
+  if (stop.event === 'Stop' && stop.background) return waitAt(marker, stop) === 'begins' ? 'wait' : 'nothing'
   if (stop.event === 'Stop' && ['begins', 'stands'].includes(waitAt(marker, stop))) return 'wait'
   return spentOf(folder) >= 3 ? 'cap' : 'block'
 }
@@ -232,7 +231,6 @@ function readMarker(real: Real, task: Task): Marker | undefined {
     id: isId(fields?.id) ? fields.id : undefined,
     session: string('cc_session_id'),
     agent: string('agent_id'),
-    ownerFrom: string('owner_from'),
     wait: fields?.wait as WaitFields | undefined,
     waits: (fields?.waits as number | undefined) ?? 0,
     operation: string('operation'),
@@ -589,10 +587,8 @@ function toolUseAct(task: Task, command: string, identity: Identity, prompt: str
     const mayClaim =
       command !== 'wait' &&
       marker?.id !== undefined &&
-      (marker.session === undefined ||
-        (marker.session === identity.session
-          ? marker.agent === undefined
-          : marker.ownerFrom === 'environment' && command === 'create'))
+      // The model's payloads do not tell how long a command ran, so no session takes over another one's marker.
+      (marker.session === undefined || (marker.session === identity.session && marker.agent === undefined))
     const verb = command === 'wait' ? 'waiting' : 'created'
     const output = `${verb} x  ${marker?.id ?? 'none'}`
     const result = await real.toolUse({ command: `postflight ${command} 7`, output, prompt }, identity, kill)
@@ -609,7 +605,8 @@ function toolUseAct(task: Task, command: string, identity: Identity, prompt: str
       const announced = each === task && command === 'wait' && one.id !== undefined
       const state = waitAt(isClaimed ? { ...one, session: identity.session } : one, event)
       const isSubAgents = announced && (identity.agent ?? 'main') !== 'main'
-      if (state === 'over' || (state !== 'none' && isSubAgents)) waitChanged(model[each], real, each, 'removed', prompt)
+      if (state === 'over' || (state === 'begins' && isSubAgents))
+        waitChanged(model[each], real, each, 'removed', prompt)
       else if (state === 'begins' && announced) waitChanged(model[each], real, each, 'stamped', prompt)
     }
     if (!mayClaim || marker === undefined) return
