@@ -89,9 +89,8 @@ function decisionFor(context: HookContext, markers: readonly StoredMarker[]): De
   const use: ToolUse = { payload, endMs: findStart(), sessionBornMs }
   const claimed = claimedIds(payload.output)
   const waiting = waitingIds(payload.output)
-  const made = markers.filter(
-    ({ marker, times }) => !isClaimedByOutput(marker, times, use, claimed) && isMadeByCommand(marker, times, use),
-  )
+  // A command that printed a line printed all: what else was made meanwhile is another agent's.
+  const made = claimed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, use))
   return (stored, present) => {
     const claims =
       isClaimedByOutput(present, stored.times, use, claimed) ||

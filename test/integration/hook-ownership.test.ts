@@ -316,6 +316,17 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, 'main'])
   })
 
+  it('has no known owner if the call printed the line of another promise', async () => {
+    const project = createProject()
+    await createCaught(project, '7')
+    const output = await createInShell(project)
+
+    await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, duration_ms: 5000 }))
+
+    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
+    expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, undefined])
+  })
+
   it('has no known owner if it was made before the call', async () => {
     const project = createProject()
     const created = new Date(Date.now() - 60_000).toISOString()
