@@ -2,8 +2,8 @@
 
 import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
-import { currentPhase, isInStep, stepArchiveName } from '../../src/core/workflow/machine.ts'
 import type { Effect, Observation } from '../../src/core/workflow/observation.ts'
+import { currentPhase, isInStep, stepArchiveName } from '../../src/core/workflow/position.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'

@@ -12,8 +12,9 @@ import {
   requestStop,
   resumeState,
 } from '../../src/core/workflow/control.ts'
-import { advance, currentPhase } from '../../src/core/workflow/machine.ts'
+import { advance } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
+import { currentPhase } from '../../src/core/workflow/position.ts'
 import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'

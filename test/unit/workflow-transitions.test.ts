@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import type { HistoryEntry } from '../../src/core/workflow/history.ts'
-import { advance, stepText } from '../../src/core/workflow/machine.ts'
+import { advance } from '../../src/core/workflow/machine.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
+import { stepText } from '../../src/core/workflow/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 

@@ -1,8 +1,8 @@
 import { END } from './definition-limits.ts'
-import { currentPhase, isInStep } from './machine.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { isResumableOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
+import { currentPhase, isInStep } from './position.ts'
 import { enter, type WorkflowState, withTransition } from './state.ts'
 
 /** The commands of a person to a run: stop, resume, abort. Pure. */

@@ -1,10 +1,10 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
-import type { Transition } from './history.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
+import { currentPhase, stepArchiveName, where } from './position.ts'
 import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /**
@@ -55,28 +55,6 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const effects: Effect[] =
     phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
   return { state: { ...state, clearing: false }, command: { kind: 'observe' }, effects }
-}
-
-/** The current phase of a state. */
-export function currentPhase(state: WorkflowState): Phase {
-  return findPhase(state.definition, state.phase) ?? state.definition.phases[0]
-}
-
-/** The name of the current attempt's step result in the archive, `2-1.json`: step and attempt, from 1. */
-export function stepArchiveName(state: WorkflowState): string {
-  return `${state.currentStep + 1}-${state.stepAttempts + 1}.json`
-}
-
-/** True while the run works on a step, and not on the phase's artifact. */
-export function isInStep(state: WorkflowState): boolean {
-  return state.stepsKnown && state.currentStep < state.totalSteps
-}
-
-/** The text of the step at `index`, from 0. */
-export function stepText(state: WorkflowState, index: number): string {
-  const { steps } = currentPhase(state)
-  const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
-  return listed?.[index] ?? ''
 }
 
 function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
@@ -221,12 +199,4 @@ function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: str
 
 function only(state: WorkflowState, kind: Command['kind']): Advance {
   return { state, command: { kind }, effects: [] }
-}
-
-/** The position of the state: phase and visit, step and attempt from 1. */
-function where(state: WorkflowState): Omit<Transition, 'event'> {
-  const visit = visitsOf(state, state.phase)
-  return isInStep(state)
-    ? { phase: state.phase, visit, step: state.currentStep + 1, attempt: state.stepAttempts + 1 }
-    : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
 }

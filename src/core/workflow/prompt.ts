@@ -1,7 +1,7 @@
 import { PROMPT_TEXT } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
-import { currentPhase, isInStep, stepText } from './machine.ts'
 import type { Phase } from './phase-fields.ts'
+import { currentPhase, isInStep, stepText } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
 /** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
