@@ -108,6 +108,10 @@ describe('the rules of a definition', () => {
     [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: invalid path "/p": ${must.promptPath}`],
     [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: unknown placeholder {{taks}} (did you mean {{task}}?)'],
     [{ ...PHASE, steps: ['x'], step_prompt: '{{colour}}' }, 'step_prompt: unknown placeholder {{colour}}'],
+    [
+      { ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' },
+      'prompt: {{artifact:b}} does not name a phase that has an artifact',
+    ],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
     [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],

@@ -224,19 +224,27 @@ describe('a prompt', () => {
         'Workflow "flow", task 7: phase "a", step 2 of 2, attempt 2 of 3.',
         [
           ...['workflow=flow', 'task=7', 'task_folder=/f', 'phase=a', 'visit=1', 'attempt=2', 'max_attempts=3'],
-          ...['artifact=/f/a.md', 'step=dry', 'step_number=2', 'total_steps=2', 'failure='],
+          ...[
+            'artifact=/f/a.md',
+            'previous_artifact=',
+            'verdict=',
+            'step=dry',
+            'step_number=2',
+            'total_steps=2',
+            'failure=',
+          ],
         ].join('\n'),
         'When the step is done, write {"success": true} to the file /f/step-result.json. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.',
         'Then end your turn. That file alone decides what comes next, and you will be told.',
       ].join('\n\n'),
     )
     expect(duePrompt({ ...known, currentStep: 2 }, place).prompt).toContain(
-      'phase=a\nvisit=1\nattempt=1\nmax_attempts=3\nartifact=/f/a.md\nstep=\nstep_number=\ntotal_steps=2\nfailure=',
+      'phase=a\nvisit=1\nattempt=1\nmax_attempts=3\nartifact=/f/a.md\nprevious_artifact=\nverdict=\nstep=\nstep_number=\ntotal_steps=2\nfailure=',
     )
   })
 
   it('has each unknown placeholder reported once, with or without blanks around the name', () => {
-    expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}')).toEqual(['a b', 'c'])
+    expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}', new Set())).toEqual(['a b', 'c'])
   })
 
   it.each([

@@ -113,7 +113,9 @@ describe('a phase with an artifact', () => {
   it('counts a missing artifact as a failing verdict', () => {
     const next = { pass: 'b', fail: 'c', verdict: '/ok' }
     const C = { id: 'c', prompt: 'p', artifact: 'c.json' }
-    expect(play(begin({ ...A, gate: 'advisory', next }, B, C), {}, {}).told.at(-1)).toContain('| fail a | enter c 1')
+    expect(play(begin({ ...A, gate: 'advisory', next }, B, C), {}, {}).told.at(-1)).toContain(
+      '| fail a a.json is missing | enter c 1',
+    )
     expect(play(begin({ ...A, next }, B, C), FAILING).told).toEqual(['observe | fail a | enter c 1'])
     const passing = artifact({ kind: 'valid', verdict: 'pass' })
     expect(play(begin({ ...A, next }, B, C), passing).told).toEqual(['observe | pass a | enter b 1'])

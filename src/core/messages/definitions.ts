@@ -36,7 +36,9 @@ export const RULE_TEXT = {
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
   placeholder: (name: string): string =>
-    `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
+    name.startsWith('artifact:')
+      ? `${inBraces(quote(name, 80))} does not name a phase that has an artifact`
+      : `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
   unknownKeyword: (keyword: string): string =>
     `unknown keyword "${quote(keyword, 80)}"${suggestion(keyword, SCHEMA_KEYWORDS)}: the keywords are ${SCHEMA_KEYWORDS.join(', ')}`,
   valueKind: (keyword: string, kind: ValueKind): string => `${keyword} must be ${VALUE_KINDS[kind]}`,

@@ -80,6 +80,9 @@ export const PROMPT_TEXT = {
   ): string =>
     `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, step ${step[0]} of ${step[1]}`}, attempt ${attempt} of ${limit}.`,
   failure: (why: string): string => `Problem with the last result: ${why}`,
+  ledBy: (phase: string, verdict: string | undefined, reason: string | undefined, visit: number): string =>
+    `${visit === 1 ? 'This phase follows' : `This is visit ${visit} of this phase. It follows`} the phase "${phase}"${verdict === undefined ? '' : `, whose verdict was "${verdict}"`}${reason === undefined ? '.' : `:\n${reason}`}`,
+  previousArtifact: (path: string): string => `The result of the last visit is now in the file ${path}.`,
   artifact: (target: string, demands: readonly string[]): string =>
     `Write the result of this phase to the file ${target}${demands.length === 0 ? '.' : `:\n${demands.map((one) => `- ${one}`).join('\n')}`}`,
   minBytes: (least: number): string => `it must have at least ${counted(least, 'byte')}`,

@@ -1,5 +1,5 @@
 import { END } from './definition-limits.ts'
-import type { ArtifactSeen } from './observation.ts'
+import type { ArtifactSeen, Verdict } from './observation.ts'
 import { isResumableOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, isInStep } from './position.ts'
@@ -60,7 +60,10 @@ export function resumeState(
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }
   // The verdict that ended the run still exists and would end it again, so the phase is entered again.
-  if (state.outcome === 'failed' && endsOn(seen.artifact, phase)) return enter(resumed, phase, seen.nowMs)
+  if (state.outcome === 'failed' && seen.artifact.kind === 'valid' && endsOn(seen.artifact.verdict, phase)) {
+    const { verdict, reason } = seen.artifact
+    return enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason })
+  }
   const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   return {
@@ -76,8 +79,8 @@ function sessionsAfter(state: WorkflowState, who: Resumer): Resumer {
   return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
 }
 
-function endsOn(artifact: ArtifactSeen, { next }: Phase): boolean {
-  return artifact.kind === 'valid' && artifact.verdict === 'fail' && next.fail === END
+function endsOn(verdict: Verdict | undefined, { next }: Phase): boolean {
+  return verdict === 'fail' && next.fail === END
 }
 
 /**

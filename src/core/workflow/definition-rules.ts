@@ -16,8 +16,9 @@ export interface DefinitionFinding {
 /** Every broken rule and every warning. */
 export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
+  const makers = phasesWithArtifact(file)
   const faults = [
-    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids)),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, makers)),
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
@@ -26,7 +27,17 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>): DefinitionFinding[] {
+/** The ids of the phases that have an artifact. */
+export function phasesWithArtifact({ phases }: DefinitionFile): Set<string> {
+  return new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
+}
+
+function phaseFaults(
+  phase: PhaseFile,
+  index: number,
+  ids: ReadonlySet<string>,
+  makers: ReadonlySet<string>,
+): DefinitionFinding[] {
   const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
     found.push({ path: ['phases', index, ...path], detail })
@@ -53,7 +64,7 @@ function phaseFaults(phase: PhaseFile, index: number, ids: ReadonlySet<string>):
     if (value !== undefined && !isInsidePath(value)) fault([name], RULE_TEXT.promptPath(value))
   }
   for (const name of ['prompt', 'step_prompt'] as const) {
-    for (const unknown of unknownPlaceholders(phase[name] ?? '')) fault([name], RULE_TEXT.placeholder(unknown))
+    for (const unknown of unknownPlaceholders(phase[name] ?? '', makers)) fault([name], RULE_TEXT.placeholder(unknown))
   }
   for (const one of phase.check?.json_schema === undefined ? [] : schemaFaults(phase.check.json_schema)) {
     fault(['check', 'json_schema', ...one.path], schemaFaultText(one))

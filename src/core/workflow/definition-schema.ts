@@ -40,6 +40,11 @@ const ways = z.strictObject({
   pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
   fail: text(`The next phase after a fail: its id, or "${END}".`, 60),
   verdict: pointer('JSON pointer to the verdict in the artifact: a boolean, or "pass" or "fail".'),
+  reason: z.optional(
+    pointer(
+      'JSON pointer to the reason for the verdict in the artifact. The next phase is told, if this one led back to it.',
+    ),
+  ),
 })
 
 const stepSource = z.strictObject({

@@ -1,7 +1,7 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
-import type { Effect, Observation, StepResultSeen } from './observation.ts'
+import type { Effect, Observation, StepResultSeen, Verdict } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, stepArchiveName, where } from './position.ts'
@@ -39,7 +39,7 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
   // An artifact from before the phase was entered counts: so a run continues after a crash.
   if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid') {
-    return pass(state, phase, seen.artifact.verdict, seen.nowMs)
+    return pass(state, phase, seen.artifact, seen.nowMs)
   }
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
   if (state.currentStep < state.totalSteps) return advanceStep(state, phase, seen)
@@ -134,8 +134,8 @@ function nextStep(state: WorkflowState, lastFailure: string | undefined): Workfl
 
 function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   // Without an artifact the phase is done after its steps.
-  if (phase.artifact === undefined) return pass(state, phase, undefined, seen.nowMs)
-  if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact.verdict, seen.nowMs)
+  if (phase.artifact === undefined) return pass(state, phase, {}, seen.nowMs)
+  if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact, seen.nowMs)
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
   if (!state.prompted) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
@@ -152,7 +152,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   const goingOn = { ...counted, skips: state.skips + 1 }
   const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
   // A missing or invalid artifact has no verdict, which counts as a failing one.
-  return pass(warned, phase, phase.next.verdict === undefined ? undefined : 'fail', seen.nowMs)
+  return pass(warned, phase, phase.next.verdict === undefined ? {} : { verdict: 'fail', reason: why }, seen.nowMs)
 }
 
 /** Gives out a prompt that shows `lastFailure`. */
@@ -163,7 +163,9 @@ function prompt(
   lastFailure = state.lastFailure,
 ): Advance {
   if (!seen.mayPrompt) return only(state, 'wait')
-  const asked = withTransition({ ...state, lastFailure }, { event: 'prompt', ...where(state) }, seen.nowMs)
+  const previousArtifact = state.begun ? state.previousArtifact : seen.previousArtifact
+  const due = { ...state, lastFailure, previousArtifact }
+  const asked = withTransition(due, { event: 'prompt', ...where(state) }, seen.nowMs)
   return {
     state: { ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
     command: { kind: 'prompt' },
@@ -171,12 +173,22 @@ function prompt(
   }
 }
 
-function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | undefined, nowMs: number): Advance {
+/** The verdict of a phase that is over, and the reason for it. */
+interface Judged {
+  readonly verdict?: Verdict | undefined
+  readonly reason?: string | undefined
+}
+
+function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, nowMs: number): Advance {
   const failed = verdict === 'fail'
   const target = failed ? phase.next.fail : phase.next.pass
+  const passed = withTransition(
+    state,
+    { event: failed ? 'fail' : 'pass', phase: phase.id, ...(reason !== undefined && { detail: reason }) },
+    nowMs,
+  )
   if (target === END) {
     const outcome = failed ? 'failed' : 'completed'
-    const passed = withTransition(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
     const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
     return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
   }
@@ -187,8 +199,7 @@ function pass(state: WorkflowState, phase: Phase, verdict: 'pass' | 'fail' | und
     const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
     return only(end(state, 'failed', nowMs, why), 'finish')
   }
-  const passed = withTransition(state, { event: failed ? 'fail' : 'pass', phase: phase.id }, nowMs)
-  return only(enter(passed, next, nowMs), 'observe')
+  return only(enter(passed, next, nowMs, { phase: phase.id, verdict, reason }), 'observe')
 }
 
 function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {

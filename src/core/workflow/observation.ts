@@ -1,11 +1,14 @@
 /** The observations of a driver in a task folder, and its effects there, as data for the machine. */
 
+/** The verdict of an artifact: it decides which phase follows. */
+export type Verdict = 'pass' | 'fail'
+
 /** The artifact of the current phase. */
 export type ArtifactSeen =
   | { readonly kind: 'absent' }
   | { readonly kind: 'invalid'; readonly why: string }
-  /** `verdict` is the value at the pointer of `next`; undefined if the phase has none. */
-  | { readonly kind: 'valid'; readonly verdict?: 'pass' | 'fail' | undefined }
+  /** `verdict` and `reason` are the values at the pointers of `next`; undefined if the phase has none. */
+  | { readonly kind: 'valid'; readonly verdict?: Verdict | undefined; readonly reason?: string | undefined }
 
 /** The result of the current attempt at the current step. */
 export type StepResultSeen =
@@ -25,6 +28,8 @@ export interface Observation {
   readonly stepResult: StepResultSeen
   /** Undefined unless the steps are still unknown. */
   readonly steps: StepsSeen | undefined
+  /** The archived artifact of the phase's last visit, as a path in the task folder; undefined if there is none. */
+  readonly previousArtifact?: string | undefined
   /** True if the agent with the prompt has stopped, so that a missing result counts as a failed attempt. */
   readonly returned: boolean
   /** True if a prompt may be given out. It is false for a driver that only reconciles. */

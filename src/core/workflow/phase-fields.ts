@@ -1,4 +1,5 @@
 import { isJsonObject } from '../json-object.ts'
+import { cut, stripControl } from '../text.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { isArtifactPath, isPhaseId, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'
@@ -64,6 +65,8 @@ const NEXT_FIELDS = {
   fail: { key: 'fail', read: text },
   /** A JSON pointer into the artifact; undefined if pass and fail are the same. */
   verdict: { key: 'verdict', read: optional(text) },
+  /** A JSON pointer to the reason for the verdict. */
+  reason: { key: 'reason', read: optional(text) },
 }
 
 /** The steps of a phase: listed in the definition, or taken from an earlier artifact. */
@@ -100,6 +103,7 @@ export const PHASE_FIELDS = {
   next: field('next', objectOf(NEXT_FIELDS), ({ written: { next }, targets }) => ({
     ...targets,
     verdict: typeof next === 'object' ? next.verdict : undefined,
+    reason: typeof next === 'object' ? next.reason : undefined,
   })),
   maxVisits: field(
     'max_visits',
@@ -134,4 +138,15 @@ export const readPhase: Reader<Phase> = (held) => {
 /** A step as a prompt shows it: a text as it is, anything else as JSON. */
 export function stepAsText(step: unknown): string {
   return typeof step === 'string' ? step : JSON.stringify(step)
+}
+
+/** The maximum length of the reason for a verdict, in characters. */
+const REASON_LENGTH = 2000
+
+/** The reason for a verdict as a prompt shows it; undefined for an empty one. A list has one line for each entry. */
+export function reasonText(reason: unknown): string | undefined {
+  if (reason === undefined || reason === null) return undefined
+  const lines = Array.isArray(reason) ? reason.map((one) => `- ${stepAsText(one)}`) : [stepAsText(reason)]
+  const text = cut(stripControl(lines.join('\n')).trim(), REASON_LENGTH)
+  return text === '' ? undefined : text
 }

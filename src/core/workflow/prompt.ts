@@ -12,13 +12,20 @@ export const PROMPT_LIMIT = 60_000
 /** The placeholders of templates. */
 export const PLACEHOLDERS = [
   ...['workflow', 'task', 'task_folder', 'phase', 'visit', 'attempt', 'max_attempts'],
-  ...['artifact', 'step', 'step_number', 'total_steps', 'failure'],
+  ...['artifact', 'previous_artifact', 'verdict', 'step', 'step_number', 'total_steps', 'failure'],
 ] as const
 
-/** The unknown placeholders in a template. */
-export function unknownPlaceholders(template: string): string[] {
+/** What begins the placeholder of another phase's artifact: `{{artifact:PHASE}}`. */
+const ARTIFACT_OF = 'artifact:'
+
+/** The unknown placeholders in a template. `makers`: the phases that have an artifact. */
+export function unknownPlaceholders(template: string, makers: ReadonlySet<string>): string[] {
   const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => String(match[1]))
-  return [...new Set(names)].filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name))
+  const isKnown = (name: string): boolean =>
+    name.startsWith(ARTIFACT_OF)
+      ? makers.has(name.slice(ARTIFACT_OF.length))
+      : (PLACEHOLDERS as readonly string[]).includes(name)
+  return [...new Set(names)].filter((name) => !isKnown(name))
 }
 
 /** A prompt that is due. Steps and attempts count from 1. */
@@ -59,7 +66,9 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
     visit: String(visitsOf(state, phase.id)),
     attempt: String(attempt),
     max_attempts: String(limit),
-    artifact: phase.artifact === undefined ? '' : `${place.folder}/${phase.artifact}`,
+    artifact: pathOf(place, phase.artifact),
+    previous_artifact: pathOf(place, state.previousArtifact),
+    verdict: state.ledBy?.reason ?? state.ledBy?.verdict ?? '',
     step: inStep ? stepText(state, state.currentStep) : '',
     step_number: inStep ? String(state.currentStep + 1) : '',
     total_steps: String(state.totalSteps),
@@ -76,7 +85,8 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
       attempt,
       limit,
     ),
-    fill(template, values).trim(),
+    fill(template, { ...artifactValues(state, place), ...values }).trim(),
+    ...entryReasons(state, place),
     ...(state.lastFailure === undefined ? [] : [PROMPT_TEXT.failure(oneLine(state.lastFailure, 1000))]),
     inStep ? PROMPT_TEXT.stepResult(target) : PROMPT_TEXT.artifact(target, demands(phase)),
     PROMPT_TEXT.next,
@@ -91,6 +101,28 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
     model: phase.model,
     artifact,
   }
+}
+
+/** Why the phase was entered again, and where its last artifact lies now. A reason is told at the first visit too. */
+function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
+  const { ledBy, previousArtifact } = state
+  const visit = visitsOf(state, state.phase)
+  if (visit === 1 && ledBy?.reason === undefined) return []
+  return [
+    ...(ledBy === undefined ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
+    ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(place, previousArtifact))]),
+  ]
+}
+
+/** The paths of all artifacts, for `{{artifact:PHASE}}`. */
+function artifactValues({ definition }: WorkflowState, place: TaskPlace): Record<string, string> {
+  return Object.fromEntries(
+    definition.phases.map(({ id, artifact }) => [`${ARTIFACT_OF}${id}`, pathOf(place, artifact)]),
+  )
+}
+
+function pathOf({ folder }: TaskPlace, artifact: string | undefined): string {
+  return artifact === undefined ? '' : `${folder}/${artifact}`
 }
 
 /** The template with its values. A placeholder inside a value stays as it is. */

@@ -2,7 +2,7 @@ import { isJsonObject } from '../json-object.ts'
 import { fromIso, toIso } from '../time.ts'
 import { type Definition, readDefinition } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
-import { count, flag, listOf, type Reader, text, WRONG } from './fields.ts'
+import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, WRONG } from './fields.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from './history.ts'
 import { RUN_OUTCOMES } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
@@ -71,6 +71,20 @@ const COUNTS = plain((held) =>
 
 const TEXTS = plain(listOf(text))
 
+/** The kinds of fields that state files of earlier versions lack. */
+const LATER_TEXT = orNull(plain(optional(text)))
+const LED_BY = orNull(
+  plain(
+    optional(
+      objectOf({
+        phase: { key: 'phase', read: text },
+        verdict: { key: 'verdict', read: optional(oneOf('pass', 'fail')) },
+        reason: { key: 'reason', read: optional(text) },
+      }),
+    ),
+  ),
+)
+
 /** The history. Unreadable entries are left out. */
 const HISTORY: Kind<readonly HistoryEntry[]> = {
   read: (held) => (Array.isArray(held) ? held.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
@@ -109,6 +123,10 @@ export const STATE_FIELDS = {
   /** True after the first prompt of this visit. */
   begun: ofVisit('begun', FLAG, () => false),
   lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
+  /** The phase that led here, with its verdict and the reason for it; undefined for the first phase. */
+  ledBy: ofVisit('led_by', LED_BY, () => undefined),
+  /** The archived artifact of the phase's last visit, as a path in the task folder. */
+  previousArtifact: ofVisit('previous_artifact', LATER_TEXT, () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
   parentSession: given('parent_session_id', orNull(TEXT)),
   hostSession: given('host_session', orNull(TEXT)),

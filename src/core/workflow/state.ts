@@ -57,11 +57,16 @@ export function withTransition(state: WorkflowState, transition: Transition, now
   return { ...state, sequence, history, updatedMs: nowMs }
 }
 
-/** The state after entering a phase: all fields of a visit are reset. */
-export function enter(state: WorkflowState, phase: Phase, nowMs: number): WorkflowState {
+/** The state after entering a phase: all fields of a visit are reset. `ledBy`: the phase that led there. */
+export function enter(
+  state: WorkflowState,
+  phase: Phase,
+  nowMs: number,
+  ledBy?: WorkflowState['ledBy'],
+): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
   const visits = { ...state.visits, [phase.id]: visit }
-  const entered = { ...state, ...visitValues(phase, visit), visits }
+  const entered = { ...state, ...visitValues(phase, visit), visits, ledBy }
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 

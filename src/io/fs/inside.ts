@@ -73,10 +73,19 @@ export function makeFoldersInside(folder: string, relative: string): string {
 
 /** Moves a file to `name` in `folder`, or to the next free name like it: no file is overwritten. */
 export function moveToFree(source: string, folder: string, name: string): void {
+  let number = 1
+  while (kindAt(path.join(folder, numbered(name, number))) !== undefined) number += 1
+  fs.renameSync(source, path.join(folder, numbered(name, number)))
+}
+
+/** The name of the last file that `moveToFree` moved to `name` in `folder`; undefined if there is none. */
+export function lastNamed(folder: string, name: string): string | undefined {
+  let number = 0
+  while (kindAt(path.join(folder, numbered(name, number + 1))) !== undefined) number += 1
+  return number === 0 ? undefined : numbered(name, number)
+}
+
+function numbered(name: string, number: number): string {
   const extension = path.extname(name)
-  const stem = name.slice(0, name.length - extension.length)
-  let target = path.join(folder, name)
-  for (let number = 2; kindAt(target) !== undefined; number++)
-    target = path.join(folder, `${stem}.${number}${extension}`)
-  fs.renameSync(source, target)
+  return number === 1 ? name : `${name.slice(0, name.length - extension.length)}.${number}${extension}`
 }

@@ -5,12 +5,12 @@ import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../../core/workflow/observation.ts'
-import { type Phase, stepAsText } from '../../core/workflow/phase-fields.ts'
+import { type Phase, reasonText, stepAsText } from '../../core/workflow/phase-fields.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
 import { currentPhase, isInStep, stepArchiveName } from '../../core/workflow/position.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
+import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
 
 /** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
 
@@ -50,7 +50,20 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
       !state.stepsKnown && phase.steps?.kind === 'from'
         ? seeSteps(folder, phase.steps.artifact, phase.steps.pointer)
         : undefined,
+    previousArtifact:
+      state.begun || phase.artifact === undefined ? undefined : previousArtifact(folder, state, phase.artifact),
   }
+}
+
+/** The archived artifact of the phase's last visit. Its name may have a number: no file is overwritten. */
+function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
+  const name = archivedName(visitsOf(state, state.phase) - 1, artifact)
+  const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
+  return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
+}
+
+function archivedName(visit: number, artifact: string): string {
+  return `${visit}-${path.basename(artifact)}`
 }
 
 function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
@@ -66,8 +79,9 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
   if (breach !== undefined) return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected))
   if (next.verdict === undefined) return { kind: 'valid' }
   const verdict = resolvePointer(json.value, next.verdict)
-  if (verdict === true || verdict === 'pass') return { kind: 'valid', verdict: 'pass' }
-  if (verdict === false || verdict === 'fail') return { kind: 'valid', verdict: 'fail' }
+  const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
+  if (verdict === true || verdict === 'pass') return { kind: 'valid', verdict: 'pass', reason }
+  if (verdict === false || verdict === 'fail') return { kind: 'valid', verdict: 'fail', reason }
   return invalid(WORKFLOW_TEXT.noVerdict(name, next.verdict))
 }
 
@@ -153,6 +167,6 @@ export function applyEffect(folder: string, effect: Effect): void {
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const relative = isStep ? stepFolder(effect.phase, effect.visit) : `${ARTIFACTS_FOLDER}/${effect.phase}`
   const target = makeFoldersInside(folder, relative)
-  const name = isStep ? effect.name : `${effect.visit}-${path.basename(effect.artifact)}`
+  const name = isStep ? effect.name : archivedName(effect.visit, effect.artifact)
   moveToFree(path.join(folder, source), target, name)
 }
