@@ -69,8 +69,7 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
   if (invocation.command === 'workflow status' && invocation.options.watch) {
     const { watchStatus } = await import('./commands/workflow/status-watch.ts')
     const [task] = invocation.arguments
-    await watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout, TERM) })
-    return 0
+    return watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout, TERM) })
   }
   const result = await resultOf(invocation, context, paint)
   printResult(result, options, stdout)

@@ -13,6 +13,9 @@ First steps:
 With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
 Without the hook, ask for each prompt: \`postflight workflow next 259 --json\`.`
 
+const EXIT_CODES = `
+Exit code: 0 while the run goes on and after it was completed; 1 if it was stopped, stalled, failed or was aborted.`
+
 /** Adds the commands about workflows. */
 export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program
@@ -62,19 +65,21 @@ export function addWorkflowCommands(program: Program, run: Run): void {
       example(
         'workflow status',
         'workflow status 259 --watch',
-        'workflow status 259 --watch --quiet && echo it has ended',
+        'workflow status 259 --watch --quiet && echo it was completed',
       ),
     )
+    .addHelpText('after', `${EXIT_CODES}\nFor several runs: 1 if that is so for one of them, or if one cannot be read.`)
     .action((name, options) => run({ command: 'workflow status', arguments: [name], options }))
   workflow
     .command('next')
     .description('check the results of the last prompt, and print the next one')
     .argument(...task)
     .addHelpText('after', example('workflow next 259', 'workflow next 259 --json'))
+    .addHelpText('after', EXIT_CODES)
     .action((name) => run({ command: 'workflow next', arguments: [name], options: {} }))
   workflow
     .command('stop')
-    .description('stop a run after its current phase; resume continues it')
+    .description('stop a run after the step or phase in work; resume continues it')
     .argument(...task)
     .addHelpText('after', example('workflow stop 259'))
     .action((name) => run({ command: 'workflow stop', arguments: [name], options: {} }))

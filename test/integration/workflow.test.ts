@@ -19,8 +19,10 @@ async function started(definition: object | string, slug = 'flow'): Promise<Proj
 
 async function next(project: Project): Promise<JsonDocument> {
   const run = await project.cli(['workflow', 'next', '7', '--json'])
-  expect(run.status, run.stderr).toBe(0)
-  return run.json()
+  const document = run.json()
+  const isNegative = document.command === 'finish' && document.outcome !== 'completed'
+  expect(run.status, run.stderr).toBe(isNegative ? 1 : 0)
+  return document
 }
 
 const one = (more: object = {}): object => ({
@@ -385,7 +387,7 @@ describe('bad input', () => {
       expect(run).toMatchObject({ status: 65, stderr: expect.stringMatching(said) })
       expect(run.stderr.trim().split('\n')).toHaveLength(1)
     }
-    expect((await project.cli(['workflow', 'status'])).status).toBe(0)
+    expect((await project.cli(['workflow', 'status'])).status).toBe(1)
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(spoilt)
   })
 
@@ -468,6 +470,30 @@ describe('stop, resume, abort', () => {
       { id: 'b', prompt: 'p', artifact: 'b.txt' },
     ],
   }
+
+  it('stop of a run that has ended says so, and changes nothing', async () => {
+    const project = await started(one())
+    project.write(`${IN_TASK}/out.txt`, 'x')
+    await next(project)
+    const before = project.read(`${IN_TASK}/workflow/state.json`)
+    const run = await project.cli(['workflow', 'stop', '7'])
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (completed)') })
+    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(before)
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain('already ended')
+  })
+
+  it('the exit codes of status and next follow the outcome', async () => {
+    const project = await started(one())
+    const codes = async () =>
+      Promise.all(
+        [['status', '7'], ['status'], ['next', '7']].map(
+          async (words) => (await project.cli(['workflow', ...words])).status,
+        ),
+      )
+    expect(await codes()).toEqual([0, 0, 0])
+    await project.cli(['workflow', 'abort', '7'])
+    expect(await codes()).toEqual([1, 1, 1])
+  })
 
   it('stop lets the current phase finish, and resume continues after it', async () => {
     const project = await started(two)

@@ -19,13 +19,14 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
       max_attempts: fc.option(limit, { nil: undefined }),
       max_visits: fc.option(limit, { nil: undefined }),
       max_step_attempts: fc.option(limit, { nil: undefined }),
+      max_skips: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }),
       on_exhausted: fc.constantFrom('skip', 'stop', undefined),
       steps: fc.array(fc.constantFrom('one', 'two'), { maxLength: 3 }),
       next: fc.option(fc.oneof(target, fc.record({ pass: target, fail: target, verdict: fc.constant('/ok') })), {
         nil: undefined,
       }),
     })
-    .map(({ shape, steps, max_step_attempts, on_exhausted, next, ...rest }) => {
+    .map(({ shape, steps, max_step_attempts, max_skips, on_exhausted, next, ...rest }) => {
       const hasArtifact = shape !== 'steps'
       const hasSteps = shape !== 'artifact'
       // A phase without an artifact needs a step.
@@ -38,6 +39,7 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
         ...(hasSteps && {
           steps: shape === 'taken' ? { from: 'a.json', pointer: '/steps' } : list,
           max_step_attempts,
+          max_skips,
           on_exhausted,
         }),
         next: typeof next === 'object' && !hasArtifact ? next.pass : next,

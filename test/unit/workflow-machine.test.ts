@@ -33,14 +33,16 @@ describe('a stop request', () => {
     expect(advance(running, seeing({ artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })
 
-  it('stops the run after its phase, and the next phase is not entered', () => {
+  it('stops the run after its phase, before the next one begins', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
     const running = requestStop(advance(begin(...two), seeing()).state, NOW)
-    const { state, command } = advance(running, seeing({ artifact: { kind: 'valid' } }))
+    const { state, command } = advance(advance(running, seeing({ artifact: { kind: 'valid' } })).state, seeing())
     expect(command.kind).toBe('finish')
-    expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'a', stopRequestedMs: undefined })
-    const resumed = resumeState(state, NO_SESSIONS, seeing())
-    expect(advance(resumed, seeing({ artifact: { kind: 'valid' } })).state).toMatchObject({ active: true, phase: 'b' })
+    expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'b', stopRequestedMs: undefined })
+    // The first phase is done.
+    expect(phaseStandings(state)).toEqual(['done', 'waiting'])
+    const resumed = advance(resumeState(state, NO_SESSIONS, seeing()), seeing())
+    expect(resumed.state).toMatchObject({ active: true, phase: 'b', prompted: true, visits: { a: 1, b: 1 } })
   })
 })
 

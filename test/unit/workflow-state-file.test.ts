@@ -23,7 +23,7 @@ function busyState(): WorkflowState {
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
 /** The keys that state files of earlier versions lack. */
-const LATER_KEYS = ['led_by', 'previous_artifact']
+const LATER_KEYS = ['led_by', 'previous_artifact', 'phase_skips']
 
 describe('a state file', () => {
   it('is read as it was written', () => {
@@ -69,7 +69,15 @@ describe('a state file', () => {
       `${JSON.stringify({
         ...{ version: 1, name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
         ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
-        ...{ skips: 0, prompts: 0, sequence: 2, visits: { a: 1 }, visits_granted: 0, steps_known: true },
+        ...{
+          skips: 0,
+          phase_skips: 0,
+          prompts: 0,
+          sequence: 2,
+          visits: { a: 1 },
+          visits_granted: 0,
+          steps_known: true,
+        },
         taken_steps: null,
         history: [
           { n: 1, time, event: 'start', phase: 'a' },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import type { HistoryEntry } from '../../src/core/workflow/history.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
+import { phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
 import { stepText } from '../../src/core/workflow/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
@@ -178,7 +179,8 @@ describe('steps listed in the definition', () => {
     const says = (summary?: string): Partial<Observation> =>
       stepResult({ kind: 'result', success: false, archived: false, ...(summary !== undefined && { summary }) })
     const cut = stepResult({ kind: 'invalid', why: 'no JSON', archived: false })
-    const { told, state } = play(begin(two), {}, {}, says('no luck'), {}, says(), {}, cut, {}, {}, {})
+    const three = { ...two, steps: [...two.steps, 'z'] }
+    const { told, state } = play(begin(three), {}, {}, says('no luck'), {}, says(), {}, cut, {}, {}, {}, DONE, {})
     expect(told).toEqual([
       'observe',
       'prompt | prompt a 1 1 1',
@@ -189,9 +191,43 @@ describe('steps listed in the definition', () => {
       'observe | step-failed a 1 2 1 no JSON | archive-step a 1 2-1.json',
       'prompt | prompt a 1 2 2',
       'observe | step-failed a 1 2 2 step-result.json is missing | step-skipped a 1 2 2 step-result.json is missing',
+      'prompt | prompt a 1 3 1',
+      'observe | step-done a 1 3 1 | archive-step a 1 3-1.json',
       'finish | pass a | end a completed 2 steps or artifacts were skipped (`postflight workflow history` says which)',
     ])
     expect(state.skips).toBe(2)
+  })
+
+  it('fail the run if all of them failed: then nothing was done', () => {
+    const { told, state } = play(begin({ ...two, max_skips: 5 }, B), {}, {}, {}, {}, {}, {}, {}, {}, {})
+    expect(told.at(-1)).toBe(
+      'finish | step-failed a 1 2 2 step-result.json is missing | end a failed all 2 steps failed; step 2 failed 2 times, most recently: step-result.json is missing',
+    )
+    // A resumed run tries the last one again.
+    const resumed = play(resumeState(state, NO_SESSIONS, seeing()), {}, DONE, {})
+    expect(resumed.told).toEqual([
+      'prompt | prompt a 1 2 3',
+      'observe | step-done a 1 2 3 | archive-step a 1 2-3.json',
+      'observe | pass a | enter b 1',
+    ])
+    const single = { id: 'a', steps: ['x'], max_step_attempts: 1 }
+    expect(play(begin(single), {}, {}, {}).state.why).toBe('step 1 failed once: step-result.json is missing')
+  })
+
+  it.each([
+    [0, 1, '1 of 3 steps failed, more than max_skips allows; step 1 failed once: step-result.json is missing'],
+    [1, 2, '2 of 3 steps failed, more than max_skips allows; step 2 failed once: step-result.json is missing'],
+  ])('fail the run if more than max_skips %i of them failed', (max_skips, failures, why) => {
+    const phase = { id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 1, max_skips }
+    const { state } = play(begin(phase), {}, ...Array.from({ length: failures }, () => [{}, {}]).flat())
+    expect(state).toMatchObject({ active: false, outcome: 'failed', why, skips: max_skips })
+  })
+
+  it('count the skips of each visit anew', () => {
+    const phase = { id: 'a', steps: ['x', 'y'], max_step_attempts: 1, max_skips: 1, next: 'a', max_visits: 2 }
+    const visit = [{}, {}, {}, {}, DONE, {}]
+    const { state } = play(begin(phase), ...visit, {}, ...visit)
+    expect(state).toMatchObject({ skips: 2, phaseSkips: 1, why: expect.stringContaining('already entered 2 times') })
   })
 
   it('end the run after their last attempt, with `on_exhausted: stop`', () => {
@@ -205,11 +241,11 @@ describe('steps listed in the definition', () => {
   })
 
   it('begin without the failure of the previous step; only the prompt after the last step tells it', () => {
-    const once = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 1 }
-    const first = play(begin(once), {}, {}, {}).state
-    expect(first).toMatchObject({ currentStep: 1, lastFailure: undefined })
+    const once = { id: 'a', artifact: 'a.json', steps: ['v', 'x', 'y'], max_step_attempts: 1 }
+    const first = play(begin(once), {}, {}, DONE, {}, {}).state
+    expect(first).toMatchObject({ currentStep: 2, lastFailure: undefined })
     const second = play(first, {}, {}).state
-    expect(second).toMatchObject({ currentStep: 2, lastFailure: 'step-result.json is missing' })
+    expect(second).toMatchObject({ currentStep: 3, lastFailure: 'step-result.json is missing' })
     expect(play(second, {}).state).toMatchObject({ prompted: true, lastFailure: 'step-result.json is missing' })
   })
 
@@ -286,7 +322,33 @@ describe('the commands of a person', () => {
 
   it('stop the run between two phases', () => {
     expect(play(requestStop(begin(A), NOW), {}).told).toEqual(['finish | end a stopped'])
-    expect(play(requestStop(play(begin(A, B), {}).state, NOW), VALID).told).toEqual(['finish | end a stopped'])
+    expect(play(requestStop(play(begin(A, B), {}).state, NOW), VALID, {}).told).toEqual([
+      'observe | pass a | enter b 1',
+      'finish | end b stopped',
+    ])
+  })
+
+  it('stop the run after the step in work and its attempts, before the next step or the artifact', () => {
+    const phase = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 2 }
+    const asked = (state: WorkflowState): WorkflowState => requestStop(state, NOW)
+    expect(play(asked(play(begin(phase), {}, {}).state), AWAY, {}, {}, DONE, AWAY).told).toEqual([
+      'wait',
+      'observe | step-failed a 1 1 1 step-result.json is missing',
+      'prompt | prompt a 1 1 2',
+      'observe | step-done a 1 1 2 | archive-step a 1 1-2.json',
+      'finish | end a stopped',
+    ])
+    const last = asked(play(begin(phase), {}, {}, DONE, {}).state)
+    const { told, state } = play(last, DONE, AWAY)
+    expect(told.at(-1)).toBe('finish | end a stopped')
+    expect(play(resumeState(state, NO_SESSIONS, seeing()), {}).told).toEqual(['prompt | prompt a 1 1'])
+  })
+
+  it('stop the run after the last step of a phase without an artifact, which is then done', () => {
+    const phase = { id: 'a', steps: ['x'] }
+    const { told, state } = play(requestStop(play(begin(phase, B), {}, {}).state, NOW), DONE, {}, {})
+    expect(told.at(-1)).toBe('finish | end b stopped')
+    expect(phaseStandings(state)).toEqual(['done', 'waiting'])
   })
 
   it('resume a stalled run with more attempts, but no more visits', () => {

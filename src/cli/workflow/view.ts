@@ -15,6 +15,11 @@ import type { Painter } from '../report.ts'
 
 /** A run as `status` and `history` print it. */
 
+/** The exit code for a run: 0 while it runs and after it was completed, 1 for every other outcome. */
+export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
+  return active || outcome === 'completed' ? 0 : 1
+}
+
 /** The run as the document of `--json`. */
 export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
   const standings = phaseStandings(state)
@@ -64,7 +69,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     state.active
       ? state.stopRequestedMs === undefined
         ? STATUS_TEXT.running
-        : STATUS_TEXT.stopping
+        : STATUS_TEXT.stopping(isInStep(state))
       : (state.outcome ?? ''),
     STATUS_TEXT.prompts(state.prompts, promptBound(state.definition)),
     STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),

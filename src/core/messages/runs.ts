@@ -17,6 +17,10 @@ export const WORKFLOW_TEXT = {
   stepSaysFailed: 'step-result.json says that the step failed',
   stepExhausted: (step: number, attempts: number, why: string): string =>
     `step ${step} failed ${times(attempts)}${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
+  tooManyFailed: (failed: number, total: number, last: string): string =>
+    total === 1
+      ? last
+      : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>

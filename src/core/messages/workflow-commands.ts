@@ -7,7 +7,8 @@ import { definitionSize } from './runs.ts'
 export const STATUS_TEXT = {
   noRuns: 'no workflows here',
   running: 'running',
-  stopping: 'stopping after this phase',
+  stopping: (inStep: boolean): string => `stopping after this ${inStep ? 'step' : 'phase'}`,
+  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
   prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
   lastChange: (age: string): string => `last change ${age} ago`,
   advisory: 'advisory',

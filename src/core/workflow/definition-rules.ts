@@ -52,7 +52,7 @@ function phaseFaults(
   if (lacks('artifact') && Array.isArray(phase.steps) && phase.steps.length === 0) fault(['steps'], RULE_TEXT.noSteps)
   if (lacks('steps')) {
     if (lacks('prompt', 'prompt_file')) fault([], RULE_TEXT.noPrompt)
-    for (const name of ['step_prompt', 'step_prompt_file', 'max_step_attempts', 'on_exhausted'] as const) {
+    for (const name of ['step_prompt', 'step_prompt_file', 'max_step_attempts', 'max_skips', 'on_exhausted'] as const) {
       if (phase[name] !== undefined) fault([name], RULE_TEXT.needsSteps(name))
     }
   }

@@ -82,6 +82,12 @@ const phase = z.strictObject({
   step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
+  max_skips: z.optional(
+    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)).register(z.globalRegistry, {
+      description:
+        'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
+    }),
+  ),
   on_exhausted: z.optional(
     z.enum(['skip', 'stop']).register(z.globalRegistry, {
       description: 'After the last attempt at a step failed: skip the step (the default), or stop the workflow.',

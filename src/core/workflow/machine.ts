@@ -4,7 +4,7 @@ import { END } from './definition-limits.ts'
 import type { Effect, Observation, StepResultSeen, Verdict } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
-import { currentPhase, stepArchiveName, where } from './position.ts'
+import { currentPhase, isInStep, stepArchiveName, where } from './position.ts'
 import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /**
@@ -110,13 +110,21 @@ function stepFailed(
     const again = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
     return { state: again, command: { kind: 'observe' }, effects }
   }
-  if (phase.onExhausted === 'stop') {
-    const text = WORKFLOW_TEXT.stepExhausted(state.currentStep + 1, attempts, why)
+  const isTooMany = givesUpTooMany(state, phase)
+  if (phase.onExhausted === 'stop' || isTooMany) {
+    const last = WORKFLOW_TEXT.stepExhausted(state.currentStep + 1, attempts, why)
+    const text = isTooMany ? WORKFLOW_TEXT.tooManyFailed(state.phaseSkips + 1, state.totalSteps, last) : last
     const spent = { ...failed, stepAttempts: attempts, prompted: false, lastFailure: why }
     return { state: end(spent, 'failed', seen.nowMs, text), command: { kind: 'finish' }, effects }
   }
   const skipped = withTransition(failed, { event: 'step-skipped', ...where(state), detail: why }, seen.nowMs)
-  return { state: { ...nextStep(skipped, why), skips: state.skips + 1 }, command: { kind: 'observe' }, effects }
+  const goingOn = { ...nextStep(skipped, why), skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 }
+  return { state: goingOn, command: { kind: 'observe' }, effects }
+}
+
+/** True if the phase would give up more steps than it may, or all of them: then nothing of it was done. */
+function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
+  return phaseSkips + 1 === totalSteps || (maxSkips !== undefined && phaseSkips >= maxSkips)
 }
 
 function nextStep(state: WorkflowState, lastFailure: string | undefined): WorkflowState {
@@ -155,13 +163,15 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   return pass(warned, phase, phase.next.verdict === undefined ? {} : { verdict: 'fail', reason: why }, seen.nowMs)
 }
 
-/** Gives out a prompt that shows `lastFailure`. */
+/** Gives out a prompt that shows `lastFailure`; or stops, if that was requested and this would begin another piece of work. */
 function prompt(
   state: WorkflowState,
   seen: Observation,
   effects: readonly Effect[],
   lastFailure = state.lastFailure,
 ): Advance {
+  const isAnother = (isInStep(state) ? state.stepAttempts : state.phaseAttempts) === 0
+  if (state.stopRequestedMs !== undefined && isAnother) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const previousArtifact = state.begun ? state.previousArtifact : seen.previousArtifact
   const due = { ...state, lastFailure, previousArtifact }
@@ -192,8 +202,6 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, n
     const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
     return only(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
   }
-  // The run stays in this phase, and its artifact lets a resumed run continue from here.
-  if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', nowMs), 'finish')
   const next = findPhase(state.definition, target)
   if (next === undefined || visitsOf(state, target) >= next.maxVisits + state.visitsGranted) {
     const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))

@@ -3,7 +3,7 @@ import { cut, stripControl } from '../text.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { isArtifactPath, isPhaseId, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'
-import { listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { count, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 
 /**
  * The fields of a phase: for each one its name in the code, its key in the snapshot of a run, its reader, and its value in
@@ -121,6 +121,8 @@ export const PHASE_FIELDS = {
     limit,
     ({ written }) => written.max_step_attempts ?? DEFAULT_STEP_ATTEMPTS,
   ),
+  /** The number of steps that may be given up in one visit; undefined for all but one. */
+  maxSkips: field('max_skips', optional(count)),
   onExhausted: field('on_exhausted', oneOf('skip', 'stop'), ({ written }) => written.on_exhausted ?? 'skip'),
 }
 

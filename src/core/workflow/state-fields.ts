@@ -73,6 +73,7 @@ const TEXTS = plain(listOf(text))
 
 /** The kinds of fields that state files of earlier versions lack. */
 const LATER_TEXT = orNull(plain(optional(text)))
+const LATER_COUNT = plain((held) => (held === undefined ? 0 : count(held)))
 const LED_BY = orNull(
   plain(
     optional(
@@ -134,6 +135,8 @@ export const STATE_FIELDS = {
   updatedMs: given('updated_at', KNOWN_TIME),
   /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
+  /** The number of steps that were given up in this visit. */
+  phaseSkips: ofVisit('phase_skips', LATER_COUNT, () => 0),
   /** The number of prompts that were given out. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */

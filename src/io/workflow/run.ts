@@ -143,12 +143,20 @@ function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Lookin
   return { state, command, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
-/** Asks a run to stop after its current phase. A run between two phases stops at once. */
-export function stopRun(folder: TaskFolder, nowMs: number): WorkflowState {
+/** The result of asking a run to stop. */
+export interface Stopping {
+  readonly state: WorkflowState
+  /** True for a run that had ended before. */
+  readonly wasOver: boolean
+}
+
+/** Asks a run to stop after the step or phase in work. If no prompt is out, it stops at once. */
+export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return change(folder, (state) => {
+    if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
     write(folder, asked, state)
-    return turnUnderLock(folder, asked, { nowMs, returned: false, mayPrompt: false }).state
+    return { state: turnUnderLock(folder, asked, { nowMs, returned: false, mayPrompt: false }).state, wasOver: false }
   })
 }
 

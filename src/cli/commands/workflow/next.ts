@@ -6,6 +6,7 @@ import { taskWord } from '../../../core/task-folder.ts'
 import { type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
+import { exitCodeOf } from '../../workflow/view.ts'
 
 /** `postflight workflow next`: drives a run without hooks. */
 
@@ -31,7 +32,7 @@ export function next(context: CommandContext, task: string): CommandResult<NextD
     }
   }
   const lines = turnLines(turn)
-  return { exitCode: 0, data: turnData(turn), lines, essential: lines }
+  return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
 }
 
 const NOTHING = {

@@ -17,18 +17,20 @@ export interface Watching {
   readonly screen: Screen
 }
 
-/** Shows the picture until the runs have ended, it is stopped, or the reader is gone. */
-export async function watchStatus({ contextNow, task, paint, options, screen }: Watching): Promise<void> {
+/** Shows the picture until the runs have ended, it is stopped, or the reader is gone. Returns the last exit code of `status`. */
+export async function watchStatus({ contextNow, task, paint, options, screen }: Watching): Promise<0 | 1> {
   let shown: string | undefined
+  let result: ReturnType<typeof status>
   do {
-    const result = status(contextNow(), paint, task)
+    result = status(contextNow(), paint, task)
     const picture = screen.isPainted && !options.json ? result.lines.join('\n') : withoutAge(result)
     if (picture !== shown) {
-      if (!show(result, options, screen, shown === undefined)) return
+      if (!show(result, options, screen, shown === undefined)) return result.exitCode
       shown = picture
     }
-    if (isOver(result)) return
+    if (isOver(result)) return result.exitCode
   } while (await screen.pause(INTERVAL_MS))
+  return result.exitCode
 }
 
 /** Prints one document a line with --json, and nothing with --quiet, which only waits. */

@@ -7,7 +7,7 @@ import { readState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
 import { asPostflightError, type Painter } from '../../report.ts'
-import { runData, runLines } from '../../workflow/view.ts'
+import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'
 
 /** `postflight workflow status`: shows one run, or every run of the project. */
 export function status(
@@ -20,7 +20,7 @@ export function status(
     const folder = requireTaskFolder(root, task, 'workflow')
     const state = requireState(folder)
     return {
-      exitCode: 0,
+      exitCode: exitCodeOf(state),
       data: runData(folder, state, context.nowMs),
       lines: runLines(folder, state, context.nowMs, paint),
     }
@@ -29,7 +29,7 @@ export function status(
     viewOf(folder, context, paint),
   )
   return {
-    exitCode: 0,
+    exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
     data: { workflows: views.flatMap((view) => view.data) },
     lines: views.length === 0 ? [STATUS_TEXT.noRuns] : views.flatMap((view) => view.lines),
   }
@@ -37,6 +37,7 @@ export function status(
 
 /** A run in the list of all runs. */
 interface ListedRun {
+  readonly exitCode: 0 | 1
   readonly data: RunsDocument['workflows']
   readonly lines: readonly string[]
 }
@@ -45,11 +46,19 @@ interface ListedRun {
 function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
   try {
     const state = readState(folder)
-    if (state === undefined) return { data: [], lines: [] }
-    return { data: [runData(folder, state, context.nowMs)], lines: runLines(folder, state, context.nowMs, paint) }
+    if (state === undefined) return { exitCode: 0, data: [], lines: [] }
+    return {
+      exitCode: exitCodeOf(state),
+      data: [runData(folder, state, context.nowMs)],
+      lines: runLines(folder, state, context.nowMs, paint),
+    }
   } catch (error) {
     const { code, args } = asPostflightError(error)
     const message = errorMessage(code, args)
-    return { data: [{ task: folder.task, error: { code, message } }], lines: [`${paint.red('✗')} ${message}`] }
+    return {
+      exitCode: 1,
+      data: [{ task: folder.task, error: { code, message } }],
+      lines: [`${paint.red('✗')} ${message}`],
+    }
   }
 }

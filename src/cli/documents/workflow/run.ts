@@ -24,7 +24,7 @@ export const RUN_DOCUMENT = z.strictObject({
   total_steps: count('The number of steps of this phase.'),
   attempt: count('The current attempt, from 1.'),
   last_failure: optionalText('Why the last attempt failed.'),
-  stop_requested: flag('True if it stops after this phase.'),
+  stop_requested: flag('True if it stops after the step or phase in work.'),
   host_session: optionalText('The session that drives it.'),
   parent_session_id: optionalText('The session that its prompts belong to.'),
   prompts: count('The number of prompts given out so far.'),
