@@ -70,12 +70,13 @@ export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop
       const mine = stop.returned && !stop.held && prompt === undefined
       const turn = takeTurn(
         folder,
-        { sinceMs: stop.sinceMs, patience: 'hook' },
+        { sinceMs: stop.sinceMs, patience: 'hook', deadline: stop.deadline },
         // The marker may say anything; the state says whose run it is.
         ({ active, hostSession }) =>
           active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
       )
       if (turn.command === 'none') continue
+      if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
       if (turn.due !== undefined) prompt = promptFor(folder, turn.due)
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))

@@ -180,7 +180,13 @@ phases:
 `
     expect(await placesIn('flow.yaml', text)).toEqual({
       faults: ['7:5 phases.0.check'],
-      warnings: ['4:14 phases.0.steps.from', '8:5 phases.1.id', '12:5 phases.2.id', '13:14 phases.2.steps.from'],
+      warnings: [
+        '4:14 phases.0.steps.from',
+        '5:5 phases.0.next',
+        '8:5 phases.1.id',
+        '12:5 phases.2.id',
+        '13:14 phases.2.steps.from',
+      ],
       status: 1,
     })
   })

@@ -100,8 +100,15 @@ export function runWorld(
     disk(() => {
       world.state = reread(state)
     })
+  const record = (): void => disk(() => {})
   const turn = (mayPrompt: boolean): boolean => {
-    const { state, command } = reconcile(world.state, { observe: (seen) => observe(seen, mayPrompt), apply, write })
+    const { state, command } = reconcile(world.state, {
+      observe: (seen) => observe(seen, mayPrompt),
+      apply,
+      record,
+      isOutOfTime: () => false,
+      write,
+    })
     if (command !== 'prompt') return false
     const question = questionOf(state)
     world.prompts.push(question)

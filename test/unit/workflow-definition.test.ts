@@ -152,6 +152,10 @@ describe('the rules of a definition', () => {
   })
 })
 
+/** The warning about a phase without a way to the end. */
+const ENDLESS = (at: string, id: string): string =>
+  `${at}.next: no way leads from phase "${id}" to "end": the run can only fail, when the visits of a phase are spent`
+
 describe('a definition with faults of shape and of sense', () => {
   const check = (value: unknown): { faults: string[]; warnings: string[] } => {
     const { faults, warnings } = checkDefinition(value)
@@ -261,11 +265,12 @@ describe('a definition with faults of shape and of sense', () => {
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(loop, takes)).toEqual([
       'phases.0.id: phase "a" is on a loop without max_visits: 3 is assumed',
+      ENDLESS('phases.0', 'a'),
       'phases.1.id: phase "b" cannot be reached',
       'phases.1.steps.from: no phase has the artifact "z.json"',
     ])
     // A fault elsewhere changes no warning. A fault that hides the graph leaves only the warnings that do not need it.
-    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(3)
+    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(4)
     expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual([
       'phases.1.steps.from: no phase has the artifact "z.json"',
     ])
@@ -287,7 +292,8 @@ describe('a definition with faults of shape and of sense', () => {
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
     expect(warnings(...chain)).toEqual([])
-    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: 'b' })).toEqual(
+    const back = { pass: 'end', fail: 'b', verdict: '/ok' }
+    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: back })).toEqual(
       [1, 2, 3].map((index) => {
         const id = chain[index]?.id
         return `phases.${index}.id: phase "${id}" is on a loop without max_visits: 3 is assumed`
@@ -295,12 +301,41 @@ describe('a definition with faults of shape and of sense', () => {
     )
   })
 
+  it('gets one warning about each loop without a way to the end', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const to = (id: string, next: unknown): object => ({ id, prompt: 'p', artifact: id, max_visits: 2, next })
+    const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
+    expect(warnings(to('a', 'b'), to('b', 'a'))).toEqual([ENDLESS('phases.0', 'a')])
+    expect(warnings(to('a', 'b'), to('b', judged('end', 'a')))).toEqual([])
+    expect(warnings(to('a', 'b'), to('b', judged('a', 'end')))).toEqual([])
+    // The first phase has a way to the end, and one into each of two loops.
+    const loops = [to('d', 'e'), to('e', 'd'), to('f', 'f')]
+    const first = [to('a', judged('b', 'c')), to('b', judged('end', 'd')), to('c', judged('b', 'f'))]
+    expect(warnings(...first, ...loops)).toEqual([ENDLESS('phases.3', 'd'), ENDLESS('phases.5', 'f')])
+    // A loop that no path leads to has its own warning.
+    expect(warnings(to('a', 'end'), to('b', 'b'))).toEqual(['phases.1.id: phase "b" cannot be reached'])
+  })
+
+  it('gets a warning about artifacts whose names differ only by Unicode form', () => {
+    const named = (...artifacts: string[]) =>
+      check({ name: 'x', phases: artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact })) })
+    const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
+    expect(named(composed, decomposed).warnings).toEqual([
+      `phases.1.artifact: another phase has the artifact "${decomposed}" in another Unicode form: some file systems take the two names for one file`,
+    ])
+    expect(named(composed, 'uber.md').warnings).toEqual([])
+    // Two equal names are a fault, and need no warning.
+    expect(named(composed, composed).warnings).toEqual([])
+  })
+
   it('gets a warning about steps from the artifact of a later phase', () => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
     expect(warnings(LISTS, takes)).toEqual([])
-    expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([])
+    expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
+      ENDLESS('phases.0', 'b'),
+    ])
     // That two phases have the artifact is a fault, but not that one of them comes later.
     expect(warnings(LISTS, takes, { ...LISTS, id: 'c' })).toEqual([])
   })

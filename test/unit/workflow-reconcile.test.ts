@@ -11,6 +11,8 @@ function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPo
     noted,
     observe: (state) => seeing(see(state)),
     apply: (effect) => noted.push(effect.kind),
+    isOutOfTime: () => false,
+    record: ({ sequence }) => noted.push(`record ${sequence}`),
     write: ({ phase, visits, sequence }) => noted.push(`write ${phase}#${visits[phase]} at ${sequence}`),
   }
 }
@@ -39,6 +41,15 @@ describe('the loop of every driver', () => {
     expect(ports.noted).toEqual(['write p4#1 at 12'])
   })
 
+  it('lets go when there is no time left, with the state on disk, and the next turn continues', () => {
+    const ports = noting(() => ({ artifact: { kind: 'valid' } }))
+    let turns = 0
+    const late = reconcile(begin(...chain(5)), { ...ports, isOutOfTime: () => ++turns === 3 })
+    expect(late).toMatchObject({ command: 'wait', unfinished: true, state: { phase: 'p3', active: true } })
+    expect(ports.noted).toEqual(['write p3#1 at 8'])
+    expect(reconcile(late.state, ports)).toMatchObject({ command: 'finish', unfinished: false })
+  })
+
   it('writes the state before an effect and after it', () => {
     const again = [{ id: 'a', prompt: 'p', artifact: 'a.json', next: 'a', max_visits: 2 }]
     const ports = noting(({ visits }) => ({ artifact: visits.a === 1 ? { kind: 'valid' } : { kind: 'absent' } }))
@@ -46,21 +57,29 @@ describe('the loop of every driver', () => {
     expect(ports.noted).toEqual(['write a#2 at 4', 'archive-artifact', 'write a#2 at 5'])
   })
 
-  it('writes before the state drops a transition that was not written yet', () => {
+  it('records transitions before the state drops them, and writes a state only at the end', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     const start = begin(...chain(200))
-    let written = start.sequence
+    let recorded = start.sequence
     let forgotten = 0
+    const note = (state: WorkflowState): void => {
+      forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - recorded - 1)
+      recorded = state.sequence
+    }
     reconcile(start, {
       ...ports,
+      record: (state) => {
+        note(state)
+        ports.record(state)
+      },
       write: (state) => {
-        forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - written - 1)
-        written = state.sequence
+        note(state)
         ports.write(state)
       },
     })
     expect(forgotten).toBe(0)
-    expect(written).toBe(402)
+    expect(recorded).toBe(402)
+    expect(ports.noted.filter((one) => one.startsWith('write'))).toEqual(['write p199#1 at 402'])
     // No more often than necessary.
     expect(ports.noted).toHaveLength(10)
   })

@@ -88,6 +88,21 @@ describe('a state file', () => {
     )
   })
 
+  it('that was edited by hand cannot raise the limits of its definition', () => {
+    const edited = (more: object) => parseState(JSON.stringify({ ...fieldsOf(busyState()), ...more }))
+    const raised = { max_phase_attempts: 1e9, max_step_attempts: 1e9, visits_granted: 1e9 }
+    expect(edited(raised)).toMatchObject({ maxPhaseAttempts: 3, maxStepAttempts: 3, visitsGranted: 1 })
+    // What resumes have granted stays.
+    const resumed = { phase_attempts: 4, max_phase_attempts: 6, step_attempts: 3, max_step_attempts: 6 }
+    const granted = { visits: { constructor: 2 }, visits_granted: 2 }
+    expect(edited({ ...resumed, ...granted })).toMatchObject({
+      ...{ maxPhaseAttempts: 6, maxStepAttempts: 6, visitsGranted: 2 },
+    })
+    expect(edited({ ...resumed, max_phase_attempts: 8, max_step_attempts: 8 })).toMatchObject({
+      ...{ maxPhaseAttempts: 7, maxStepAttempts: 6 },
+    })
+  })
+
   it('names every key that is missing', () => {
     const read = parseState('{"version": 1}')
     const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version' && !LATER_KEYS.includes(key))

@@ -50,6 +50,10 @@ export const RULE_TEXT = {
   belowArtifact: (artifact: string, above: string): string =>
     `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
+  endless: (id: string): string =>
+    `no way leads from phase "${id}" to "end": the run can only fail, when the visits of a phase are spent`,
+  otherForm: (artifact: string): string =>
+    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems take the two names for one file`,
   unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
   unlisted: (artifact: string): string =>
     `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,

@@ -37,6 +37,8 @@ export const WORKFLOW_TEXT = {
     `postflight-guard: the workflow of task ${quote(task, 80)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` continues it.` : ''}`,
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
+  unfinished: (task: string): string =>
+    `postflight-guard: the workflow of task ${quote(task, 80)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
   markerReason: (name: string): string => `The workflow "${quote(name, 100)}" is running here`,
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
   unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,

@@ -2,7 +2,7 @@ import { RULE_TEXT } from '../messages/definitions.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
-import { followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
+import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { unknownPlaceholders } from './prompt.ts'
 
 /** The rules for a definition of the right shape, and the warnings about one that keeps to them. */
@@ -129,6 +129,8 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
   const edges = followers(file)
   const reached = reachable(edges)
   const looping = phasesOnLoops(edges)
+  const stuck = new Set(endless(file, edges))
+  const forms = new Map<string, string>()
   return file.phases.flatMap((phase, index) => {
     const found: DefinitionFinding[] = []
     const warn = (path: FaultPath, detail: string): void => {
@@ -136,6 +138,14 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     }
     if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
     if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
+    if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
+    if (phase.artifact !== undefined) {
+      const other = forms.get(phase.artifact.normalize().toLowerCase())
+      if (other !== undefined && other.toLowerCase() !== phase.artifact.toLowerCase()) {
+        warn(['artifact'], RULE_TEXT.otherForm(phase.artifact))
+      }
+      forms.set(phase.artifact.normalize().toLowerCase(), phase.artifact)
+    }
     if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
       const { from } = phase.steps
       const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))

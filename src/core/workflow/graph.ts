@@ -49,3 +49,28 @@ function reachedFrom(edges: Edges, start: number): Set<number> {
   }
   return reached
 }
+
+/** The reachable phases from which no path leads to the end: of those that follow each other, the first. */
+export function endless(file: DefinitionFile, edges: Edges): number[] {
+  const leading: number[][] = file.phases.map(() => [])
+  for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)
+  const open = file.phases.flatMap((phase, index) => {
+    const { pass, fail } = targetsOf(phase, file.phases[index + 1])
+    return pass === END || fail === END ? [index] : []
+  })
+  const ending = new Set(open)
+  for (const index of open) {
+    for (const before of leading[index] ?? []) {
+      if (!ending.has(before)) open.push(before)
+      ending.add(before)
+    }
+  }
+  const found: number[] = []
+  const known = new Set<number>()
+  for (const index of [...reachable(edges)].sort((one, other) => one - other)) {
+    if (ending.has(index) || known.has(index)) continue
+    found.push(index)
+    for (const following of reachedFrom(edges, index)) known.add(following)
+  }
+  return found
+}

@@ -10,8 +10,12 @@ export interface WorkflowPorts {
   observe(state: WorkflowState): Observation
   /** Performs an effect. Repeating it changes nothing. */
   apply(effect: Effect): void
-  /** Writes the whole state to disk. */
+  /** Adds a state's newest transitions to the history on disk. The state itself is not written. */
+  record(state: WorkflowState): void
+  /** Writes the whole state to disk, and its newest transitions before it. */
   write(state: WorkflowState): void
+  /** True when the driver must answer now: a stop hook has a time limit. */
+  isOutOfTime(): boolean
 }
 
 /** One transition adds fewer entries to the history than this. */
@@ -21,29 +25,38 @@ const ENTRIES_AT_ONCE = 8
 export interface Reconciled {
   readonly state: WorkflowState
   readonly command: Exclude<Command['kind'], 'observe'>
+  /** True if there was no time to go on. The command is then `wait`, and the next turn continues. */
+  readonly unfinished: boolean
 }
 
 /**
  * Runs until there is a prompt to give out, nothing to do, or an end. When it returns, the state is on disk. A state is
  * written before the effects of the next transition, so that a crash at any point leaves a state that leads to the same
- * result. It is also written before it has had more transitions than it keeps, so that the history lacks none.
+ * result. A state keeps only its last transitions, so they are recorded before that many have been added. (A state may be
+ * large, and a run may have many finished phases to catch up with: writing each of these states would take too long.)
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconciled {
   let state = start
   let written = start
+  let recorded = start.sequence
   const flush = (): void => {
     if (state === written) return
     ports.write(state)
     written = state
+    recorded = state.sequence
   }
   for (;;) {
     const { state: next, command, effects } = advance(state, ports.observe(state))
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next
-    if (state.sequence - written.sequence > HISTORY_KEPT - ENTRIES_AT_ONCE) flush()
-    if (command.kind === 'observe') continue
+    if (state.sequence - recorded > HISTORY_KEPT - ENTRIES_AT_ONCE) {
+      ports.record(state)
+      recorded = state.sequence
+    }
+    const unfinished = command.kind === 'observe' && ports.isOutOfTime()
+    if (command.kind === 'observe' && !unfinished) continue
     flush()
-    return { state, command: command.kind }
+    return { state, command: command.kind === 'observe' ? 'wait' : command.kind, unfinished }
   }
 }

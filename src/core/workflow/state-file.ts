@@ -1,7 +1,8 @@
 import { isJsonObject } from '../json-object.ts'
 import { findPhase } from './definition.ts'
 import { objectOf, WRONG, wrongKeys } from './fields.ts'
-import type { WorkflowState } from './state.ts'
+import type { Phase } from './phase-fields.ts'
+import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
 /** The state file of a run: one format for every driver, with snake_case keys. */
@@ -44,7 +45,22 @@ export function parseState(text: string): WorkflowState | StateProblem {
   if (value.version !== STATE_VERSION) return { code: 'version', detail: String(value.version) }
   const state = readState(value)
   if (state === WRONG) return { code: 'shape', detail: wrongKeys(STATE_FIELDS, value).join(', ') }
-  return findPhase(state.definition, state.phase) === undefined ? { code: 'shape', detail: 'definition' } : state
+  const phase = findPhase(state.definition, state.phase)
+  return phase === undefined ? { code: 'shape', detail: 'definition' } : clamped(state, phase)
+}
+
+/**
+ * The state with limits that follow from its definition, should the file have been edited by hand. A resume adds the
+ * definition's limit to the attempts that were spent, so none is ever further away than that.
+ */
+function clamped(state: WorkflowState, phase: Phase): WorkflowState {
+  const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
+  return {
+    ...state,
+    maxPhaseAttempts: Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts),
+    maxStepAttempts: Math.min(state.maxStepAttempts, state.stepAttempts + phase.maxStepAttempts),
+    visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))),
+  }
 }
 
 /** True if `parseState` returned a state. */

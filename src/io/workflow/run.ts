@@ -18,10 +18,11 @@ import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { kindAt } from '../fs/path-kind.ts'
+import { isPast } from '../process/age.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
 import { putAside } from './put-aside.ts'
 import { ensureMarker, putMarker, refuseOtherMarker, removeMarker } from './run-marker.ts'
-import { readState, WORKFLOW_FOLDER, withRunLock, writeState } from './state-store.ts'
+import { readState, recordHistory, WORKFLOW_FOLDER, withRunLock, writeState } from './state-store.ts'
 
 /** Starts, continues and ends runs. Each call holds the run's lock and writes the run's state. */
 
@@ -35,6 +36,8 @@ export interface Runner {
 export interface Turn {
   readonly state: WorkflowState
   readonly command: Reconciled['command']
+  /** True if there was no time for all finished phases. The next turn continues. */
+  readonly unfinished: boolean
   /** Set when the command is `prompt`. */
   readonly due: DuePrompt | undefined
 }
@@ -83,6 +86,8 @@ export interface Asking {
   /** The time of the request (ms since the epoch): the start of a process, or the time of an event. */
   readonly sinceMs: number
   readonly patience: 'command' | 'hook'
+  /** The age of this process (ms) at which it must answer; undefined for a command, which has time. */
+  readonly deadline?: number | undefined
 }
 
 /**
@@ -105,15 +110,15 @@ export function takeTurn(
     // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
     const nowMs = Date.now()
     if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
-      return turnUnderLock(folder, state, { ...looking, nowMs })
+      return turnUnderLock(folder, state, { ...looking, nowMs }, asking.deadline)
     }
-    const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs })
-    if (turn.command !== 'wait') return turn
+    const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs }, asking.deadline)
+    if (turn.command !== 'wait' || turn.unfinished) return turn
     // The last prompt's work is done, so the next one is due: a clock that was set back must not end the chain of prompts.
-    if (!turn.state.prompted) return turnUnderLock(folder, turn.state, { ...looking, nowMs })
+    if (!turn.state.prompted) return turnUnderLock(folder, turn.state, { ...looking, nowMs }, asking.deadline)
     const repeated = repeatPrompt(turn.state)
     write(folder, repeated, turn.state)
-    return { state: repeated, command: 'prompt', due: dueOf(folder, repeated) }
+    return { state: repeated, command: 'prompt', unfinished: false, due: dueOf(folder, repeated) }
   })
 }
 
@@ -128,19 +133,24 @@ function requireFolder(folder: TaskFolder): void {
   }
 }
 
-function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Looking): Turn {
-  let written = start
-  const { state, command } = reconcile(start, {
+function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Looking, deadline?: number): Turn {
+  let recorded = start
+  const { state, command, unfinished } = reconcile(start, {
+    isOutOfTime: () => isPast(deadline),
     observe: (seen) => observe(folder.path, seen, looking),
     apply: (effect) => applyEffect(folder.path, effect),
+    record: (next) => {
+      recordHistory(folder, next, recorded)
+      recorded = next
+    },
     write: (next) => {
-      writeState(folder, next, written)
-      written = next
+      writeState(folder, next, recorded)
+      recorded = next
     },
   })
   if (state.active) ensureMarker(folder, state, looking.nowMs)
   else removeMarker(folder)
-  return { state, command, due: command === 'prompt' ? dueOf(folder, state) : undefined }
+  return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
 /** The result of asking a run to stop. */

@@ -57,13 +57,18 @@ function kindOfStateFolder(target: string): PathKind | undefined {
   }
 }
 
-/** Writes a state. Before that it appends the transitions since `previous` to the history. */
-export function writeState(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
+/** Appends the transitions since `previous` to the history. Those that no state follows on disk do not count. */
+export function recordHistory(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
   const since = previous?.sequence ?? 0
   appendHistory(
     folder,
     state.history.filter((entry) => entry.n > since),
   )
+}
+
+/** Writes a state. Before that it appends the transitions since `previous` to the history. */
+export function writeState(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
+  recordHistory(folder, state, previous)
   removeLitter(folder)
   replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
 }

@@ -1,0 +1,58 @@
+/** Runs with more to catch up with than usual: the hook has 5 s for its answer. */
+
+import { linkSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { SESSION, stop } from '../support/payloads.ts'
+import { claudeHookEnv, createProject, type HookRun, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+const LIMIT_MS = 5_000
+
+/** A run of phases in a row. All artifacts but the last one exist, each with the same content. */
+async function behind(phases: readonly object[], content: string): Promise<Project> {
+  const project = createProject()
+  const file = project.write('flow.json', JSON.stringify({ name: 'large', phases }))
+  const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env })
+  expect(run.status, run.stderr).toBe(0)
+  const first = project.write(`${IN_TASK}/0.json`, content)
+  for (let at = 1; at < phases.length - 1; at++) linkSync(first, project.at(IN_TASK, `${at}.json`))
+  return project
+}
+
+async function timed(project: Project): Promise<HookRun & { readonly ms: number }> {
+  const from = performance.now()
+  const run = await project.hook(stop(), { env: claudeHookEnv(project, SESSION) })
+  return { ...run, ms: performance.now() - from }
+}
+
+const statusOf = async (project: Project) => (await project.cli(['workflow', 'status', '7', '--json'])).json()
+
+const phase = (at: number, more: object) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.json`, ...more })
+
+describe('a stop', () => {
+  it('of a run with 2,000 phases to catch up with and a definition of 8 MB is answered in time', async () => {
+    const phases = Array.from({ length: 2000 }, (_, at) => phase(at, { prompt: 'x'.repeat(4000) }))
+    const project = await behind(phases, 'x')
+    const { answer, ms } = await timed(project)
+    expect(answer).toMatchObject({ decision: 'block' })
+    expect(ms).toBeLessThan(LIMIT_MS)
+    expect(await statusOf(project)).toMatchObject({ phase: 'p1999', prompts: 1 })
+    const { history } = (await project.cli(['workflow', 'history', '7', '--json'])).json()
+    expect(history.map(({ n }: { n: number }) => n)).toEqual(Array.from({ length: 4001 }, (_, at) => at + 1))
+  }, 60_000)
+
+  it('of a run with more artifacts than it has time to check is allowed, and the next stop continues', async () => {
+    const phases = Array.from({ length: 400 }, (_, at) => phase(at, { check: { json: true } }))
+    const project = await behind(phases, JSON.stringify(Array.from({ length: 590_000 }, (_, at) => at)))
+    const { answer, ms } = await timed(project)
+    expect(ms).toBeLessThan(LIMIT_MS)
+    expect(answer.decision).toBeUndefined()
+    expect(answer.systemMessage).toContain('more finished phases than one stop has time to check')
+    const place = async () => Number((await statusOf(project)).phase.slice(1))
+    const reached = await place()
+    expect(reached).toBeGreaterThan(0)
+    expect((await timed(project)).ms).toBeLessThan(LIMIT_MS)
+    expect(await place()).toBeGreaterThan(reached)
+  }, 60_000)
+})
