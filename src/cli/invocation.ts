@@ -8,6 +8,7 @@ import type { InstallOptions } from './commands/install.ts'
 import type { LogsOptions } from './commands/logs.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
+import type { NextOptions } from './commands/workflow/next.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
 import type { RunnerOptions } from './workflow/runner.ts'
 
@@ -30,7 +31,7 @@ interface CommandInputs {
   'workflow validate': Input<[file: string], NoOptions>
   'workflow start': Input<[task: string, slug: string | undefined], StartOptions>
   'workflow status': Input<[task: string | undefined], { readonly watch: boolean }>
-  'workflow next': Input<[task: string], NoOptions>
+  'workflow next': Input<[task: string], NextOptions>
   'workflow stop': Input<[task: string], NoOptions>
   'workflow resume': Input<[task: string], RunnerOptions>
   'workflow abort': Input<[task: string], NoOptions>

@@ -22,16 +22,18 @@ import { type CommandContext, findCommandRepository, findCommandRoot, startOf } 
 
 /**
  * The task's folder, which is made if it does not exist. So is its root; then `found` is undefined.
+ * `commandWith`: the command as it should have been typed, if the slug is missing.
  * @throws {PostflightError} where `task` and `slug` do not name exactly one folder, or it cannot be made.
  */
 export function prepareTaskFolder(
   context: CommandContext,
   task: string,
   slug: string | undefined,
+  commandWith: (slug: string) => string,
 ): { root: string; found: string | undefined; folder: TaskFolder } {
   const found = findCommandRoot(context)
   const root = found ?? placeOfNewRoot(context)
-  const folder = taskFolderFor(root, task, slug)
+  const folder = taskFolderFor(root, task, slug, commandWith)
   makeTaskFolder(folder)
   return { root, found, folder }
 }
@@ -58,7 +60,12 @@ function placeByStart(context: CommandContext): string {
   return start.path
 }
 
-function taskFolderFor(root: string, task: string, slug: string | undefined): TaskFolder {
+function taskFolderFor(
+  root: string,
+  task: string,
+  slug: string | undefined,
+  commandWith: (slug: string) => string,
+): TaskFolder {
   const reference = parseTaskReference(task)
   if (slug !== undefined) checkSlug(slug)
   if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
@@ -67,7 +74,7 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
     if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
       throw noTaskName(reference.name)
     }
-    return here[0] ?? newTaskFolder(root, reference.name)
+    return here[0] ?? newTaskFolder(root, reference.name, commandWith)
   }
   const specs = path.join(root, SPECS_FOLDER)
   if (slug !== undefined) {
@@ -80,7 +87,7 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
     return taskFolderAt(root, wanted)
   }
   const [first, second] = here
-  if (first === undefined) throw new PostflightError('slug-missing', { task, specs })
+  if (first === undefined) throw new PostflightError('slug-missing', { task, specs, command: commandWith('my_slug') })
   if (second !== undefined) {
     throw new PostflightError('task-ambiguous', { task, folders: here.map((folder) => folder.task).join(', ') })
   }
@@ -88,9 +95,9 @@ function taskFolderFor(root: string, task: string, slug: string | undefined): Ta
 }
 
 /** A new folder for a name: `20_foo` becomes `020_foo`. A number never gets a second folder. */
-function newTaskFolder(root: string, name: string): TaskFolder {
+function newTaskFolder(root: string, name: string, commandWith: (slug: string) => string): TaskFolder {
   const number = taskNumberOf(name) ?? 0
-  return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''))
+  return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''), commandWith)
 }
 
 /** Task folders directly below `specs/`: a number does not reopen an archived task. */

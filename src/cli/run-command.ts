@@ -45,7 +45,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   'workflow start': async (context, _, { arguments: [task, slug], options }) =>
     (await definitions()).start(context, task, slug, options),
   'workflow status': async (context, paint, { arguments: [task] }) => (await runs()).status(context, paint, task),
-  'workflow next': async (context, _, { arguments: [task] }) => (await runs()).next(context, task),
+  'workflow next': async (context, _, { arguments: [task], options }) => (await runs()).next(context, task, options),
   'workflow stop': async (context, paint, { arguments: [task] }) => (await runs()).stop(context, paint, task),
   'workflow resume': async (context, paint, { arguments: [task], options }) =>
     (await runs()).resume(context, paint, task, options),

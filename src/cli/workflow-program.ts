@@ -11,10 +11,15 @@ First steps:
   $ postflight workflow status 259 --watch
 
 With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
-Without the hook, ask for each prompt: \`postflight workflow next 259 --json\`.`
+Without the hook, the agent asks for each prompt: \`postflight workflow next 259 --json\`.
+To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt left nothing.`
 
 const EXIT_CODES = `
 Exit code: 0 while the run goes on and after it was completed; 1 if it was stopped, stalled, failed or was aborted.`
+
+const NEXT_NOTE = `
+For the agent that does the work: asking says that the last prompt has come back, so without its file an attempt is
+counted. To look at a run, use \`postflight workflow status\`.`
 
 /** Adds the commands about workflows. */
 export function addWorkflowCommands(program: Program, run: Run): void {
@@ -74,9 +79,11 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .command('next')
     .description('check the results of the last prompt, and print the next one')
     .argument(...task)
-    .addHelpText('after', example('workflow next 259', 'workflow next 259 --json'))
+    .option('--peek', 'only print what it would give out now: no attempt is counted, and nothing is written', false)
+    .addHelpText('after', example('workflow next 259 --json', 'workflow next 259 --peek'))
+    .addHelpText('after', NEXT_NOTE)
     .addHelpText('after', EXIT_CODES)
-    .action((name) => run({ command: 'workflow next', arguments: [name], options: {} }))
+    .action((name, options) => run({ command: 'workflow next', arguments: [name], options }))
   workflow
     .command('stop')
     .description('stop a run after the step or phase in work; resume continues it')

@@ -16,7 +16,7 @@ export interface ErrorArguments {
   /** `longest` or `largest` is set if only the length or the number is wrong. */
   'task-invalid': { readonly task: string; readonly longest?: number; readonly largest?: number }
   'slug-invalid': { readonly slug: string; readonly longest?: number }
-  'slug-missing': { readonly task: string; readonly specs: string }
+  'slug-missing': { readonly task: string; readonly specs: string; readonly command: string }
   'task-ambiguous': { readonly task: string; readonly folders: string }
   'task-unknown': { readonly task: string; readonly specs: string; readonly wanted: 'marker' | 'workflow' }
   'task-has-other-folder': { readonly task: string; readonly folder: string }

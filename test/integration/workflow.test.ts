@@ -398,7 +398,11 @@ describe('bad input', () => {
   })
 
   it.each([
-    [['start', '8', '--definition', 'flow.json'], 64, /give a slug after the number, as in `8 my_slug`\.$/],
+    [
+      ['start', '8', '--definition', 'flow.json'],
+      64,
+      /give a slug for its name after the number: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
+    ],
     [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml does not exist/],
     [['graph', '8'], 1, /task 8 has no folder/],
   ])('an error names the missing file, folder or slug: %j', async (words, status, said) => {
@@ -433,7 +437,9 @@ describe('bad input', () => {
       project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
     expect((await start()).status).toBe(1)
     expect((await start('--fresh')).status).toBe(1)
-    expect((await project.cli(['workflow', 'start', '8', '--definition', 'flow.json'])).stderr).toContain('`8 my_slug`')
+    expect((await project.cli(['workflow', 'start', '8', '--definition', 'flow.json'])).stderr).toContain(
+      '`postflight workflow start 8 my_slug --definition flow.json`',
+    )
     project.write(`${IN_TASK}/out.txt`, 'old')
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
     const refused = await start()
@@ -444,6 +450,7 @@ describe('bad input', () => {
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
+    expect(project.read(`${IN_TASK}/workflow-runs/.gitignore`)).toBe('*\n')
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
   })
 })
@@ -470,6 +477,41 @@ describe('stop, resume, abort', () => {
       { id: 'b', prompt: 'p', artifact: 'b.txt' },
     ],
   }
+
+  it('next --peek prints what next would give out, and writes nothing', async () => {
+    const phases = [
+      { id: 'a', prompt: 'do {{step}}', artifact: 'a.json', next: 'b', max_visits: 2 },
+      { id: 'b', steps: ['x', 'y'], next: { pass: 'c', fail: 'a', verdict: '/ok' }, prompt: 'p', artifact: 'b.json' },
+      { id: 'c', prompt: 'p', artifact: 'c.json' },
+    ]
+    const project = await started({ name: 'peek', phases })
+    const files = () => project.shell(`find ${IN_TASK} -type f -exec md5sum {} + | sort`)
+    const peeked = async (): Promise<JsonDocument> => {
+      const before = await files()
+      const run = await project.cli(['workflow', 'next', '7', '--peek', '--json'])
+      expect((await files()).stdout).toBe(before.stdout)
+      return run.json()
+    }
+    const agrees = async (seen: object): Promise<void> => {
+      const ahead = await peeked()
+      expect(ahead).toMatchObject(seen)
+      expect(await next(project)).toEqual(ahead)
+    }
+    await agrees({ phase: 'a', attempt: 1 })
+    for (let count = 0; count < 5; count++) expect(await peeked()).toMatchObject({ phase: 'a', attempt: 2 })
+    await agrees({ phase: 'a', attempt: 2 })
+    project.write(`${IN_TASK}/a.json`, '{}')
+    await agrees({ phase: 'b', step: 1 })
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    await agrees({ phase: 'b', step: 2 })
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    await agrees({ phase: 'b', step: null })
+    project.write(`${IN_TASK}/b.json`, '{"ok": false}')
+    // The second visit: the artifact of the first one would be archived.
+    await agrees({ phase: 'a', attempt: 1, prompt: expect.stringContaining('artifacts/a/1-a.json') })
+    await project.cli(['workflow', 'abort', '7'])
+    await agrees({ command: 'finish', outcome: 'aborted' })
+  })
 
   it('stop of a run that has ended says so, and changes nothing', async () => {
     const project = await started(one())

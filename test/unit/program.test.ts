@@ -137,7 +137,8 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   ],
   [['workflow', 'status'], { command: 'workflow status', arguments: [undefined], options: { watch: false } }],
   [['workflow', 'status', '7', '--watch'], { command: 'workflow status', arguments: ['7'], options: { watch: true } }],
-  [['workflow', 'next', '7'], { command: 'workflow next', arguments: ['7'], options: {} }],
+  [['workflow', 'next', '7'], { command: 'workflow next', arguments: ['7'], options: { peek: false } }],
+  [['workflow', 'next', '7', '--peek'], { command: 'workflow next', arguments: ['7'], options: { peek: true } }],
   [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: {} }],
   [['workflow', 'resume', '7'], { command: 'workflow resume', arguments: ['7'], options: {} }],
   [

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import {
@@ -40,7 +41,9 @@ export function create(
   options: CreateOptions,
 ): CommandResult<CreateDocument> {
   checkValues(options)
-  const { root, found, folder } = prepareTaskFolder(context, task, slug)
+  const { root, found, folder } = prepareTaskFolder(context, task, slug, (missing) =>
+    commandLine(['create', task, missing], context.rootOption),
+  )
   const identity = promiserOf(context, options)
   const { fields, keepsCount, previous } = writeNewMarker(folder, (present) => {
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)

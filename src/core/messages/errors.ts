@@ -62,7 +62,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
       : `invalid slug "${a.slug}": the name of a new folder has only letters, digits, "_", "-" and ".", and no ".."; it does not begin with "-" or "." or end with ".".`,
   'slug-missing': (a) =>
-    `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, as in \`${a.task} my_slug\`.`,
+    `task ${a.task} has no folder in ${a.specs} yet: give a slug for its name after the number: \`${a.command}\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
   'task-unknown': (a) =>
     `task ${a.task} has no folder in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,

@@ -165,8 +165,13 @@ export function applyEffect(folder: string, effect: Effect): void {
   const found = lookInside(folder, source)
   // A folder or a link of that name is moved too: it must not count as the next result either.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
-  const relative = isStep ? stepFolder(effect.phase, effect.visit) : `${ARTIFACTS_FOLDER}/${effect.phase}`
-  const target = makeFoldersInside(folder, relative)
-  const name = isStep ? effect.name : archivedName(effect.visit, effect.artifact)
-  moveToFree(path.join(folder, source), target, name)
+  const { folder: place, name } = archivePlace(effect)
+  moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
+}
+
+/** The folder in the task folder, and the name, to which an effect moves its file. If that is taken, it gets a number. */
+export function archivePlace(effect: Effect): { readonly folder: string; readonly name: string } {
+  return effect.kind === 'archive-step'
+    ? { folder: stepFolder(effect.phase, effect.visit), name: effect.name }
+    : { folder: `${ARTIFACTS_FOLDER}/${effect.phase}`, name: archivedName(effect.visit, effect.artifact) }
 }

@@ -4,9 +4,13 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
+import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
 import { WORKFLOW_FOLDER } from './state-store.ts'
+
+/** The folder of the runs that were put aside. */
+const RUNS_FOLDER = 'workflow-runs'
 
 /**
  * Moves all files of an ended run to a new folder `workflow-runs/N`, so that they do not count for the next run. The
@@ -14,9 +18,11 @@ import { WORKFLOW_FOLDER } from './state-store.ts'
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function putAside(folder: TaskFolder, state: WorkflowState): void {
+  // Like the state that it will hold, it is not for git.
+  if (makeOwnFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
-  while (kindAt(path.join(folder.path, 'workflow-runs', String(number))) !== undefined) number += 1
-  const aside = makeFoldersInside(folder.path, `workflow-runs/${number}`)
+  while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
+  const aside = makeFoldersInside(folder.path, `${RUNS_FOLDER}/${number}`)
   const move = (relative: string): void => {
     const { kind } = lookInside(folder.path, relative)
     if (kind === 'absent' || kind === 'elsewhere') return

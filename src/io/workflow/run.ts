@@ -122,7 +122,8 @@ export function takeTurn(
   })
 }
 
-function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
+/** The prompt that is due in a state. */
+export function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
   return duePrompt(state, { task: folder.task, folder: folder.path })
 }
 

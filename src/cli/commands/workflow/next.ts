@@ -2,26 +2,33 @@ import { commandLine } from '../../../core/command-line.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { NEXT_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { taskWord } from '../../../core/task-folder.ts'
-import { type Turn, takeTurn } from '../../../io/workflow/run.ts'
+import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import type { WorkflowState } from '../../../core/workflow/state.ts'
+import { peekTurn } from '../../../io/workflow/peek.ts'
+import { type NoTurn, requireState, type Turn, takeTurn } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
 
 /** `postflight workflow next`: drives a run without hooks. */
 
+export interface NextOptions {
+  readonly peek: boolean
+}
+
 /**
  * Looks at the results of the last prompt and prints the next one. Only its own session drives a run: for others the
  * answer is `wait`, and nothing is counted.
  */
-export function next(context: CommandContext, task: string): CommandResult<NextDocument> {
+export function next(context: CommandContext, task: string, options: NextOptions): CommandResult<NextDocument> {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
-  const turn = takeTurn(folder, asking, ({ active, hostSession }) => {
-    const isElsewhere = active && hostSession !== undefined && hostSession !== caller
-    return isElsewhere ? undefined : { returned: true, mayPrompt: true }
-  })
+  const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>
+    active && hostSession !== undefined && hostSession !== caller
+  const turn = options.peek
+    ? peek(folder, isElsewhere, context.nowMs)
+    : takeTurn(folder, asking, (state) => (isElsewhere(state) ? undefined : { returned: true, mayPrompt: true }))
   if (turn.command === 'none') {
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
@@ -33,6 +40,11 @@ export function next(context: CommandContext, task: string): CommandResult<NextD
   }
   const lines = turnLines(turn)
   return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
+}
+
+function peek(folder: TaskFolder, isElsewhere: (state: WorkflowState) => boolean, nowMs: number): Turn | NoTurn {
+  const state = requireState(folder)
+  return isElsewhere(state) ? { state, command: 'none' } : peekTurn(folder, state, nowMs)
 }
 
 const NOTHING = {

@@ -3,7 +3,7 @@ import { commandLine } from '../../../core/command-line.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { startedLine } from '../../../core/messages/workflow-commands.ts'
 import { taskWord } from '../../../core/task-folder.ts'
-import { inLine } from '../../../core/text.ts'
+import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
@@ -30,7 +30,13 @@ export function start(
   const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
-  const { folder } = prepareTaskFolder(context, task, slug)
+  const { folder } = prepareTaskFolder(
+    context,
+    task,
+    slug,
+    (missing) =>
+      `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
+  )
   const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh })
   const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
