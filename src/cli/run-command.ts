@@ -48,7 +48,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   'workflow next': async (context, _, { arguments: [task], options }) => (await runs()).next(context, task, options),
   'workflow stop': async (context, paint, { arguments: [task] }) => (await runs()).stop(context, paint, task),
   'workflow resume': async (context, paint, { arguments: [task], options }) =>
-    (await runs()).resume(context, paint, task, options),
+    (await import('./commands/workflow/resume.ts')).resume(context, paint, task, options),
   'workflow abort': async (context, paint, { arguments: [task] }) => (await runs()).abort(context, paint, task),
   'workflow history': async (context, _, { arguments: [task] }) => (await runs()).history(context, task),
   'workflow graph': async (context, _, { arguments: [target] }) => (await definitions()).graph(context, target),

@@ -203,7 +203,9 @@ phases:
     const finished = await project.cli(['workflow', 'next', '7'])
     for (const { stdout } of [validated, started]) expect(stdout).toMatch(/: 1 phase, at most 1 prompt\n/)
     expect(faulty.stdout).toMatch(/name: must be at least 1 character long\n.*phases: must have at least 1 entry\n/)
-    expect(finished.stdout).toBe('finish: stalled (1 attempt failed: a.txt is missing)\n')
+    expect(finished.stdout).toBe(
+      'finish: stalled (1 attempt failed: a.txt is missing)\n`postflight workflow resume 007_x` continues it\n',
+    )
   })
 
   it.each(['missing.yaml', '.'])('prints one line for %s, which is not a file', async (name) => {

@@ -5,6 +5,7 @@ import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
+import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
 import { isInStep } from '../../core/workflow/position.ts'
@@ -64,6 +65,7 @@ function hasMarker(folder: TaskFolder): boolean {
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const name = (text: string): string => oneLine(text, 120)
   const standings = phaseStandings(state)
+  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
   const head = [
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
     state.active
@@ -92,11 +94,8 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure)}`]
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
-    ...(state.active && !hasMarker(folder)
-      ? [
-          `  ${paint.yellow('!')} ${STATUS_TEXT.noMarker(commandLine(['workflow', 'resume', taskWord(folder)], undefined))}`,
-        ]
-      : []),
+    ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
+    ...(state.active && !hasMarker(folder) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noMarker(resume)}`] : []),
   ]
 }
 

@@ -88,7 +88,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-workflow': (a) =>
-    `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To end the run, use \`workflow stop\` (after the current phase) or \`workflow abort\` (at once); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
+    `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To stop the run, use \`workflow stop\` (after the step or phase in work); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
   'marker-of-other-agent': (a) =>
     `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
@@ -119,7 +119,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
-      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it, \`workflow abort\` ends it.`
+      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Another one can start after its end.`
       : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,

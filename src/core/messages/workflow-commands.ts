@@ -18,6 +18,7 @@ export const STATUS_TEXT = {
     `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
+  resumes: (resume: string): string => `\`${resume}\` continues it`,
   noMarker: (resume: string): string => `its marker is missing, so no hook finds it: \`${resume}\` restores it`,
 } as const
 

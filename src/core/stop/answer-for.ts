@@ -82,7 +82,11 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
     blocked.length > 0
       ? composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop')
       : report.runs.prompt
-  if (reason !== undefined) return { answer: { kind: 'block', reason }, notices }
+  if (reason !== undefined) {
+    // The end of one run must not be hidden by the prompt of another.
+    const ended = report.runs.notices
+    return { answer: { kind: 'block', reason, ...(ended.length > 0 && { notice: ended.join('\n') }) }, notices }
+  }
   return { answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }, notices }
 }
 

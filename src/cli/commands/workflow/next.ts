@@ -1,8 +1,9 @@
 import { commandLine } from '../../../core/command-line.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
-import { NEXT_TEXT } from '../../../core/messages/workflow-commands.ts'
+import { NEXT_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import { isResumable } from '../../../core/workflow/control.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { peekTurn } from '../../../io/workflow/peek.ts'
 import { type NoTurn, requireState, type Turn, takeTurn } from '../../../io/workflow/run.ts'
@@ -29,8 +30,8 @@ export function next(context: CommandContext, task: string, options: NextOptions
   const turn = options.peek
     ? peek(folder, isElsewhere, context.nowMs)
     : takeTurn(folder, asking, (state) => (isElsewhere(state) ? undefined : { returned: true, mayPrompt: true }))
+  const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
   if (turn.command === 'none') {
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
     return {
       exitCode: 0,
@@ -38,7 +39,11 @@ export function next(context: CommandContext, task: string, options: NextOptions
       lines: [NEXT_TEXT.wait(why)],
     }
   }
-  const lines = turnLines(turn)
+  const { state } = turn
+  const lines = [
+    ...turnLines(turn),
+    ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
+  ]
   return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
 }
 

@@ -1,10 +1,9 @@
-import { commandLine } from '../../../core/command-line.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
-import { taskWord } from '../../../core/task-folder.ts'
 import { resumeRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { ResumeDocument } from '../../documents/workflow/resume.ts'
 import type { Painter } from '../../report.ts'
+import { driverLines } from '../../workflow/driver-check.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 
@@ -22,14 +21,13 @@ export function resume(
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
-  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
     exitCode,
     data: { ...data, taken_over_from: takenFrom ?? null },
     lines: [
       ...lines,
       ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
-      ...(state.active && state.hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
+      ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
   }
 }

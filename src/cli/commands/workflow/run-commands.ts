@@ -3,6 +3,5 @@
 export { abort } from './abort.ts'
 export { history } from './history.ts'
 export { next } from './next.ts'
-export { resume } from './resume.ts'
 export { status } from './status.ts'
 export { stop } from './stop.ts'

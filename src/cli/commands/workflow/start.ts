@@ -1,8 +1,6 @@
 import path from 'node:path'
 import { commandLine } from '../../../core/command-line.ts'
-import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { startedLine } from '../../../core/messages/workflow-commands.ts'
-import { taskWord } from '../../../core/task-folder.ts'
 import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
@@ -10,6 +8,7 @@ import { startRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { prepareTaskFolder } from '../../new-task-folder.ts'
+import { driverLines } from '../../workflow/driver-check.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 import { runData } from '../../workflow/view.ts'
 
@@ -38,13 +37,12 @@ export function start(
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
   )
   const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh })
-  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
     lines: [
       startedLine(inLine(state.name), inLine(folder.relative), definition.phases.length, promptBound(definition)),
-      runner.hostSession === undefined ? DRIVER_TEXT.askForEach(next) : DRIVER_TEXT.endTurn(next),
+      ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
 }

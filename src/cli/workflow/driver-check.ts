@@ -1,0 +1,57 @@
+import path from 'node:path'
+import { commandLine } from '../../core/command-line.ts'
+import { variable } from '../../core/hosts/host.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
+import { DRIVER_TEXT } from '../../core/messages/runs.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { kindAt } from '../../io/fs/path-kind.ts'
+import { readSmallFile } from '../../io/fs/read.ts'
+import { type CommandContext, findCommandRepository } from '../context.ts'
+import { checkSettings } from '../doctor/claude-settings.ts'
+
+/** Tells the caller of `start` and `resume` who gives out the prompts of a run, and what hinders that. */
+
+/** The size of a `.git` file is that of one path. */
+const GIT_FILE_LIMIT = 8192
+
+/**
+ * How the prompts of an active run will come, and what to do where no hook would bring them. `caller`: the session that
+ * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run.
+ */
+export function driverLines(
+  context: CommandContext,
+  folder: TaskFolder,
+  { hostSession }: WorkflowState,
+  caller: string | undefined,
+): string[] {
+  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
+  const main = mainOfWorktree(folder.root)
+  return [
+    ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
+    ...(hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
+    ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
+  ]
+}
+
+/** Only a session of Claude Code is checked: where other hosts keep their hooks is not known. */
+function promptsOf(context: CommandContext, session: string, next: string): string {
+  const isClaudeCode =
+    variable(context.environment, 'CLAUDE_CODE_SESSION_ID') === session &&
+    shellIdentity(context.environment)?.session === session
+  const findings = isClaudeCode ? checkSettings(context, false) : []
+  const wrong = findings.find(({ ok }) => !ok)
+  if (wrong === undefined || findings.some(({ ok }) => ok)) return DRIVER_TEXT.endTurn(next)
+  return DRIVER_TEXT.noHook(wrong.what, wrong.fix ?? '', next)
+}
+
+/** The main folder of the repository, if `root` lies in a linked worktree of it. */
+function mainOfWorktree(root: string): string | undefined {
+  const repository = findCommandRepository(root)
+  const file = repository === undefined ? undefined : path.join(repository, '.git')
+  if (repository === undefined || file === undefined || kindAt(file) !== 'file') return undefined
+  const read = readSmallFile(file, GIT_FILE_LIMIT)
+  const target = read.kind === 'text' ? /^gitdir: (.*\S)/.exec(read.text)?.[1] : undefined
+  const main = target === undefined ? undefined : /^(.*)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(target)?.[1]
+  return main === undefined ? undefined : path.resolve(repository, main)
+}
