@@ -624,7 +624,7 @@ describe('stop, resume, abort', () => {
     for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
     expect(elsewhere).toMatchObject({
       command: 'wait',
-      why: 'session s1 drives this workflow. `postflight workflow resume 007_flow` takes it over.',
+      why: 'session s1 drives this workflow; `workflow status` shows how far it is. `postflight workflow resume 007_flow` takes it over.',
     })
     expect(prompted).toMatchObject({ command: 'prompt', why: null })
     expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
@@ -634,7 +634,7 @@ describe('stop, resume, abort', () => {
     const project = await startedIn('s1')
     const { stdout } = await project.cli(['workflow', 'next', '7'])
     expect(stdout).toMatch(
-      /^wait: session s1 drives this workflow\. To take it over, run `postflight workflow resume 007_flow` in/,
+      /^wait: session s1 drives this workflow; `workflow status` shows how far it is\. To take it over, run `postflight workflow resume 007_flow` in/,
     )
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
     expect(stdout).toContain(Object.keys(env)[0])

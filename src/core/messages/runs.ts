@@ -73,7 +73,7 @@ export const DRIVER_TEXT = {
     `This is a linked worktree of ${quote(main, 400)}: the run lies in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, resume: string, asksInSession: boolean): string =>
-    `session ${quote(session, 80)} drives this workflow. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
+    `session ${quote(session, 80)} drives this workflow; \`workflow status\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
 /** Parts of a prompt; `workflow/prompt.ts` puts them together. */
