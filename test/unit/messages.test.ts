@@ -7,11 +7,13 @@ import { quotedNames } from '../../src/core/messages/phrases.ts'
 import {
   cappedNotice,
   heldReport,
+  ownerNotNoted,
   REASON_TEXT,
   RECOVERY_TEXT,
   STDIN_DETAILS,
   unreadableNotice,
   unsettledNotice,
+  waitNotNoted,
 } from '../../src/core/messages/stops.ts'
 import { USAGE_TEXT } from '../../src/core/messages/usage.ts'
 import { RULES } from '../../src/core/stop/rules.ts'
@@ -71,6 +73,8 @@ describe("doctor's findings name the file, and what is wrong with it", () => {
     [FILE_DETAILS.largerThan(65_536), 'larger than 65536 bytes'],
     [FILE_DETAILS.outOfReach('EACCES'), 'out of reach (EACCES)'],
     [FILE_DETAILS.kindOf('specs', 'pipe'), 'specs is a named pipe'],
+    [ownerNotNoted('a marker', 'EACCES'), 'postflight-guard: a marker: the owner was not recorded (EACCES)'],
+    [waitNotNoted('a marker', 'EACCES'), 'postflight-guard: a marker: its wait was not updated (EACCES)'],
     [STDIN_DETAILS.tooLong(100), 'longer than 100 bytes'],
     [STDIN_DETAILS.noEnd(2000), 'no end after 2000 ms'],
     [

@@ -343,3 +343,17 @@ describe('long paths', () => {
     expect(text).toMatch(REPORT)
   })
 })
+
+describe('shells in the background', () => {
+  it('are named, and wait is offered', () => {
+    const shells = ['npm run "dev"', 'a\nb', 'c', 'd', 'e']
+    const text = composeReason([{ ...blocked({}), shells, root: '/p' }], ON_PATH, false)
+    expect(linesOf(text)).toContain(
+      `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you wait for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
+    )
+  })
+
+  it('are not mentioned where none runs', () => {
+    expect(composeReason([{ ...blocked({}), shells: [] }], ON_PATH, false)).not.toContain('background')
+  })
+})

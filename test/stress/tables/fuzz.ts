@@ -203,8 +203,11 @@ function checkRest(marker: ReturnType<typeof parseMarker>, session: string | und
   }
 }
 
-/** The problem of a line that the hook printed; undefined for a valid line. */
-export function lineProblem(line: string): string | undefined {
+/**
+ * The problem of a line that the hook printed; undefined for a valid line. Only Claude Code gets a notice beside a block:
+ * Codex voids an answer with any further key.
+ */
+export function lineProblem(line: string, onClaudeCode = false): string | undefined {
   if (line.indexOf('\n') !== line.length - 1) return `not one line: ${JSON.stringify(line.slice(0, 300))}`
   let answer: Record<string, unknown>
   try {
@@ -215,8 +218,11 @@ export function lineProblem(line: string): string | undefined {
   const keys = Object.keys(answer).join()
   const inner = answer.hookSpecificOutput as Record<string, unknown> | undefined
   const text = answer.reason ?? answer.systemMessage ?? inner?.additionalContext ?? ''
-  if (!['', 'decision,reason', 'systemMessage', 'hookSpecificOutput'].includes(keys)) return `keys ${keys}`
-  if (keys === 'decision,reason' && (answer.decision !== 'block' || text === '')) return 'a block without a reason'
+  const allowed = ['', 'decision,reason', 'systemMessage', 'hookSpecificOutput']
+  if (onClaudeCode) allowed.push('decision,reason,systemMessage')
+  if (!allowed.includes(keys)) return `keys ${keys}`
+  if (keys.startsWith('decision,reason') && (answer.decision !== 'block' || text === ''))
+    return 'a block without a reason'
   if (typeof text !== 'string') return `not a text: ${typeof text}`
   if (text.length > REASON_LIMIT) return `${text.length} characters`
   if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text)) return `control characters: ${JSON.stringify(text)}`
@@ -336,7 +342,7 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
   const run = await runHook(launcher, { cwd: folder, env, input })
   if (run.status !== 0 || run.signal !== null) problems.push(`ended with ${run.status ?? run.signal}: ${run.stderr}`)
   if (run.durationMs > limitMs(5000)) problems.push(`took ${Math.round(run.durationMs)} ms`)
-  const problem = lineProblem(run.stdout)
+  const problem = lineProblem(run.stdout, claude)
   if (problem !== undefined) problems.push(problem)
   if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(run.stderr))
     problems.push(`stderr: ${JSON.stringify(run.stderr)}`)

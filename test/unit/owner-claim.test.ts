@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import {
+  announcesWait,
+  claimedIds,
+  claimedOwner,
+  isClaimedByOutput,
+  isMadeByCommand,
+  type ToolUse,
+  waitingIds,
+} from '../../src/core/owner-claim.ts'
+import { changedAt, marker, NOW_MS } from './builders.ts'
+
+const ID = 'pf_abcdefghijkl'
+const LINE = `created specs/007_x/.postflight-pending  ${ID}`
+const OURS = { id: ID, cc_session_id: 's1', created: new Date(NOW_MS - 2_000).toISOString() }
+const MADE = changedAt(NOW_MS - 2_000)
+
+/** The end of a command of the agent a1 in the session s1, which ran for 5 s. */
+function use(command: string, payload: object = {}, sessionBornMs?: number): ToolUse {
+  const base = {
+    event: 'PostToolUse',
+    session: 's1',
+    agent: 'a1',
+    wakingTasks: 0,
+    shells: [],
+    command,
+    durationMs: 5_000,
+  }
+  return { payload: { ...base, ...payload }, endMs: NOW_MS, sessionBornMs }
+}
+
+describe('a promise is named as made by', () => {
+  it.each(['created', 'renewed', 'replaced', 'adopted'])('a line that begins with "%s"', (verb) => {
+    expect([...claimedIds(`noise\n${verb} specs/007_x/.postflight-pending  ${ID}\r\nmore`)]).toEqual([ID])
+  })
+
+  it('the bare id of --quiet', () => {
+    expect([...claimedIds(`${ID}\n`)]).toEqual([ID])
+  })
+
+  it.each([
+    undefined,
+    '',
+    `"id": "${ID}",`,
+    `specs/007_x/.postflight-pending  pending · ${ID}`,
+    `2026-01-18T12:00:00Z  create  007_x · ${ID}`,
+    `waiting specs/007_x/.postflight-pending  ${ID}`,
+    `id ${ID}`,
+    `created x ${ID}`,
+  ])('nothing else: %j', (output) => {
+    expect([...claimedIds(output)]).toEqual([])
+  })
+
+  it('but as waiting by its own line alone', () => {
+    expect([...waitingIds(`waiting specs/007_x/.postflight-pending  ${ID}`)]).toEqual([ID])
+    expect([...waitingIds(LINE)]).toEqual([])
+  })
+})
+
+describe('the line of a promise', () => {
+  const claims = (fields: object, one: ToolUse, times = MADE): boolean =>
+    isClaimedByOutput(marker({ ...OURS, ...fields }), times, one, claimedIds(LINE))
+
+  it('gives it to the agent that printed it', () => {
+    expect(claims({}, use('postflight create 7'))).toBe(true)
+    expect(claims({ cc_session_id: undefined }, use('postflight create 7'))).toBe(true)
+  })
+
+  it.each<[string, object, ToolUse, typeof MADE?]>([
+    ['whose owner is known', { agent_id: 'main' }, use('create')],
+    ['of another id', { id: 'pf_000000000000' }, use('create')],
+    ['without an id', { id: undefined }, use('create')],
+    ['of a workflow', { workflow: true }, use('create')],
+    ['for agents of another type', { agent_type: 'worker' }, use('create')],
+    ['that was made before the command', {}, use('cat build.log'), changedAt(NOW_MS - 9_000)],
+    ['of another session that an option named', { cc_session_id: 's2' }, use('create')],
+    [
+      'of another session, from before the command',
+      { cc_session_id: 's2', owner_from: 'environment', created: '2026-01-01T00:00:00Z' },
+      use('create'),
+    ],
+    [
+      'of another session, where the time is not known',
+      { cc_session_id: 's2', owner_from: 'environment' },
+      use('create', { durationMs: undefined }),
+    ],
+    ['without a session, from before this one', { cc_session_id: undefined }, use('create', {}, NOW_MS + 60_000)],
+  ])('gives nothing of a promise %s', (_what, fields, one, times) => {
+    expect(claims(fields, one, times)).toBe(false)
+  })
+
+  it('gives it to the session that ran create inside another host', () => {
+    expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use('create'))).toBe(true)
+  })
+
+  it('gives nothing where the session is not known', () => {
+    expect(claims({ cc_session_id: undefined }, use('create', { session: undefined }))).toBe(false)
+  })
+
+  it('gives nothing of the time where the host does not tell it', () => {
+    expect(claims({}, use('create', { durationMs: undefined }), changedAt(NOW_MS - 60_000))).toBe(true)
+  })
+
+  it('makes its agent the owner, or main', () => {
+    expect(claimedOwner(use('x').payload)).toEqual({ agent_id: 'a1', cc_session_id: 's1', owner_from: undefined })
+    const { agent: _agent, ...unnamed } = use('x').payload
+    expect(claimedOwner(unnamed)).toMatchObject({ agent_id: 'main' })
+  })
+})
+
+describe('the time of a promise', () => {
+  it.each([
+    'id=$(postflight create 7 --quiet)',
+    'postflight adopt 7 > /dev/null',
+    'bash .claude/postflight/start.sh 7',
+    './start-postflight.sh',
+    'cd x && sh -e "run.sh"',
+  ])('gives it to the agent of: %s', (command) => {
+    expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(true)
+  })
+
+  it.each([
+    'postflight inspect',
+    'cat specs/007_x/.postflight-pending',
+    'npm test; grep -r postflight .',
+    'less notes.shtml',
+    '',
+  ])('gives nothing to the agent of: %s', (command) => {
+    expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(false)
+  })
+
+  it.each<[string, object, ToolUse, typeof MADE?]>([
+    ['whose owner is known', { agent_id: 'main' }, use('create')],
+    ['of another session', { cc_session_id: 's2' }, use('create')],
+    ['without a session', { cc_session_id: undefined }, use('create')],
+    ['for agents of another type', { agent_type: 'worker' }, use('create')],
+    ['that was made before the command', { created: '2026-01-01T00:00:00Z' }, use('create')],
+    ['whose file is from before the command', {}, use('create'), changedAt(NOW_MS - 7_000)],
+    ['where the host tells no times', {}, use('create', { durationMs: undefined })],
+  ])('gives nothing of a promise %s', (_what, fields, one, times = MADE) => {
+    expect(isMadeByCommand(marker({ ...OURS, ...fields }), times, one)).toBe(false)
+  })
+
+  it('is that of its file where it does not say when it was made', () => {
+    expect(isMadeByCommand(marker({ ...OURS, created: undefined }), MADE, use('create'))).toBe(true)
+  })
+})
+
+describe('a command announces a wait', () => {
+  const waiting = waitingIds(`waiting x  ${ID}`)
+
+  it.each<[string, boolean, ToolUse, ReadonlySet<string>, typeof MADE?]>([
+    ['that it printed', true, use('sh x.sh'), waiting],
+    ['that it printed, from before the command', false, use('cat build.log'), waiting, changedAt(NOW_MS - 9_000)],
+    ['that it did not print, while it ran', true, use('postflight wait 7 --for x --quiet'), new Set()],
+    [
+      'that it did not print, from before the command',
+      false,
+      use('postflight wait 7'),
+      new Set(),
+      changedAt(NOW_MS - 9_000),
+    ],
+    ['that it did not print, where the host tells no times', false, use('wait', { durationMs: undefined }), new Set()],
+    ['of which it says nothing', false, use('postflight inspect'), new Set()],
+  ])('%s: %s', (_what, expected, one, ids, times = MADE) => {
+    expect(announcesWait(marker(OURS), times, one, ids)).toBe(expected)
+  })
+})
