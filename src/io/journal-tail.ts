@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import { KIND_NAMES } from '../core/messages/files.ts'
 import { closeQuietly, READING } from './fs/descriptors.ts'
-import { errorCode, isAbsent } from './fs/errors.ts'
+import { isAbsent } from './fs/errors.ts'
 import { kindOfStats } from './fs/path-kind.ts'
+import { openingFault } from './fs/read.ts'
 
 /** Reads a part of a journal of any length: its end, or the lines since the last read. Never through a link, never a pipe. */
 
@@ -38,8 +39,7 @@ export function readJournalPart(file: string, start: number): JournalPart {
     return { kind: 'lines', lines, end: from + last, cut }
   } catch (error) {
     if (isAbsent(error)) return { kind: 'lines', lines: [], end: 0, cut: false }
-    const code = errorCode(error)
-    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code }
+    return { kind: 'unreadable', detail: openingFault(error) }
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }

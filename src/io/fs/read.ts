@@ -69,11 +69,16 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
     }
   } catch (error) {
     if (isAbsent(error)) return { kind: 'absent' }
-    const code = errorCode(error)
-    return { kind: 'unreadable', detail: code === 'ELOOP' ? KIND_NAMES.link : code }
+    return { kind: 'unreadable', detail: openingFault(error) }
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }
+}
+
+/** Why a file could not be opened or read, in words where it is a link. */
+export function openingFault(error: unknown): string {
+  const code = errorCode(error)
+  return code === 'ELOOP' ? KIND_NAMES.link : code
 }
 
 /** After this number of interruptions a read fails. */

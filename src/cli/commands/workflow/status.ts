@@ -7,6 +7,7 @@ import { readState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
 import { asPostflightError, type Painter } from '../../report.ts'
+import { runResult } from '../../workflow/run-result.ts'
 import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'
 
 /** `postflight workflow status`: shows one run, or every run of the project. */
@@ -19,11 +20,7 @@ export function status(
   if (task !== undefined) {
     const folder = requireTaskFolder(root, task, 'workflow')
     const state = requireState(folder)
-    return {
-      exitCode: exitCodeOf(state),
-      data: runData(folder, state, context.nowMs),
-      lines: runLines(folder, state, context.nowMs, paint),
-    }
+    return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
   }
   const views = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).map((folder) =>
     viewOf(folder, context, paint),
