@@ -53,6 +53,6 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
       worker: dutiful([bash(`${CREATE}; ${WAIT}; echo "exit code $?"`), say('The report.')]),
     })
 
-    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/is for a sub-agent[\s\S]*exit code 1/)
+    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait for a sub-agent[\s\S]*exit code 1/)
   })
 })

@@ -336,7 +336,7 @@ describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
     const start = claudeBash('postflight workflow start 7 flow --definition flow.yaml')
 
     await claude.run({ main: claudeWorker([start, say('Started.')], STOP_AFTER_PLAN) })
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan' })
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'execute' })
     const { ran, model } = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
 
     expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(2))
@@ -353,7 +353,7 @@ describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
         place === 'plan 1' && turn.lastToolResult === undefined ? bash(STOP_AFTER_PLAN['plan 1']) : undefined,
       ),
     })
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan' })
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'execute' })
     const { model } = await claude.run({
       main: claudeWorker([claudeBash('postflight workflow resume 7'), say('Resumed.')]),
     })
