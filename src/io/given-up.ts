@@ -4,7 +4,7 @@ import { CONTINUATION_LIMIT, isSpent } from '../core/loop-guard.ts'
 import { promiseKey } from '../core/promise-key.ts'
 import type { StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
-import { liesBesideAbandoned, readSpent } from './continuations/count.ts'
+import { liesBesideAbandoned, readOwnCount, readSpent } from './continuations/count.ts'
 import { hideFromGit, makeOwnFolder } from './fs/own-folder.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { readSmallFile } from './fs/read.ts'
@@ -28,17 +28,28 @@ export function spentOf(stored: StoredMarker): number {
   return isSpent(spent) || !isNoted(stored) ? spent : CONTINUATION_LIMIT
 }
 
-/** True if the same promise was given up before: git brought its marker back. @throws file-system errors. */
+/**
+ * True if the same promise was given up before and git brought its marker back: then its own continuations are not spent.
+ * They are where a process was killed while it gave the marker up.
+ * @throws as `readSpent`.
+ */
 export function wasGivenUp(stored: StoredMarker): boolean {
-  return liesBesideAbandoned(stored.folder.path, stored.identity) || isNoted(stored)
+  const { folder, identity } = stored
+  if (isSpent(readOwnCount(folder.path, identity).spent)) return false
+  return liesBesideAbandoned(folder.path, identity) || isNoted(stored)
 }
 
 function isNoted({ folder, marker }: StoredMarker): boolean {
   const key = promiseKey(marker)
   if (key === undefined) return false
   const { journal, givenUp, note } = pathsFor(folder)
-  // A link in place of a folder would lead the search out of the project.
-  if (kindAt(givenUp) !== 'folder' || kindAt(journal) !== 'folder') return false
+  try {
+    // A link in place of a folder would lead the search out of the project.
+    if (kindAt(journal) !== 'folder' || kindAt(givenUp) !== 'folder') return false
+  } catch {
+    // Out of reach: the marker blocks as any other, at most three times.
+    return false
+  }
   const read = readSmallFile(note, NOTE_MAX_BYTES)
   return read.kind === 'text' && read.whole && read.text === `${key}\n`
 }

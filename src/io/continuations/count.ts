@@ -37,6 +37,12 @@ export function readSpent(folder: string, marker: MarkerIdentity): number {
  * claims' folder's name; file-system errors.
  */
 export function readCount(folder: string, marker: MarkerIdentity): Count {
+  const own = readOwnCount(folder, marker)
+  return isSpent(own.spent) || !liesBesideAbandoned(folder, marker) ? own : { ...own, spent: CONTINUATION_LIMIT }
+}
+
+/** The same from the marker's own claims and loop guard alone. @throws as `readCount`. */
+export function readOwnCount(folder: string, marker: MarkerIdentity): Count {
   const guard = readLoopGuard(folder)
   let claims = readClaims(folder)
   const key = claimKey(marker)
@@ -44,9 +50,8 @@ export function readCount(folder: string, marker: MarkerIdentity): Count {
     // Then it matters on which file the claim of another key was made.
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
-  const spent = countSpent(claims, marker, guard)
   return {
-    spent: isSpent(spent) || !liesBesideAbandoned(folder, marker) ? spent : CONTINUATION_LIMIT,
+    spent: countSpent(claims, marker, guard),
     stale: claims.filter((claim) => !countsFor(claim, marker, guard)),
     floor: guard.kind === 'number' && guard.value > highestSlot(claims) ? guard.value : 0,
   }
