@@ -30,12 +30,15 @@ export function spentOf(stored: StoredMarker): number {
 
 /**
  * True if the same promise was given up before and git brought its marker back: then its own continuations are not spent.
- * They are where a process was killed while it gave the marker up.
- * @throws as `readSpent`.
+ * They are where a process was killed while it gave the marker up. Never throws: false where the count cannot be read.
  */
 export function wasGivenUp(stored: StoredMarker): boolean {
   const { folder, identity } = stored
-  if (isSpent(readOwnCount(folder.path, identity).spent)) return false
+  try {
+    if (isSpent(readOwnCount(folder.path, identity).spent)) return false
+  } catch {
+    return false
+  }
   return liesBesideAbandoned(folder.path, identity) || isNoted(stored)
 }
 
