@@ -2,7 +2,7 @@ import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
 import type { Payload } from '../../core/payload.ts'
 import type { Unfinished } from '../../core/stop/answer-for.ts'
 import { type ObservedStop, ownershipOf, type SeenMarker } from '../../core/stop/plan.ts'
-import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
+import { isUnowned, promisedAtMs, type Stop, waitState } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
@@ -106,7 +106,10 @@ export function observeStop(roots: readonly string[], occasion: Occasion): Obser
 export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
   if (read.kind === 'unreadable') return read
   const ownership = ownershipOf(read, stop)
-  const spent = ownership === 'owed' || ownership === 'bypassed' ? spentFor(read, ownership) : 0
+  // A stop that stamps a wait rewrites the marker, and needs its loop guard as a bypass does.
+  const stamps = (ownership === 'waiting' || ownership === 'background') && waitState(read.marker, stop) === 'begins'
+  const spent =
+    ownership === 'owed' ? spentFor(read, 'owed') : ownership === 'bypassed' || stamps ? spentFor(read, 'bypassed') : 0
   return { ...read, spent }
 }
 
