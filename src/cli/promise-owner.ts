@@ -23,7 +23,7 @@ export interface OwnerOptions {
 }
 
 /** The owner. `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
-export function promiserOf(context: CommandContext, options: OwnerOptions): Identity {
+export function newOwnerOf(context: CommandContext, options: OwnerOptions): Identity {
   const identity = callerOf(context, options)
   const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
   return isForSubagent ? { ...identity, agent: undefined } : identity

@@ -1,4 +1,5 @@
 import type { Recorded } from '../core/journal-entry.ts'
+import type { Marker } from '../core/marker.ts'
 import { unlistedComplaint, waitNotNoted } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
 import { isUnowned } from '../core/stop/rules.ts'
@@ -14,11 +15,11 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   const recorded: Recorded[] = []
   const complaints: string[] = []
+  const isOurs = (marker: Marker): boolean => !isUnowned(marker) && marker.hostSession === payload.session
   for (const { folder, marker, state } of unfinished) {
-    if (state !== 'pending' || marker.wait === undefined || isUnowned(marker) || isPast(deadline)) continue
-    if (marker.hostSession !== payload.session) continue
+    if (state !== 'pending' || marker.wait === undefined || !isOurs(marker) || isPast(deadline)) continue
     try {
-      recorded.push(...endWait(folder, payload, (present) => present.hostSession === payload.session))
+      recorded.push(...endWait(folder, payload, isOurs))
     } catch (error) {
       complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
     }

@@ -12,7 +12,7 @@ import {
 } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
 import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
-import { aboutMarker } from '../core/stop/outcome.ts'
+import { aboutMarker, waitEndRecord } from '../core/stop/outcome.ts'
 import { isUnowned, waitState } from '../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
 import { endedWait, stampedWait } from '../core/wait.ts'
@@ -68,10 +68,10 @@ export function handleToolUse(context: HookContext): HookResult {
     try {
       const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patience: 'hook' })
       if (plan === undefined) continue
-      const about = aboutMarker(folder, marker, payload)
-      if (plan.claims) recorded.push({ root: folder.root, entry: { event: 'claim', ...about } })
-      if (plan.ended !== undefined)
-        recorded.push({ root: folder.root, entry: { event: 'wait-end', detail: plan.ended, ...about } })
+      if (plan.claims) {
+        recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })
+      }
+      if (plan.ended !== undefined) recorded.push(waitEndRecord(folder, marker, payload, plan.ended))
     } catch (error) {
       const note = intended.claims ? ownerNotNoted : waitNotNoted
       complaints.push(note(markerDisplayPath(folder), errorText(error)))

@@ -227,6 +227,7 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
     keepUnparsed(abandoned, ABANDONED_FILE)
     const planned = plan(abandoned.marker)
     const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
+    forgetGivenUp(folder)
     endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     removeFile(path.join(folder.path, ABANDONED_FILE))
     return planned

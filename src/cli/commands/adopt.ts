@@ -6,7 +6,7 @@ import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
-import { forgetGivenUp, wasGivenUp } from '../../io/given-up.ts'
+import { wasGivenUp } from '../../io/given-up.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../io/marker-store.ts'
@@ -51,7 +51,6 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, ...owner },
   }))
   const { id } = (revived ?? takeOver(folder, owner)).fields
-  forgetGivenUp(folder)
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, root, [
     {

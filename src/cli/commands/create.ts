@@ -23,7 +23,7 @@ import type { CreateDocument } from '../documents/create.ts'
 import type { Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { conflictWith, isOwnerLost, isSamePromise, type OwnerOptions, promiserOf } from '../promise-owner.ts'
+import { conflictWith, isOwnerLost, isSamePromise, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
@@ -44,7 +44,7 @@ export function create(
   const { root, found, folder } = prepareTaskFolder(context, task, slug, (missing) =>
     commandLine(['create', task, missing], context.rootOption),
   )
-  const identity = promiserOf(context, options)
+  const identity = newOwnerOf(context, options)
   const { fields, keepsCount, previous } = writeNewMarker(folder, (present) => {
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
@@ -106,7 +106,7 @@ export function create(
 
 /** The note for a marker without a session, which never blocks a main conversation. */
 function unownedNote({ agent }: Identity): string {
-  return agent === MAIN_AGENT ? CREATE_NOTES.holdsNobody : CREATE_NOTES.unowned
+  return agent === MAIN_AGENT ? CREATE_NOTES.blocksNothing : CREATE_NOTES.unowned
 }
 
 function checkValues(options: CreateOptions): void {

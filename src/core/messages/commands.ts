@@ -59,7 +59,7 @@ export const CREATE_NOTES = {
     'postflight: the output of this command does not reach the hook, which cannot learn the owner from it: the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>
     `these steps of the marker before were ticked, and are not any more: ${quotedNames(names)}`,
-  holdsNobody:
+  blocksNothing:
     'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
 } as const
 

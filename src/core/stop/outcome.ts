@@ -74,6 +74,12 @@ function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefin
   }
 }
 
+/** The journal's record of a wait that ended; `purpose`: what the agent waited for. */
+export function waitEndRecord(folder: TaskFolder, marker: Marker, payload: Payload, purpose: string): Recorded {
+  const entry: JournalEntry = { event: 'wait-end', detail: purpose, ...aboutMarker(folder, marker, payload) }
+  return { root: folder.root, entry }
+}
+
 /** The part of a journal entry that identifies the marker and its agent. */
 export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
   return {

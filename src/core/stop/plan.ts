@@ -79,3 +79,10 @@ export function planMarker(seen: SeenMarker, stop: Stop): PlannedMarker {
 export function ownershipOf({ marker, times }: StoredMarker, stop: Stop): Ownership {
   return judgeOwnership(marker, times, stop)
 }
+
+/** True if this stop is the first one of the marker's wait, which must be stamped before the stop is allowed. */
+export function stampsWait(stored: StoredMarker, stop: Stop): boolean {
+  const ownership = ownershipOf(stored, stop)
+  // A stop that background work allows is a stop of the wait's prompt too.
+  return (ownership === 'waiting' || ownership === 'background') && waitState(stored.marker, stop) === 'begins'
+}

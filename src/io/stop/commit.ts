@@ -1,7 +1,14 @@
 import type { Recorded } from '../../core/journal-entry.ts'
 import { isSpent } from '../../core/loop-guard.ts'
 import type { StopOutcome } from '../../core/stop/outcome.ts'
-import { type JudgedMarker, ownershipOf, type PlannedMarker, planMarker, type StopPlan } from '../../core/stop/plan.ts'
+import {
+  type JudgedMarker,
+  ownershipOf,
+  type PlannedMarker,
+  planMarker,
+  type StopPlan,
+  stampsWait,
+} from '../../core/stop/plan.ts'
 import { type Stop, waitState } from '../../core/stop/rules.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import { claimContinuation } from '../continuations/claim.ts'
@@ -92,10 +99,9 @@ function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undef
       const ended = endMarker(folder, (one) => ownershipOf(one, stop) === 'bypassed')
       return ended && { kind: 'bypassed', folder, marker: ended.marker }
     }
-    // A stop that background work allows is a stop of the wait's prompt too.
     case 'background':
     case 'waiting':
-      if (waitState(marker, stop) === 'begins') stampWait(folder, stop)
+      if (stampsWait(stored, stop)) stampWait(folder, stop)
       return { kind: 'let-go', folder }
     case 'expired':
       return noteExpired(folder.path, stored.identity)

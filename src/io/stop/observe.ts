@@ -1,8 +1,8 @@
 import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
 import type { Payload } from '../../core/payload.ts'
 import type { Unfinished } from '../../core/stop/answer-for.ts'
-import { type ObservedStop, ownershipOf, type SeenMarker } from '../../core/stop/plan.ts'
-import { isUnowned, promisedAtMs, type Stop, waitState } from '../../core/stop/rules.ts'
+import { type ObservedStop, ownershipOf, type SeenMarker, stampsWait } from '../../core/stop/plan.ts'
+import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
@@ -104,20 +104,16 @@ export function observeStop(roots: readonly string[], occasion: Occasion): Obser
 
 /** The marker with its count, which is read only where it matters. */
 export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
-  if (read.kind === 'unreadable') return read
-  const ownership = ownershipOf(read, stop)
-  // A stop that stamps a wait rewrites the marker, and needs its loop guard as a bypass does.
-  const stamps = (ownership === 'waiting' || ownership === 'background') && waitState(read.marker, stop) === 'begins'
-  const spent =
-    ownership === 'owed' ? spentFor(read, 'owed') : ownership === 'bypassed' || stamps ? spentFor(read, 'bypassed') : 0
-  return { ...read, spent }
+  return read.kind === 'unreadable' ? read : { ...read, spent: spentAt(read, stop) }
 }
 
-function spentFor(stored: StoredMarker, ownership: 'owed' | 'bypassed'): number | { readonly unknown: string } {
+/** The continuations spent, as far as the stop needs them; 0 where it does not. */
+function spentAt(stored: StoredMarker, stop: Stop): number | { readonly unknown: string } {
   try {
+    const ownership = ownershipOf(stored, stop)
     if (ownership === 'owed') return spentOf(stored)
-    // A bypassed marker is removed with its loop guard, whatever the count; a loop guard that is not a file fails here.
-    readLoopGuard(stored.folder.path)
+    // What ends or rewrites the marker needs no count, but a loop guard that is a file: another one fails here.
+    if (ownership === 'bypassed' || stampsWait(stored, stop)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {
     return { unknown: errorText(error) }

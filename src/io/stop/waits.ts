@@ -1,7 +1,7 @@
 import type { Recorded } from '../../core/journal-entry.ts'
 import type { Marker } from '../../core/marker.ts'
 import type { Payload } from '../../core/payload.ts'
-import { aboutMarker } from '../../core/stop/outcome.ts'
+import { waitEndRecord } from '../../core/stop/outcome.ts'
 import { type Stop, waitState } from '../../core/stop/rules.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { endedWait, stampedWait } from '../../core/wait.ts'
@@ -9,19 +9,16 @@ import { changeMarker } from '../marker-store.ts'
 
 /** Stamps and ends waits on disk (docs/design.md, "Waiting"). */
 
-/** The event at which a wait is stamped or ends. */
-export type WaitOccasion = Pick<Stop, 'payload' | 'startMs'>
-
 /**
- * Stamps the marker's wait with the event's prompt, unless another process did.
+ * Stamps the marker's wait with the stop's prompt, unless another process did.
  * @throws the errors of `changeMarker`.
  */
-export function stampWait(folder: TaskFolder, occasion: WaitOccasion): void {
+export function stampWait(folder: TaskFolder, stop: Stop): void {
   changeMarker(
     folder,
     (marker) =>
-      marker.wait !== undefined && waitState(marker, occasion) === 'begins'
-        ? { fields: stampedWait(marker.wait, occasion.payload.prompt, Date.now()) }
+      marker.wait !== undefined && waitState(marker, stop) === 'begins'
+        ? { fields: stampedWait(marker.wait, stop.payload.prompt, Date.now()) }
         : undefined,
     { patience: 'hook' },
   )
@@ -45,7 +42,5 @@ export function endWait(
         : undefined,
     { patience: 'hook' },
   )
-  if (plan === undefined) return []
-  const entry = { event: 'wait-end' as const, detail: plan.purpose, ...aboutMarker(folder, marker, payload) }
-  return [{ root: folder.root, entry }]
+  return plan === undefined ? [] : [waitEndRecord(folder, marker, payload, plan.purpose)]
 }
