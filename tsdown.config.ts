@@ -98,8 +98,7 @@ export default defineConfig([
   },
   {
     ...shared,
-    // Commands about markers load the second one only where a workflow's marker lies.
-    entry: { cli: 'src/cli/index.ts', 'marker-run': 'src/cli/workflow/marker-run.ts' },
+    entry: { cli: 'src/cli/index.ts' },
     outDir: 'dist/cli',
     plugins: [plainBuiltins, lazyChildProcess],
     minify: true,

@@ -12,7 +12,7 @@ const common = {
 /** Replaces the modules that load a built file. */
 const alias = [
   {
-    find: /^.*\/load-(?:workflow|marker-run)\.ts$/,
+    find: /^.*\/load-workflow\.ts$/,
     replacement: fileURLToPath(new URL('test/support/loaders.ts', import.meta.url)),
   },
 ]

@@ -10,10 +10,9 @@ import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { spentOf } from '../io/given-up.ts'
-import { readMarker } from '../io/marker-file.ts'
+import { isOldRunMarker, readMarker } from '../io/marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
 import type { InspectDocument } from './documents/inspect.ts'
-import { loadMarkerRun } from './workflow/load-marker-run.ts'
 
 /** A marker as `inspect` and `doctor` show it. */
 export type MarkerView = InspectDocument['markers'][number]
@@ -48,7 +47,7 @@ function viewAll(folder: TaskFolder, fileName: string, nowMs: number): MarkerVie
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
   const read = readMarker(folder, fileName)
-  if (read === undefined) return undefined
+  if (read === undefined || isOldRunMarker(read)) return undefined
   const base = {
     task: folder.task,
     path: path.join(folder.path, fileName),
@@ -60,7 +59,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const expired = isExpired(marker, times, nowMs)
   const promisedMs = promisedAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
-  if (isUnowned(marker) && !abandoned && !expired && !marker.workflow) {
+  if (isUnowned(marker) && !abandoned && !expired) {
     problems.push(INSPECT_TEXT.unowned)
   }
   let spent: number | null = null
@@ -83,8 +82,6 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
       agent: quoted(marker.agent),
       agent_type: quoted(marker.agentType),
     },
-    workflow: marker.workflow,
-    run: marker.workflow && !abandoned ? runOf(folder) : null,
     promised_at: toIso(promisedMs),
     age_ms: Math.round(nowMs - promisedMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
@@ -92,11 +89,6 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
     problems,
   }
-}
-
-function runOf(folder: TaskFolder): MarkerView['run'] {
-  const { standing, note } = loadMarkerRun().runOfMarker(folder)
-  return { standing, note }
 }
 
 const UNKNOWN = {
@@ -107,8 +99,6 @@ const UNKNOWN = {
   operation: null,
   reason: null,
   owner: { host_session: null, agent: null, agent_type: null },
-  workflow: false,
-  run: null,
   promised_at: null,
   age_ms: null,
   continuations: { spent: null, limit: CONTINUATION_LIMIT },

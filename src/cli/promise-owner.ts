@@ -3,7 +3,7 @@ import { shellIdentity } from '../core/hosts/index.ts'
 import { MAIN_AGENT, type Marker } from '../core/marker.ts'
 import { CONFLICTING_OWNERS } from '../core/messages/commands.ts'
 import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
-import { type TaskFolder, taskWord } from '../core/task-folder.ts'
+import type { TaskFolder } from '../core/task-folder.ts'
 import { findMarkers } from '../io/stop/observe.ts'
 import type { CommandContext } from './context.ts'
 import { callerOf, type Identity } from './identity.ts'
@@ -29,7 +29,7 @@ export function newOwnerOf(context: CommandContext, options: OwnerOptions): Iden
   return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
-/** The error for a marker that this agent must not replace; undefined if it may. @throws {PostflightError} `marker-of-workflow`. */
+/** The error for a marker that this agent must not replace; undefined if it may. */
 export function conflictWith(
   present: StoredMarker,
   identity: Identity,
@@ -70,8 +70,6 @@ function foreignOwner(
   const path = markerDisplayPath(folder)
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
-  // Without its marker, the driver would not find the run.
-  if (marker.workflow) throw new PostflightError('marker-of-workflow', { path, task: taskWord(folder) })
   if (marker.hostSession !== undefined) {
     return marker.hostSession === session ? undefined : conflict(CONFLICTING_OWNERS.hostSession(marker.hostSession))
   }

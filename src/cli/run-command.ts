@@ -35,7 +35,8 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   wait: async (context, _, { arguments: [task], options }) => (await markers()).wait(context, task, options),
   bypass: async (context, _, { arguments: [task], options }) => (await markers()).bypass(context, task, options),
   adopt: async (context, _, { arguments: [task], options }) => (await markers()).adopt(context, task, options),
-  explain: async (context, paint, { options }) => (await markers()).explain(context, paint, options),
+  explain: async (context, paint, { options }) =>
+    (await import('./commands/explain.ts')).explain(context, paint, options),
   logs: async (context, _, { options }) => (await markers()).logs(context, options),
   install: async (context, _, { options }) => (await settings()).install(context, options),
   uninstall: async (context, _, { options }) => (await settings()).uninstall(context, options),

@@ -32,12 +32,11 @@ export interface ErrorArguments {
   /** `clear`: the command that removes the marker. */
   'bypass-no-room': { readonly path: string; readonly detail: string; readonly clear: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
-  'marker-of-workflow': { readonly path: string; readonly task: string }
   'marker-of-other-agent': { readonly path: string; readonly agent: string; readonly operation: string | undefined }
   'wait-refused': {
     readonly path: string
     readonly task: string
-    readonly why: 'workflow' | 'unowned' | 'other-session' | 'by-sub-agent' | 'sub-agent' | 'limit'
+    readonly why: 'unowned' | 'other-session' | 'by-sub-agent' | 'sub-agent' | 'limit'
   }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }
@@ -80,7 +79,6 @@ export interface ErrorArguments {
     readonly resumable: boolean
   }
   'workflow-over': { readonly task: string; readonly outcome: string }
-  'workflow-marker': { readonly path: string; readonly task: string }
   'workflow-state': {
     readonly path: string
     readonly problem: 'not-json' | 'version' | 'shape' | 'unreadable'
@@ -121,7 +119,6 @@ export const EXIT_CODES = {
   'bypass-none': EXIT.no,
   'bypass-no-room': EXIT.write,
   'marker-of-other-session': EXIT.no,
-  'marker-of-workflow': EXIT.no,
   'marker-of-other-agent': EXIT.no,
   'wait-refused': EXIT.no,
   'marker-unreadable': EXIT.data,
@@ -142,7 +139,6 @@ export const EXIT_CODES = {
   'workflow-none': EXIT.no,
   'workflow-there': EXIT.no,
   'workflow-over': EXIT.no,
-  'workflow-marker': EXIT.no,
   'workflow-state': EXIT.data,
   'host-unknown': EXIT.usage,
   'scope-unknown': EXIT.usage,

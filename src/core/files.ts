@@ -33,6 +33,12 @@ export const JOURNAL_FOLDER = '.postflight'
 /** The folder in it with a note for each task folder whose promise was given up. */
 export const GIVEN_UP_FOLDER = 'given-up'
 
+/** The folder in it with the run file of each running workflow. */
+export const RUNNING_FOLDER = 'running'
+
+/** The id of a running workflow, in its task folder: it moves with the folder. */
+export const RUN_ID_FILE = 'workflow/id'
+
 /** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'

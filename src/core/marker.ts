@@ -60,7 +60,7 @@ export interface Marker {
   readonly waits?: number
   /** `owner_from`. "environment": session and agent come from the environment of `create`, maybe an outer host's. */
   readonly ownerFrom?: string
-  /** True for the marker of a workflow, which belongs to the workflow's driver and not to the guard. */
+  /** True for the marker by which earlier versions found a workflow. It is not a promise. */
   readonly workflow: boolean
 }
 

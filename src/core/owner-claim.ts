@@ -101,7 +101,7 @@ export function claimedOwner({ agent = MAIN_AGENT, session }: Payload): Record<s
 
 /** False for a promise that no command of this agent can have made. */
 function isClaimable(marker: Marker, times: FileTimes, { payload, sessionBornMs }: ToolUse): boolean {
-  if (payload.session === undefined || marker.workflow) return false
+  if (payload.session === undefined) return false
   // A command may also print the id of a marker that came with a clone.
   if (isFromBefore(sessionBornMs, marker, times)) return false
   // A promise for agents of one type does not belong to the agent of another type that made it.

@@ -1,7 +1,7 @@
 import type { Recorded } from '../core/journal-entry.ts'
 import type { Marker } from '../core/marker.ts'
-import { unlistedComplaint, waitNotNoted } from '../core/messages/stops.ts'
-import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
+import { runsNotListed, unlistedComplaint, waitNotNoted } from '../core/messages/stops.ts'
+import { NOTHING_TO_REPORT, type UnfinishedRun } from '../core/stop/answer-for.ts'
 import { isUnowned } from '../core/stop/rules.ts'
 import { markerDisplayPath } from '../core/stored-marker.ts'
 import { errorText } from '../io/fs/errors.ts'
@@ -9,6 +9,7 @@ import { isPast } from '../io/process/age.ts'
 import { observeUnfinished } from '../io/stop/observe.ts'
 import { endWait } from '../io/stop/waits.ts'
 import type { HookContext, HookResult } from './context.ts'
+import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** Handles `SessionStart`: its waits end, and the session is told of unfinished postflights (docs/design.md, "Recovery"). */
 export function handleSessionStart({ payload, roots, nowMs, deadline }: HookContext): HookResult {
@@ -24,8 +25,14 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
       complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
     }
   }
+  let unfinishedRuns: readonly UnfinishedRun[] = []
+  try {
+    unfinishedRuns = loadWorkflowDriver().listUnfinishedRuns(roots, nowMs)
+  } catch (error) {
+    complaints.push(runsNotListed(errorText(error)))
+  }
   return {
-    report: { ...NOTHING_TO_REPORT, unfinished },
+    report: { ...NOTHING_TO_REPORT, unfinished, unfinishedRuns },
     recorded,
     complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
   }

@@ -1,15 +1,15 @@
-import { rootOptionFor } from '../core/command-line.ts'
 import { exemptionOf } from '../core/hosts/index.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { unreadableNotice } from '../core/messages/stops.ts'
 import { NOTHING_TO_REPORT, type RunReport } from '../core/stop/answer-for.ts'
 import { recordsOf } from '../core/stop/outcome.ts'
-import { planStop, type SeenMarker } from '../core/stop/plan.ts'
-import { markerDisplayPath } from '../core/stored-marker.ts'
+import { planStop } from '../core/stop/plan.ts'
+import type { SearchProblem } from '../core/task-folder.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { partWay } from '../io/process/age.ts'
 import { commitStop } from '../io/stop/commit.ts'
 import { observeStop } from '../io/stop/observe.ts'
+import { runFileNames } from '../io/workflow/run-file.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 import { keepReportOfHeld } from './reports.ts'
@@ -26,8 +26,10 @@ export function handleStop(context: HookContext): HookResult {
   const observed = observeStop(roots, occasion)
   const { outcomes, unchecked, recorded: ended } = commitStop(planStop(observed, payload, nowMs), deadline)
   const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
-  const { report: runs, recorded } = driveRuns(observed.markers, context, isHeld)
-  const { problems } = observed
+  const unlisted: SearchProblem[] = []
+  const busy = roots.filter((root) => runFileNames(root, unlisted).length > 0)
+  const { report: runs, recorded } = driveRuns(busy, context, isHeld)
+  const problems = [...observed.problems, ...unlisted]
   return {
     report: { ...NOTHING_TO_REPORT, outcomes, problems, unchecked: observed.unchecked + unchecked, runs },
     recorded: [...ended, ...recordsOf(outcomes, payload), ...recorded],
@@ -35,31 +37,20 @@ export function handleStop(context: HookContext): HookResult {
   }
 }
 
-/** Moves the running workflows of this session on. Their driver is loaded only if there are any. */
+/** Moves the running workflows of this session on. Their driver is loaded only if run files lie in a root. */
 function driveRuns(
-  markers: readonly SeenMarker[],
+  roots: readonly string[],
   { payload, reader, nowMs, deadline, findStart }: HookContext,
   held: boolean,
 ): { readonly report: RunReport; readonly recorded: readonly Recorded[] } {
   const { session, event, wakingTasks } = payload
-  const mine = markers.flatMap((seen) =>
-    seen.kind === 'marker' && seen.marker.workflow && session !== undefined && seen.marker.hostSession === session
-      ? [
-          {
-            folder: seen.folder,
-            bypassed: seen.marker.bypassed,
-            rootOption: rootOptionFor(reader, seen.folder.root),
-          },
-        ]
-      : [],
-  )
-  if (session === undefined || mine.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
+  if (session === undefined || roots.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
   const returned = event === 'Stop' && wakingTasks === 0
   try {
-    const stop = { session, returned, held, nowMs, deadline, sinceMs: findStart() }
-    return loadWorkflowDriver().driveRuns(mine, stop)
+    const stop = { session, reader, returned, held, nowMs, deadline, sinceMs: findStart() }
+    return loadWorkflowDriver().driveRuns(roots, stop)
   } catch (error) {
-    const notices = mine.map(({ folder }) => unreadableNotice(markerDisplayPath(folder), errorText(error)))
+    const notices = roots.map((root) => unreadableNotice(root, errorText(error)))
     return { report: { prompt: undefined, notices }, recorded: [] }
   }
 }

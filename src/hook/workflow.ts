@@ -1,34 +1,31 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
-import { commandLine } from '../core/command-line.ts'
+import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
-import { unsettledNotice } from '../core/messages/stops.ts'
+import { unsettledRunsNotice } from '../core/messages/stops.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
 import { isPast } from '../io/process/age.ts'
-import { haltRun, requireState, type Turn, takeTurn } from '../io/workflow/run.ts'
+import { findActiveRuns, type UnusableRun } from '../io/workflow/active-runs.ts'
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
+import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
 /**
- * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only when a running workflow's marker was found.
- * `SubagentStop` only observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
+ * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only where a run file lies. `SubagentStop` only
+ * observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
  */
 
-/** A running workflow's marker that belongs to the payload's session. */
-export interface WorkflowMarker {
-  readonly folder: TaskFolder
-  readonly bypassed: boolean
-  /** The `--root` of printed commands; undefined where the agent's folder leads to the run's root. */
-  readonly rootOption: string | undefined
-}
+export { listUnfinishedRuns } from '../io/workflow/active-runs.ts'
 
 /** The stop at which runs are driven. */
 export interface WorkflowStop {
   readonly session: string
+  /** How the agent's commands find the root. */
+  readonly reader: CommandReader
   /** True for a stop of the main conversation without running sub-agents: the work of the last prompt is over. */
   readonly returned: boolean
   /** True when a marker blocks this stop already: then no prompt is given out. */
@@ -47,33 +44,33 @@ export interface DrivenRuns {
 }
 
 /** Moves every run of this session on. At most one, the first in path order, gives out a prompt. Never throws. */
-export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop): DrivenRuns {
+export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenRuns {
   let prompt: string | undefined
   const notices: string[] = []
   const recorded: Recorded[] = []
-  for (const [index, { folder, bypassed, rootOption }] of markers.entries()) {
+  const { runs, problems } = findActiveRuns(roots)
+  const cannotContinue = ({ root, path: place, task, detail }: UnusableRun): void => {
+    notices.push(WORKFLOW_TEXT.unusable(place, detail))
+    recorded.push({ root, entry: { event: 'error', task, detail } })
+  }
+  for (const problem of problems) cannotContinue(problem)
+  const mine = runs.filter(({ state }) => state.hostSession === stop.session)
+  for (const [index, { folder }] of mine.entries()) {
     // A run whose lock another process holds takes a second, and the answer has a time limit.
     if (isPast(stop.deadline)) {
-      notices.push(unsettledNotice(markers.length - index))
+      notices.push(unsettledRunsNotice(mine.length - index))
       break
     }
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
+    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOptionFor(stop.reader, folder.root))
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
-      if (bypassed) {
-        if (requireState(folder).hostSession !== stop.session) continue
-        haltRun(folder, 'bypassed', stop.nowMs)
-        notices.push(WORKFLOW_TEXT.ended(folder.task, 'stopped', WORKFLOW_TEXT.bypassed, resume))
-        recorded.push({ root: folder.root, entry: { ...entry, detail: RUN_RECORDS.bypassed } })
-        continue
-      }
-      const mine = stop.returned && !stop.held && prompt === undefined
+      const isNext = stop.returned && !stop.held && prompt === undefined
       const turn = takeTurn(
         folder,
         { sinceMs: stop.sinceMs, patience: 'hook', deadline: stop.deadline },
-        // The marker may say anything; the state says whose run it is.
+        // Another session may have taken it over in the meantime.
         ({ active, hostSession }) =>
-          active && hostSession !== stop.session ? undefined : { returned: mine, mayPrompt: mine },
+          active && hostSession !== stop.session ? undefined : { returned: isNext, mayPrompt: isNext },
       )
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
@@ -84,9 +81,8 @@ export function driveRuns(markers: readonly WorkflowMarker[], stop: WorkflowStop
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
     } catch (error) {
-      const detail = errorText(error)
-      notices.push(WORKFLOW_TEXT.unusable(stateDisplayPath(folder), detail))
-      recorded.push({ root: folder.root, entry: { event: 'error', task: folder.task, detail } })
+      const { root, task } = folder
+      cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
   return { report: { prompt, notices }, recorded }

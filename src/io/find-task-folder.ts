@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE, SPECS_FOLDER } from '../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, RUN_ID_FILE, SPECS_FOLDER } from '../core/files.ts'
 import { FILE_DETAILS } from '../core/messages/files.ts'
 import {
   parseTaskReference,
@@ -94,11 +94,12 @@ function readReference(task: string, isThere: boolean): TaskReference | undefine
   }
 }
 
-/** True for a folder with a marker, an abandoned marker, a loop guard or claims. */
+/** True for a folder with a marker, an abandoned marker, a loop guard, claims or a running workflow. */
 export function holdsOurs(folder: TaskFolder): boolean {
   return (
     kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
     kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined ||
     hasContinuations(folder.path)
   )
 }

@@ -15,7 +15,7 @@ import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock, withLockIfRoom } from 
 import { kindAt } from './fs/path-kind.ts'
 import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './fs/write.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
-import { readMarker, requireReadable } from './marker-file.ts'
+import { isOldRunMarker, readMarker, requirePromise, requireReadable } from './marker-file.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
 
 /**
@@ -46,7 +46,7 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
 ): Plan {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
-    const planned = plan(present)
+    const planned = plan(present === undefined || isOldRunMarker(present) ? undefined : present)
     const target = path.join(folder.path, MARKER_FILE)
     const text = formatMarker(planned.fields)
     keepUnparsed(present, MARKER_FILE)
@@ -105,7 +105,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
 ): ChangedMarker<Plan> {
   const patienceMs = options.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
   return withLock(folder.path, patienceMs, () => {
-    const present = requireReadable(readMarker(folder))
+    const present = requirePromise(folder)
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const planned = plan(present.marker)
     if (planned === undefined) return { plan: planned, marker: present.marker }

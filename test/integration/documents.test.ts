@@ -70,13 +70,12 @@ const ROWS: readonly Row[] = [
   { words: ['create', '7', '--force'], holds: { replaced: true }, ready: withMarker('') },
 
   { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
-  { words: ['clear', '--all'], holds: { cleared: [{ workflow: 'stopped' }] }, ready: running },
 
   { words: ['inspect'], holds: { pending: 0, markers: [] } },
   { words: ['inspect'], holds: { markers: [{ state: 'pending', reason: null }] }, ready: withMarker('not json') },
   { words: ['inspect'], holds: { markers: [{ state: 'unreadable' }] }, ready: withUnreadable },
   { words: ['inspect'], holds: { markers: [{ state: 'abandoned' }] }, ready: withAbandoned },
-  { words: ['inspect'], holds: { markers: [{ run: { standing: 'running' } }] }, ready: running },
+  { words: ['inspect'], holds: { pending: 0, markers: [] }, ready: running },
 
   { words: ['step', '7', 'two'], holds: { remaining: 1 }, ready: withMarker({ steps: ['one', 'two'] }) },
 
@@ -88,7 +87,7 @@ const ROWS: readonly Row[] = [
   { words: ['wait', '7', '--for', 'x'], holds: { error: { code: 'wait-refused' } }, ready: withMarker(FOREIGN) },
 
   { words: ['bypass', '7'], holds: { bypassed: [{ marker_id: null }] }, ready: withMarker('') },
-  { words: ['bypass', '--all'], holds: { bypassed: [{ workflow: 'stopped' }] }, ready: running },
+  { words: ['bypass', '--all'], holds: { bypassed: [] }, ready: running },
 
   { words: ['adopt', '7'], holds: { revived: false, owner: { agent: 'main' } }, ready: withMarker(FOREIGN) },
   { words: ['adopt', '7'], holds: { revived: true }, ready: withAbandoned },
@@ -106,7 +105,7 @@ const ROWS: readonly Row[] = [
     ready: withUnreadable,
     payload: subagentStop(),
   },
-  { words: ['explain', '--payload', '-'], holds: { markers: [{ answer: 'driver' }] }, ready: running, payload: stop() },
+  { words: ['explain', '--payload', '-'], holds: { runs: [{ answer: 'driver' }] }, ready: running, payload: stop() },
   {
     words: ['explain', '--payload', '-'],
     holds: { why: expect.any(String), answer: { hookSpecificOutput: { hookEventName: 'SessionStart' } } },

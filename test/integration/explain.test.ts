@@ -52,7 +52,6 @@ describe.concurrent('explain', () => {
       ['006_unowned', 8, 'block', 'block'],
       ['007_spent', 7, 'capped', 'allow'],
       ['008_mine', 8, 'block', 'block'],
-      ['009_workflow', 0, 'workflow', 'allow'],
     ])
     expect(run.json()).toMatchObject({
       payload: { event: 'SubagentStop', host_session: SESSION, agent: 'agent-a' },

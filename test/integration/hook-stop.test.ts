@@ -519,7 +519,7 @@ describe.concurrent('which stops a marker blocks', () => {
     if (expected === 'allow') expect(project.snapshot()).toEqual(before)
   })
 
-  it("a workflow's marker without a run: none, and it stays", async () => {
+  it('the marker by which earlier versions found a workflow: none, and it stays', async () => {
     const project = createProject()
     project.marker(TASK, { ...OWNED, workflow: true })
     const before = Object.keys(project.snapshot(`specs/${TASK}`))

@@ -246,7 +246,6 @@ describe.concurrent('wait is refused', () => {
       'cannot wait for a sub-agent',
       { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' },
     ],
-    ["for a workflow's marker", { ...MAINS, workflow: true }, 'belongs to a workflow'],
   ])('%s', async (_what, fields, why, env = ENV) => {
     const project = withPromise(fields, createSourceProject)
     const before = project.read(MARKER)

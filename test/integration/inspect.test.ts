@@ -53,7 +53,6 @@ describe.concurrent('inspect', () => {
           operation: 'plan',
           reason: 'Link the plan',
           owner: { host_session: SESSION, agent: 'agent-a', agent_type: 'planner' },
-          workflow: false,
           continuations: { spent: 1, limit: 3 },
           steps: OWNED.steps,
           problems: ['has an invalid field "task_number" (expected a number)'],
@@ -74,7 +73,6 @@ describe.concurrent('inspect', () => {
     ['a bypassed one', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
     ['an unowned old one', { created: hoursAgo(30) }, { state: 'expired', outcome: 'expired' }],
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
-    ['one of a workflow', { ...OWNED, workflow: true }, { state: 'pending', workflow: true }],
     ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'pending', reason: null }],
   ])('describes %s', async (_what, content, expected) => {
     const project = createSourceProject()

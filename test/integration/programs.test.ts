@@ -99,7 +99,7 @@ function alike(project: Project, text: string): string {
   return text
     .replaceAll(project.base, '<base>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/pf_[a-z0-9]{12}/g, '<id>')
+    .replaceAll(/(?:pf|wf)_[a-z0-9]{12}/g, '<id>')
     .replaceAll(/sess_\w+/g, '<session>')
     .replaceAll(/\bf[0-9a-z]+-[0-9a-z]{6,}\b/g, '<file>')
     .replaceAll(/\b\d+ s (old|ago)\b/g, 'seconds $1')

@@ -77,7 +77,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(JSON.parse(project.read(`${IN_TASK}/artifacts/validate/2-validation.json`)).passed).toBe(false)
     expect(JSON.parse(project.read(`${IN_TASK}/artifacts/debug/1-fixes.json`))).toEqual({ fixed: 1 })
     expect(JSON.parse(project.read(`${IN_TASK}/validation.json`)).passed).toBe(true)
-    expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+    expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
   })
 
   it.skipIf(!canRun('command -v jq'))('works with the loop in the README, exactly as printed', async () => {
@@ -578,7 +578,7 @@ describe('stop, resume, abort', () => {
     const project = await started(two)
     await project.cli(['workflow', 'abort', '7'])
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'aborted' })
-    expect(project.has(`${IN_TASK}/.postflight-pending`)).toBe(false)
+    expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
   })
 
@@ -655,7 +655,6 @@ describe('stop, resume, abort', () => {
     expect(taken.stdout).toContain('  session s2 drives it\n  taken over from session s1, where it was running\n')
     expect(again.stdout).not.toContain('taken over')
     expect(asData).toMatchObject({ host_session: 's3', taken_over_from: 's2' })
-    expect(JSON.parse(project.read(`${IN_TASK}/.postflight-pending`)).cc_session_id).toBe('s3')
   })
 
   it('resume of a stopped run names no other session', async () => {
@@ -679,11 +678,5 @@ describe('stop, resume, abort', () => {
     expect((await project.cli(['workflow', 'next', '8', '--json'])).json()).toMatchObject({ phase: 'b' })
     expect(await next(project)).toMatchObject({ phase: 'a' })
     expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(2)
-  })
-
-  it('`create` does not replace the marker of a run', async () => {
-    const project = await started(two)
-    const run = await project.cli(['create', '7', '--operation', 'x'])
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('belongs to a workflow') })
   })
 })

@@ -148,10 +148,7 @@ describe('the text for a session that starts', () => {
           expect(line.indexOf('\n')).toBe(line.length - 1)
           expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
           expect(additionalContext).not.toContain('SECRET')
-          // A workflow needs other commands than a postflight.
-          const inFirstRoot = list.filter(({ root }) => root === list[0]?.root)
-          const isWorkflow = inFirstRoot.every(({ marker }) => marker.workflow)
-          expect(additionalContext).toContain(isWorkflow ? 'postflight workflow status' : 'postflight clear')
+          expect(additionalContext).toContain('postflight clear')
         },
       ),
       { numRuns: 150 },

@@ -63,7 +63,6 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs,
   const { createdMs } = marker
   const promisedMs = createdMs === undefined || createdMs > NOW_MS + HOUR_MS ? times.modifiedMs : createdMs
   const rows: [Ownership, boolean][] = [
-    ['workflow', marker.workflow],
     ['bypassed', marker.bypassed],
     ['other-session', !isUnowned && marker.hostSession !== payload.session],
     ['unowned-stop', isUnowned && isStop],
@@ -118,7 +117,6 @@ describe('the decision', () => {
         'owed',
         'unowned-stop',
         'waiting',
-        'workflow',
       ].sort(),
     )
   })

@@ -17,7 +17,7 @@ it('`explain` and the hook agree on every marker (2,000 projects and payloads)',
   expect(Object.keys(rules).sort()).toEqual(
     [
       ...['background', 'before-session', 'block', 'bypassed', 'capped', 'expired'],
-      ...['null', 'other-agent', 'other-session', 'unowned-stop', 'waiting', 'workflow'],
+      ...['null', 'other-agent', 'other-session', 'unowned-stop', 'waiting'],
     ].sort(),
   )
 })

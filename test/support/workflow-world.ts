@@ -33,7 +33,7 @@ const UNKNOWN_SESSION = { nowMs: NOW, parentSession: undefined, hostSession: und
 
 /** A started run of a definition. `before`: artifacts that are already there. */
 export function startWorld(definition: Definition, before: Readonly<Record<string, Work>> = {}): World {
-  const state = newState(definition, UNKNOWN_SESSION)
+  const state = newState(definition, { id: 'wf_1', ...UNKNOWN_SESSION })
   return { state: reread(state), prompts: [], artifacts: new Map(Object.entries(before)), archive: new Map(), calls: 0 }
 }
 

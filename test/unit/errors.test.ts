@@ -100,11 +100,8 @@ describe('the sentences of errors', () => {
 
   it.each([
     ['marker-of-other-session', {}, 'adopt'],
-    ['marker-of-workflow', {}, 'workflow status'],
-    ['marker-of-workflow', {}, 'clear'],
     ['workflow-there', { outcome: 'running' }, 'workflow status'],
     ['workflow-there', { outcome: 'stalled', resumable: true }, 'workflow resume'],
-    ['workflow-marker', {}, 'clear'],
   ] as const)('%s %j has a command that is ready to paste: %s', (code, changed, command) => {
     const sentence = sentenceOf(code, { ...changed, task: "259_it's" })
     expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)

@@ -64,7 +64,7 @@ describe("doctor's findings name the file, and what is wrong with it", () => {
       'let the user who runs the agent write there, for example: chmod u+wx specs/7_x',
     ],
     [RUN_FINDINGS.about('specs/7_x', 'is running'), 'specs/7_x: is running'],
-    [RUN_FINDINGS.noMarker('a run', 'its marker'), 'a run, but its marker is missing, so no hook finds it'],
+    [RUN_FINDINGS.noRunFile('a run'), 'a run, but its run file is missing, so no hook finds it'],
     [
       RUN_FINDINGS.blocked('a run', 'its state is too large'),
       'a run, but its state is too large, so it cannot continue',

@@ -70,7 +70,6 @@ describe('the line of a promise', () => {
     ['whose owner is known', { agent_id: 'main' }, use('create')],
     ['of another id', { id: 'pf_000000000000' }, use('create')],
     ['without an id', { id: undefined }, use('create')],
-    ['of a workflow', { workflow: true }, use('create')],
     ['for agents of another type', { agent_type: 'worker' }, use('create')],
     ['that was made before the command', {}, use('cat build.log'), changedAt(NOW_MS - 9_000)],
     ['of another session that an option named', { cc_session_id: 's2' }, use('create')],

@@ -297,29 +297,13 @@ describe('rows 7 and 8: the count', () => {
   })
 })
 
-describe('the marker of a workflow belongs to its driver', () => {
-  it.each([
-    ['on a sub-agent', subagentStop()],
-    ['on main', mainStop()],
-    ['of an empty payload', EMPTY_PAYLOAD],
-  ])('%s', (_, stop) => {
-    expect(judge({ cc_session_id: 's1', workflow: true }, stop)).toBe('workflow')
-  })
-
-  it.each([false, 'true', 1, null])('%j is not true', (workflow) => {
-    expect(judge({ cc_session_id: 's1', workflow }, subagentStop())).toBe('owed')
-  })
-})
-
 describe('the first row that fits decides', () => {
   /** A marker and a stop that fit as many rows as possible, then one row fewer each time. */
   it('with a session', () => {
     const stop = mainStop({ background_tasks: RUNNING })
-    const all = { workflow: true, stop_hook_active: true, cc_session_id: 's2', agent_id: 'a2', agent_type: 't' }
-    expect(judge(all, stop)).toBe('workflow')
-    const noWorkflow = { ...all, workflow: false }
-    expect(judge(noWorkflow, stop)).toBe('bypassed')
-    const notBypassed = { ...noWorkflow, stop_hook_active: false }
+    const all = { stop_hook_active: true, cc_session_id: 's2', agent_id: 'a2', agent_type: 't' }
+    expect(judge(all, stop)).toBe('bypassed')
+    const notBypassed = { ...all, stop_hook_active: false }
     expect(judge(notBypassed, stop)).toBe('other-session')
     const sameSession = { ...notBypassed, cc_session_id: 's1' }
     expect(judge(sameSession, stop)).toBe('other-agent')
@@ -341,7 +325,6 @@ describe('the first row that fits decides', () => {
 
   it('the rules are in the order of the table, and only the last one blocks', () => {
     expect(Object.entries(RULES).map(([rule, { row, answer }]) => `${row} ${rule} ${answer}`)).toEqual([
-      '0 workflow allow',
       '1 bypassed allow',
       '2 other-session allow',
       '3 unowned-stop allow',

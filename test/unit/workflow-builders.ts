@@ -12,7 +12,7 @@ export const NO_SESSIONS = { parentSession: undefined, hostSession: undefined }
 /** A new run of a workflow `flow` with these phases. */
 export function begin(...phases: object[]): WorkflowState {
   const { definition } = ready({ name: 'flow', phases })
-  return newState(definition, { nowMs: NOW, ...NO_SESSIONS })
+  return newState(definition, { id: 'wf_1', nowMs: NOW, ...NO_SESSIONS })
 }
 
 /** The observation of an empty task folder by a driver that may prompt, after the agent returned; changed by `more`. */

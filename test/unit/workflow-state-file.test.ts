@@ -14,7 +14,7 @@ const NOW = 1_700_000_000_000
 function busyState(): WorkflowState {
   const phases = [{ id: 'constructor', prompt: 'p', artifact: 'a.json', check: { json: true, min_bytes: 2 } }]
   const { definition } = ready({ name: 'flow', phases })
-  const state = newState(definition, { nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
+  const state = newState(definition, { id: 'wf_1', nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
   const seen = { nowMs: NOW + 1, steps: undefined, returned: true, mayPrompt: true } as const
   const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResult: { kind: 'absent' } }).state
   return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
@@ -23,7 +23,7 @@ function busyState(): WorkflowState {
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
 /** The keys that state files of earlier versions lack. */
-const LATER_KEYS = ['led_by', 'previous_artifact', 'phase_skips']
+const LATER_KEYS = ['id', 'led_by', 'previous_artifact', 'phase_skips']
 
 describe('a state file', () => {
   it('is read as it was written', () => {
@@ -45,6 +45,7 @@ describe('a state file', () => {
   it('keeps the order of its fields, to the byte', () => {
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.json' }]
     const fresh = newState(ready({ name: 'flow', phases }).definition, {
+      id: 'wf_1',
       nowMs: NOW,
       parentSession: undefined,
       hostSession: 'host',
@@ -67,7 +68,7 @@ describe('a state file', () => {
     const rest = { next: { pass: 'end', fail: 'end' }, max_visits: 1, max_step_attempts: 3, on_exhausted: 'skip' }
     expect(formatState(fresh)).toBe(
       `${JSON.stringify({
-        ...{ version: 1, name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
+        ...{ version: 1, id: 'wf_1', name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
         ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
         ...{
           skips: 0,
@@ -109,6 +110,11 @@ describe('a state file', () => {
     expect(read).toEqual({ code: 'shape', detail: keys.join(', ') })
   })
 
+  it('of an earlier version has no id', () => {
+    const { id: _id, ...earlier } = fieldsOf(busyState())
+    expect(parseState(JSON.stringify(earlier))).toEqual({ ...busyState(), id: undefined })
+  })
+
   it.each([
     ['[]', 'shape', 'object'],
     ['{"version": 1}', 'shape', 'outcome'],
@@ -120,6 +126,7 @@ describe('a state file', () => {
   })
 
   it.each([
+    ['id', 3],
     ['name', 3],
     ['active', 'yes'],
     ['phase', 'unknown'],

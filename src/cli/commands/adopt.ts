@@ -3,11 +3,10 @@ import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { isMarkerId } from '../../core/marker.ts'
 import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
 import { wasGivenUp } from '../../io/given-up.ts'
-import { readMarker } from '../../io/marker-file.ts'
+import { requirePromise } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../io/marker-store.ts'
 import {
@@ -73,13 +72,8 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
 
 /** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
 function takeOver(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
-  const present = readMarker(folder)
-  if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-  // The marker would belong to this session and the run to another, so no session would drive the run.
-  if (present.kind === 'marker' && present.marker.workflow) {
-    throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
-  }
-  if (present.kind === 'marker' && wasGivenUp(present)) return promiseAnew(folder, owner)
+  const present = requirePromise(folder)
+  if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner)
   const { plan } = changeMarker(
     folder,
     (marker) => ({ fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...owner } }),

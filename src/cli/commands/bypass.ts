@@ -2,12 +2,11 @@ import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
 import { DEFAULT_REASON, type Marker } from '../../core/marker.ts'
-import { BYPASS_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
+import { BYPASS_TEXT } from '../../core/messages/commands.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { errorCode, isFull } from '../../io/fs/errors.ts'
-import { readMarker } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import {
@@ -21,9 +20,8 @@ import {
   requireTaskFolder,
 } from '../context.ts'
 import type { BypassDocument } from '../documents/bypass.ts'
-import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
-/** `postflight bypass`: allows the next stop of any agent. A running workflow is stopped and can be resumed. */
+/** `postflight bypass`: allows the next stop of any agent. */
 
 export interface BypassOptions {
   readonly all: boolean
@@ -39,37 +37,19 @@ export function bypass(
   const { folders, problems } =
     task === undefined ? everyMarker(root) : { folders: [taskFolderOf(root, task)], problems: [] }
   const done = forEveryOne(folders, (folder) => {
-    const about = { task: folder.task, path: markerDisplayPath(folder) }
-    if (isOfWorkflow(folder) && loadMarkerRun().stopRunOfMarker(folder, 'bypassed', context.nowMs)) {
-      recordInJournal(context, root, [
-        { event: 'bypass-request', task: folder.task, detail: JOURNAL_DETAILS.workflowStopped },
-      ])
-      const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
-      return {
-        ...about,
-        marker_id: null,
-        workflow: 'stopped' as const,
-        line: BYPASS_TEXT.workflowStopped(resume),
-      }
-    }
     const marker = bypassMarker(context, folder)
     if (marker === undefined) {
       if (task === undefined) return undefined
       throw new PostflightError('bypass-none', { folder: folder.relative })
     }
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
-    return {
-      ...about,
-      marker_id: marker.id ?? null,
-      workflow: null,
-      line: BYPASS_TEXT.nextStop,
-    }
+    return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   }).filter((one) => one !== undefined)
   refuseUnsearched(problems)
   return {
     exitCode: 0,
-    data: { bypassed: done.map(({ line: _line, ...one }) => one) },
-    lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path, line }) => BYPASS_TEXT.line(path, line)),
+    data: { bypassed: done },
+    lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
   }
 }
 
@@ -92,11 +72,6 @@ function bypassMarker(context: CommandContext, folder: TaskFolder): Marker | und
     const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
     throw new PostflightError('bypass-no-room', { path: folder.relative, detail: errorCode(error), clear }, error)
   }
-}
-
-function isOfWorkflow(folder: TaskFolder): boolean {
-  const read = readMarker(folder)
-  return read?.kind === 'marker' && read.marker.workflow
 }
 
 function everyMarker(root: string) {

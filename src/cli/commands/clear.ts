@@ -1,12 +1,10 @@
-import { commandLine } from '../../core/command-line.ts'
-import { PostflightError } from '../../core/errors.ts'
 import { RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { remainingSteps } from '../../core/marker.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
-import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { parseTaskReference, type SearchProblem, type TaskFolder } from '../../core/task-folder.ts'
 import { clearableFiles } from '../../io/clearable-files.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
@@ -23,7 +21,6 @@ import {
   requireOneTarget,
 } from '../context.ts'
 import type { ClearDocument } from '../documents/clear.ts'
-import { loadMarkerRun } from '../workflow/load-marker-run.ts'
 
 /** `postflight clear`: removes markers whose postflight is done or no longer wanted. It succeeds if there is none. */
 
@@ -50,13 +47,6 @@ export function clear(
     const files = clearableFiles(folder, options.returnMeta)
     // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
     if (!files.some((name) => task !== undefined || name !== RETURN_META_FILE)) return undefined
-    const isRunning = isRunningWorkflow(folder)
-    // Without its marker no hook would find the run, and nothing would say so.
-    if (isRunning && task !== undefined) {
-      throw new PostflightError('marker-of-workflow', { path: markerDisplayPath(folder), task: taskWord(folder) })
-    }
-    if (isRunning && options.orphaned) return undefined
-    if (isRunning && !options.dryRun) loadMarkerRun().stopRunOfMarker(folder, 'cleared', context.nowMs)
     const result = options.dryRun
       ? { files, marker: undefined }
       : clearFolder(folder, options.returnMeta, (present) => !options.orphaned || isOrphaned(context, present))
@@ -65,13 +55,9 @@ export function clear(
     const id = result.marker?.marker.id
     const left = leftSteps(options.dryRun ? readMarker(folder) : result.marker)
     if (!options.dryRun && root !== undefined) {
-      const isCleared = result.marker !== undefined || isRunning
-      const detail = isRunning
-        ? JOURNAL_DETAILS.workflowStopped
-        : isCleared
-          ? leftDetail(left)
-          : JOURNAL_DETAILS.noMarker
-      const outcome = isCleared ? 'cleared' : undefined
+      const isCleared = result.marker !== undefined
+      const detail = isCleared ? leftDetail(left) : JOURNAL_DETAILS.noMarker
+      const outcome = isCleared ? ('cleared' as const) : undefined
       recordInJournal(context, root, [
         {
           event: 'clear',
@@ -84,20 +70,11 @@ export function clear(
       ])
     }
     const owner = otherOwner(context, result.marker?.marker.hostSession)
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
     return {
-      ...{
-        task: folder.task,
-        path: folder.path,
-        marker_id: id ?? null,
-        workflow: isRunning ? ('stopped' as const) : null,
-        steps_left: left,
-      },
-      files: isRunning ? [...new Set([...files, ...result.files])] : result.files,
+      ...{ task: folder.task, path: folder.path, marker_id: id ?? null, steps_left: left, files: result.files },
       notes: [
         ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
         ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
-        ...(isRunning ? [CLEAR_TEXT.stopsWorkflow(resume)] : []),
       ],
     }
   }).filter((one) => one !== undefined)
@@ -153,15 +130,6 @@ function foldersToClear(
   }
 }
 
-/** The standings of a run that cannot be resumed. Its marker blocks no stop. */
-const ENDED: readonly string[] = ['over', 'missing']
-
-/** True for the marker of a workflow that is running. */
-function isRunningWorkflow(folder: TaskFolder): boolean {
-  const read = readMarker(folder)
-  return read?.kind === 'marker' && read.marker.workflow && loadMarkerRun().runOfMarker(folder).standing === 'running'
-}
-
 /** True where the folder's files are orphaned, as far as a look without the lock can tell. */
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
   const read = readMarker(folder)
@@ -172,12 +140,12 @@ function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
 
 /**
  * True for files that no session will come back for: leftovers without a marker (abandoned markers among them), expired
- * unowned markers, markers of another session that are older than 24 h, and those of workflows that are over or gone.
+ * unowned markers, markers of another session that are older than 24 h, and those by which earlier versions found workflows.
  */
 function isOrphaned({ environment, nowMs }: CommandContext, present: StoredMarker | undefined): boolean {
   if (present === undefined) return true
-  const { marker, times, folder } = present
-  if (marker.workflow) return ENDED.includes(loadMarkerRun().runOfMarker(folder).standing)
+  const { marker, times } = present
+  if (marker.workflow) return true
   if (isExpired(marker, times, nowMs)) return true
   const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
   return marker.hostSession !== undefined && marker.hostSession !== shellIdentity(environment)?.session && old

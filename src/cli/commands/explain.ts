@@ -10,17 +10,18 @@ import { answerFor, NOTHING_TO_REPORT, type Report } from '../../core/stop/answe
 import { predictOutcomes } from '../../core/stop/outcome.ts'
 import { type PlannedMarker, planStop } from '../../core/stop/plan.ts'
 import { RULES } from '../../core/stop/rules.ts'
-import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
+import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { inLine, stripControl } from '../../core/text.ts'
 import { errorCode } from '../../io/fs/errors.ts'
 import { findCommandForm } from '../../io/process/command-form.ts'
 import { findHookPlace } from '../../io/root.ts'
 import { observeStop, observeUnfinished } from '../../io/stop/observe.ts'
 import { sessionBirthMs } from '../../io/stop/session-birth.ts'
+import { findRunFiles, runFileNames } from '../../io/workflow/run-file.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { ExplainDocument } from '../documents/explain.ts'
 import type { Painter } from '../report.ts'
-import { loadMarkerRun } from '../workflow/load-marker-run.ts'
+import { runStanding } from '../workflow/run-standing.ts'
 
 /** `postflight explain`: predicts the hook's answer to a payload, with its reasons. Writes nothing. */
 
@@ -45,10 +46,11 @@ export function explain(
       : []
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
   const { answer, notices } = answerFor(payload, { ...report, unfinished }, { foundRoot: place.foundRoot, findForm })
-  const markers = planned.map((one) => describe(one, payload))
+  const markers = planned.map(describe)
   const problems = [...place.problems, ...report.problems]
   const told = showsNotice(payload, environment)
-  const isOpen = answer.kind === 'allow' && markers.some((one) => one.answer === 'driver')
+  const runs = why === undefined ? describeRuns(place.roots, payload, answer.kind === 'block') : []
+  const isOpen = runs.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
     data: {
@@ -56,6 +58,7 @@ export function explain(
       roots: place.roots,
       why: why ?? null,
       markers,
+      runs,
       problems,
       answer: JSON.parse(formatAnswer(answer, told)),
     },
@@ -66,6 +69,7 @@ export function explain(
       ...(why === undefined ? [] : [inLine(why)]),
       ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
       ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
+      ...runs.map((one) => EXPLAIN_TEXT.run(one.path, one.why)),
       ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
@@ -95,37 +99,40 @@ function predictStop(context: CommandContext, payload: Payload, roots: readonly 
   const occasion = { payload, nowMs, findStart, findSessionBirth: () => sessionBirthMs(payload, environment) }
   const observed = observeStop(roots, occasion)
   const plan = planStop(observed, payload, nowMs)
-  const { problems } = observed
+  const problems = [...observed.problems]
+  for (const root of roots) runFileNames(root, problems)
   return { planned: plan.markers, report: { ...NOTHING_TO_REPORT, outcomes: predictOutcomes(plan), problems } }
 }
 
 /** A marker with the rule that fits it, as `--json` prints it. */
-function describe(planned: PlannedMarker, payload: Payload): ExplainDocument['markers'][number] {
+function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
     const why = EXPLAIN_TEXT.unreadable(planned.detail)
     const path = markerDisplayPath(planned.folder)
     return { path, rule: null, row: null, answer: 'allow', why, continuations_spent: null }
   }
   const { rule, spent, stored } = planned
-  const { answer, why } =
-    rule === 'workflow' ? judgeRun(stored, payload) : { answer: RULES[rule].answer, why: RULE_SENTENCES[rule] }
+  const { row, answer } = RULES[rule]
   const path = markerDisplayPath(stored.folder)
-  return { path, rule, row: RULES[rule].row, answer, why, continuations_spent: spent }
+  return { path, rule, row, answer, why: RULE_SENTENCES[rule], continuations_spent: spent }
 }
 
-/** The answer for a workflow's marker. The driver's own answer cannot be predicted, because it moves files to decide. */
-function judgeRun({ folder, marker }: StoredMarker, payload: Payload): { answer: 'allow' | 'driver'; why: string } {
-  const { standing, note, state } = loadMarkerRun().runOfMarker(folder)
-  const isMine =
-    payload.session !== undefined && marker.hostSession === payload.session && state?.hostSession === payload.session
-  if (standing !== 'running' || !isMine) {
-    const whose = standing === 'running' ? `: ${WORKFLOW_RULES.other}` : ''
-    return { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note})${whose}` }
-  }
-  const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0
-  return isAsked
-    ? { answer: 'driver', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.asked}` }
-    : { answer: 'allow', why: `${RULE_SENTENCES.workflow} (${note}): ${WORKFLOW_RULES.looks}` }
+/** The active runs of the roots. The driver's own answer cannot be predicted, because it moves files to decide. */
+function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolean): ExplainDocument['runs'] {
+  return roots.flatMap(findRunFiles).flatMap(({ folder }) => {
+    const run = folder && runStanding(folder)
+    if (folder === undefined || run === undefined || run.standing === 'over') return []
+    const about = { path: inLine(folder.relative) }
+    const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
+    if (!isMine) {
+      const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
+      return { ...about, answer: 'allow' as const, why }
+    }
+    const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0 && !isHeld
+    return isAsked
+      ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
+      : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
+  })
 }
 
 function readPayloadFile(context: CommandContext, file: string): string {

@@ -54,7 +54,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
   const facts = [
     state,
     view.age_ms === null ? undefined : INSPECT_TEXT.age(formatAge(view.age_ms)),
-    spent === null || view.workflow ? undefined : INSPECT_TEXT.spent(spent, limit),
+    spent === null ? undefined : INSPECT_TEXT.spent(spent, limit),
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
   const { host_session: session, agent, agent_type: type } = view.owner
@@ -64,7 +64,6 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     ...(view.reason === null ? [] : [`  ${INSPECT_TEXT.reason(view.reason)}`]),
     ...(view.wait === null ? [] : [`  ${INSPECT_TEXT.waits(view.wait.for)}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
-    ...(view.run === null ? [] : [`  ${view.run.standing === 'running' ? '▶' : paint.yellow('!')} ${view.run.note}`]),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
   ]
 }

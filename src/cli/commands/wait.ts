@@ -70,7 +70,6 @@ export function wait(context: CommandContext, task: string, options: WaitOptions
 
 /** Why this promise may not wait; undefined if it may. */
 function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArguments['wait-refused']['why'] | undefined {
-  if (marker.workflow) return 'workflow'
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
   if (agent !== undefined && agent !== MAIN_AGENT) return 'by-sub-agent'

@@ -16,34 +16,32 @@ import { findUnwritable } from './writable.ts'
 /** A marker that is pending for longer than this (ms) was forgotten. */
 const LONG_MS = 24 * HOUR_MS
 
-/** Checks every marker of a root but those of workflows, which `checkRuns` checks. Reports unreadable folders too. */
+/** Checks every marker of a root. Reports unreadable folders too. */
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const unsearched = problems.map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixFolder),
   )
-  const found = markers
-    .filter((view) => view.run === null)
-    .map((view) => {
-      const name = view.relative_path
-      const clear = commandLine(['clear', view.task], undefined)
-      const adoptOrClear = MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
-      const age = formatAge(view.age_ms ?? 0)
-      const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
-      if (view.state === 'unreadable') return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
-      if (view.state === 'abandoned') return bad('marker', MARKER_FINDINGS.abandoned(name), adoptOrClear)
-      if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
-      if (view.state === 'pending' && view.continuations.spent === null) {
-        return bad('marker', unreadable, MARKER_FINDINGS.repairCount)
-      }
-      const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
-      if (unwritable !== undefined) {
-        return bad('marker', MARKER_FINDINGS.uncountable(name, unwritable.what), unwritable.fix)
-      }
-      if (view.state === 'bypassed') return good('marker', MARKER_FINDINGS.bypassed(name))
-      if ((view.age_ms ?? 0) > LONG_MS) return bad('marker', MARKER_FINDINGS.old(name, age), adoptOrClear)
-      return good('marker', MARKER_FINDINGS.pending(name, view.problems))
-    })
+  const found = markers.map((view) => {
+    const name = view.relative_path
+    const clear = commandLine(['clear', view.task], undefined)
+    const adoptOrClear = MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
+    const age = formatAge(view.age_ms ?? 0)
+    const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
+    if (view.state === 'unreadable') return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
+    if (view.state === 'abandoned') return bad('marker', MARKER_FINDINGS.abandoned(name), adoptOrClear)
+    if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
+    if (view.state === 'pending' && view.continuations.spent === null) {
+      return bad('marker', unreadable, MARKER_FINDINGS.repairCount)
+    }
+    const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
+    if (unwritable !== undefined) {
+      return bad('marker', MARKER_FINDINGS.uncountable(name, unwritable.what), unwritable.fix)
+    }
+    if (view.state === 'bypassed') return good('marker', MARKER_FINDINGS.bypassed(name))
+    if ((view.age_ms ?? 0) > LONG_MS) return bad('marker', MARKER_FINDINGS.old(name, age), adoptOrClear)
+    return good('marker', MARKER_FINDINGS.pending(name, view.problems))
+  })
   return [...unsearched, ...found]
 }
 

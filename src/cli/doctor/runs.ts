@@ -1,17 +1,15 @@
 import { commandLine } from '../../core/command-line.ts'
-import { MARKER_FILE } from '../../core/files.ts'
 import { RUN_FINDINGS } from '../../core/messages/doctor.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
-import { readMarker } from '../../io/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
+import { runFileOf } from '../../io/workflow/run-file.ts'
 import { WORKFLOW_FOLDER } from '../../io/workflow/state-store.ts'
-import { runOfMarker } from '../workflow/marker-run.ts'
+import { runStanding } from '../workflow/run-standing.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
-/** Checks workflows: finds markers without a run, runs without a marker, and runs that do not move. */
+/** Checks workflows: finds runs without their run file, and runs that do not move. */
 
 /** A run that has not moved for longer than this (ms) has lost its driver. */
 const PATIENCE_MS = 24 * HOUR_MS
@@ -22,29 +20,16 @@ export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
 }
 
 function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
-  const read = readMarker(folder)
-  const marker = read?.kind === 'marker' && read.marker.workflow ? read.marker : undefined
-  const { standing, note, state } = runOfMarker(folder)
+  const run = runStanding(folder)
+  if (run === undefined) return undefined
+  const { standing, note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
   const wrong = (what: string, fix: string): DoctorFinding =>
     bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
   if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
-  if (marker === undefined) {
-    if (standing !== 'running') return undefined
-    return read === undefined
-      ? wrong(RUN_FINDINGS.noMarker(note, MARKER_FILE), resume)
-      : wrong(
-          RUN_FINDINGS.markerOfAnother(note, markerDisplayPath(folder)),
-          RUN_FINDINGS.finishOther(command('clear'), resume),
-        )
-  }
-  if (state === undefined || standing !== 'running') {
-    return wrong(RUN_FINDINGS.markerLeftBehind(MARKER_FILE, note), command('clear'))
-  }
-  if (marker.hostSession !== state.hostSession) {
-    return wrong(RUN_FINDINGS.otherSession(note), resume)
-  }
+  if (state === undefined || standing !== 'running') return undefined
+  if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
   if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
   const age = nowMs - state.updatedMs

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { DocumentOf } from './document.ts'
-import { optionalText, stopped, task, text } from './parts.ts'
+import { optionalText, task, text } from './parts.ts'
 
 /** `postflight bypass --json`. */
 export const BYPASS_DOCUMENT = z.strictObject({
@@ -9,7 +9,6 @@ export const BYPASS_DOCUMENT = z.strictObject({
       task,
       path: text("The marker's path, relative to the root."),
       marker_id: optionalText("The promise's id."),
-      workflow: stopped,
     }),
   ),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { DocumentOf } from './document.ts'
-import { flag, optionalText, stopped, task, text } from './parts.ts'
+import { flag, optionalText, task, text } from './parts.ts'
 
 /** `postflight clear --json`. */
 export const CLEAR_DOCUMENT = z.strictObject({
@@ -11,7 +11,6 @@ export const CLEAR_DOCUMENT = z.strictObject({
       task,
       path: text("The task folder's absolute path."),
       marker_id: optionalText('The id of the marker that was removed.'),
-      workflow: stopped,
       steps_left: z.array(text('Name of a step of its checklist that was not ticked.')),
       files: z.array(text('Name of a file in it that was removed.')),
     }),

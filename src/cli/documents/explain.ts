@@ -11,11 +11,17 @@ const marker = z.strictObject({
   row: z
     .nullable(z.union([z.number(), z.enum(['4a', '6a'])]))
     .register(z.globalRegistry, { description: "The rule's row in the table." }),
-  answer: z.enum(['allow', 'block', 'driver']).register(z.globalRegistry, {
-    description: '"driver": the answer comes from the driver of the workflow that runs there.',
-  }),
+  answer: z.enum(['allow', 'block']),
   why: text('The rule in words.'),
   continuations_spent: optionalCount('The number of stops that it has blocked; null where the marker cannot be read.'),
+})
+
+const run = z.strictObject({
+  path: text('The task folder, relative to its root.'),
+  answer: z.enum(['allow', 'driver']).register(z.globalRegistry, {
+    description: '"driver": the answer comes from the driver of the workflow.',
+  }),
+  why: text('The reason in words.'),
 })
 
 const answer = z.union([
@@ -40,6 +46,7 @@ export const EXPLAIN_DOCUMENT = z.strictObject({
   roots: z.array(text('A folder that holds specs/.')),
   why: optionalText('Why no marker is judged; null where markers are judged.'),
   markers: z.array(marker),
+  runs: z.array(run),
   problems: z.array(searchProblem),
   answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { DocumentOf } from './document.ts'
-import { count, flag, optionalCount, optionalText, owner, searchProblem, task, text } from './parts.ts'
+import { count, optionalCount, optionalText, owner, searchProblem, task, text } from './parts.ts'
 
 const marker = z.strictObject({
   state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
@@ -13,15 +13,6 @@ const marker = z.strictObject({
   operation: optionalText('The operation, such as "research".'),
   reason: optionalText('What the agent is told.'),
   owner: z.extend(owner, { agent_type: optionalText('Only sub-agents of this type.') }),
-  workflow: flag("True for a workflow's marker."),
-  run: z
-    .nullable(
-      z.strictObject({
-        standing: z.enum(['running', 'over', 'missing', 'unusable']),
-        note: text('The same in words.'),
-      }),
-    )
-    .register(z.globalRegistry, { description: 'The run of the workflow that the marker belongs to.' }),
   promised_at: optionalText('When the promise was made (ISO 8601).'),
   age_ms: z.nullable(z.int()),
   continuations: z.strictObject({

@@ -32,8 +32,3 @@ export const searchProblem = z.strictObject({
   path: text('The folder or file.'),
   detail: text('Why it could not be read.'),
 })
-
-/** The workflow of a marker that was removed or bypassed. */
-export const stopped = z.nullable(z.literal('stopped')).register(z.globalRegistry, {
-  description: '"stopped" if a workflow was running there; `postflight workflow resume` resumes it.',
-})

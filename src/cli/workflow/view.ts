@@ -10,7 +10,7 @@ import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
 import { isInStep } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { readMarker } from '../../io/marker-file.ts'
+import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
 
@@ -43,7 +43,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     started_at: toIso(state.startedMs),
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
-    marker: hasMarker(folder),
+    run_file: isFindable(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
       state: standings[index] ?? 'waiting',
@@ -55,10 +55,9 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
   }
 }
 
-/** True when the run has its marker, by which the hook finds it. */
-function hasMarker(folder: TaskFolder): boolean {
-  const marker = readMarker(folder)
-  return marker?.kind === 'marker' && marker.marker.workflow
+/** True when the run has its run file, by which the hook finds it. */
+function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
+  return runFileOf(folder, id) !== undefined
 }
 
 /** The picture: a line for the run, one for each phase, and its problems. */
@@ -95,7 +94,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
-    ...(state.active && !hasMarker(folder) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noMarker(resume)}`] : []),
+    ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
   ]
 }
 

@@ -8,7 +8,6 @@ import { QUOTE_LIMIT, quotedNames } from './phrases.ts'
 
 /** What each rule of docs/design.md, "Stops", means for a marker. */
 export const RULE_SENTENCES: Record<Rule, string> = {
-  workflow: 'it is the marker of a workflow',
   bypassed: 'stop_hook_active is true in the marker: the stop is allowed, and marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
   'unowned-stop': 'it has no host session: such a marker blocks only the stops of sub-agents',
@@ -41,6 +40,7 @@ export const EXPLAIN_TEXT = {
   noMarkers: 'no pending markers',
   marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
     `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
+  run: (path: string, why: string): string => `${path}: ${why}`,
   unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
   told: (notice: string): string => `the user is told: ${inLine(notice)}`,
@@ -77,7 +77,6 @@ export const JOURNAL_DETAILS = {
   renewed: 'renewed',
   replaced: (id: string | undefined): string => `replaced ${id ?? 'an older marker'}`,
   wasAbandoned: 'was abandoned',
-  workflowStopped: 'workflow stopped',
   noMarker: 'no marker was pending',
   leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
   step: (name: string, done: boolean): string => `${done ? 'done' : 'undone'}: ${name}`,
@@ -92,7 +91,6 @@ export const CLEAR_TEXT = {
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
   leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
-  stopsWorkflow: (resume: string): string => `this stops its workflow; to continue it: ${resume}`,
   notCleared: (path: string, detail: string): string =>
     `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
 } as const
@@ -100,9 +98,7 @@ export const CLEAR_TEXT = {
 /** What `bypass` prints. */
 export const BYPASS_TEXT = {
   none: 'nothing to bypass: no markers',
-  line: (path: string, result: string): string => `${path}: ${result}`,
-  nextStop: 'the next stop goes through and removes it',
-  workflowStopped: (resume: string): string => `its workflow is stopped; to continue it: ${resume}`,
+  nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,
 } as const
 
 /** What `step` prints. */

@@ -66,14 +66,9 @@ export const MARKER_FINDINGS = {
 /** About a run of a workflow; `run` says what it is and where it stands. */
 export const RUN_FINDINGS = {
   about: (folder: string, what: string): string => `${folder}: ${what}`,
-  noMarker: (run: string, marker: string): string => `${run}, but ${marker} is missing, so no hook finds it`,
-  markerOfAnother: (run: string, marker: string): string =>
-    `${run}, but ${marker} is for another postflight, so no hook finds it`,
-  markerLeftBehind: (marker: string, why: string): string => `${marker} is left behind: ${why}`,
-  otherSession: (run: string): string => `${run}, but its marker names another session, so no hook drives it`,
+  noRunFile: (run: string): string => `${run}, but its run file is missing, so no hook finds it`,
   blocked: (run: string, why: string): string => `${run}, but ${why}, so it cannot continue`,
   idle: (run: string, age: string): string => `${run}, and has not moved for ${age}`,
   repairState: 'repair that file by hand, or move it away',
-  finishOther: (clear: string, resume: string): string => `finish that one, or ${clear}; then ${resume}`,
   resumeOrAbort: (resume: string, abort: string): string => `${resume}, or ${abort}`,
 } as const

@@ -31,7 +31,6 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
 
 /** Why a promise may not wait, as the end of "the marker …". */
 const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
-  workflow: () => 'belongs to a workflow, which cannot wait.',
   unowned: (task) =>
     `has no host session, so it blocks no main conversation that could wait: \`${markerCommand('adopt', task)}\` binds it to yours.`,
   'other-session': (task) =>
@@ -87,8 +86,6 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}, so no stop is blocked by it.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
-  'marker-of-workflow': (a) =>
-    `${a.path} belongs to a workflow: see \`${workflowCommand('status', a.task)}\`. To stop the run, use \`workflow stop\` (after the step or phase in work); to take it over, \`workflow resume\`. After its end, \`${markerCommand('clear', a.task)}\` removes the marker.`,
   'marker-of-other-agent': (a) =>
     `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
@@ -123,8 +120,6 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
-  'workflow-marker': (a) =>
-    `${a.path} is the marker of another postflight: finish that one, or \`${markerCommand('clear', a.task)}\`, then try again.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,

@@ -63,6 +63,7 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
 
 /** Why a file cannot be used; each stands in parentheses or after "is". */
 export const FILE_DETAILS = {
+  runNotFound: 'its task folder could not be found',
   missing: 'no such file',
   tooLarge: 'too large',
   largerThan: (bytes: number): string => `larger than ${bytes} bytes`,

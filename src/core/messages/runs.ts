@@ -28,9 +28,6 @@ export const WORKFLOW_TEXT = {
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
-  bypassed: 'its marker was bypassed',
-  cleared: 'its marker was cleared',
-  noRun: 'it belongs to a workflow, but this task has none',
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -39,7 +36,6 @@ export const WORKFLOW_TEXT = {
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
     `postflight-guard: the workflow of task ${quote(task, 80)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
-  markerReason: (name: string): string => `The workflow "${quote(name, 100)}" is running here`,
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
   unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,
   tooSmall: (name: string, size: number, least: number): string =>
@@ -117,7 +113,6 @@ export const GRAPH_TEXT = {
 
 /** What the journal says of a run. */
 export const RUN_RECORDS = {
-  bypassed: 'stopped: bypassed',
   prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
 } as const

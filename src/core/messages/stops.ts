@@ -34,6 +34,8 @@ export const RECOVERY_TEXT = {
     `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${standing}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
   pending: 'pending',
   workflow: (command: string): string => `a running workflow, which \`${command}\` continues here`,
+  lostWorkflow: (command: string): string =>
+    `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
   abandoned: `abandoned (it blocked ${CONTINUATION_LIMIT} stops, the limit)`,
   mine: 'of this session',
   other: 'of another session, which may still be running',
@@ -59,6 +61,11 @@ export function unreadableNotice(path: string, detail: string): string {
 /** The notice about markers that a stop had no time for. */
 export function unsettledNotice(count: number): string {
   return `postflight-guard: out of time: ${counted(count, 'marker')} ${count === 1 ? 'was' : 'were'} not checked. \`postflight inspect\` lists every marker.`
+}
+
+/** The notice about runs that a stop had no time for. */
+export function unsettledRunsNotice(count: number): string {
+  return `postflight-guard: out of time: ${counted(count, 'workflow')} did not continue. The next stop tries again.`
 }
 
 /**
@@ -93,6 +100,11 @@ export function waitNotNoted(path: string, detail: string): string {
 /** A line for stderr: the unfinished postflights of a folder could not be listed when a session started. */
 export function unlistedComplaint(path: string, detail: string): string {
   return `postflight-guard: ${inLine(path)}: unfinished postflights there were not listed (${detail})`
+}
+
+/** A line for stderr: running workflows could not be listed when a session started. */
+export function runsNotListed(detail: string): string {
+  return `postflight-guard: running workflows were not listed (${detail})`
 }
 
 /** For stderr: the hook allowed the stop because it failed. */

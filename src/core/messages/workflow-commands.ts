@@ -19,7 +19,7 @@ export const STATUS_TEXT = {
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
-  noMarker: (resume: string): string => `its marker is missing, so no hook finds it: \`${resume}\` restores it`,
+  noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
 } as const
 
 /** A transition, as `history` prints it. */

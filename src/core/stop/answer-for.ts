@@ -25,6 +25,8 @@ export interface Report {
   readonly runs: RunReport
   /** The unfinished postflights, for a session that starts. */
   readonly unfinished: readonly Unfinished[]
+  /** The active runs of workflows, for a session that starts. */
+  readonly unfinishedRuns: readonly UnfinishedRun[]
   /** The report of a sub-agent that has just returned, from before it was blocked. */
   readonly heldReport: HeldReport | undefined
 }
@@ -44,6 +46,16 @@ export interface Unfinished {
   readonly ageMs: number
 }
 
+/** An active run of a workflow. */
+export interface UnfinishedRun {
+  readonly folder: TaskFolder
+  readonly name: string
+  readonly hostSession: string | undefined
+  readonly ageMs: number
+  /** True if its run file is gone, so that no hook finds it. */
+  readonly isLost: boolean
+}
+
 /** The reports of the drivers of running workflows at a stop. */
 export interface RunReport {
   /** The next prompt, which counts as given out. */
@@ -58,6 +70,7 @@ export const NOTHING_TO_REPORT: Report = {
   unchecked: 0,
   runs: { prompt: undefined, notices: [] },
   unfinished: [],
+  unfinishedRuns: [],
   heldReport: undefined,
 }
 
@@ -100,12 +113,16 @@ function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: Command
   return { marker, task: taskWord(folder), path: markerDisplayPath(folder), count, root, shells }
 }
 
-function recoveryOf({ unfinished }: Report, session: string | undefined, reader: CommandReader): string | undefined {
-  const items = unfinished.map(({ folder, ...item }) => {
+function recoveryOf(
+  { unfinished, unfinishedRuns }: Report,
+  session: string | undefined,
+  reader: CommandReader,
+): string | undefined {
+  const placed = <Item extends { readonly folder: TaskFolder }>({ folder, ...item }: Item) => {
     const { root } = folder
     return { ...item, task: taskWord(folder), root, rootOption: rootOptionFor(reader, root) }
-  })
-  return composeRecovery(items, session)
+  }
+  return composeRecovery(unfinished.map(placed), session, unfinishedRuns.map(placed))
 }
 
 function noticesOf({ outcomes, problems, unchecked, runs }: Report, reader: CommandReader): string[] {

@@ -2,7 +2,6 @@ import { commandLine } from '../command-line.ts'
 import type { Marker } from '../marker.ts'
 import { RECOVERY_TEXT } from '../messages/stops.ts'
 import { oneLine } from '../text.ts'
-import { isUnowned } from './rules.ts'
 
 /**
  * The text for a session that starts where postflights are unfinished (docs/design.md, "Recovery"). It leaves out the
@@ -12,26 +11,40 @@ import { isUnowned } from './rules.ts'
 const MAX_LISTED = 10
 const NAME_LIMIT = 80
 
-/** One unfinished postflight. */
-export interface UnfinishedPostflight {
-  readonly state: 'pending' | 'abandoned'
+/** The place of something unfinished. */
+interface Placed {
   readonly task: string
   readonly root: string
   /** The `--root` that the agent's commands need, if any. */
   readonly rootOption?: string | undefined
-  readonly marker: Marker
   readonly ageMs: number
+}
+
+/** One unfinished postflight. */
+export interface UnfinishedPostflight extends Placed {
+  readonly state: 'pending' | 'abandoned'
+  readonly marker: Marker
+}
+
+/** One active run of a workflow. */
+export interface ActiveWorkflow extends Placed {
+  readonly name: string
+  readonly hostSession: string | undefined
+  /** True if its run file is gone, so that no hook finds it. */
+  readonly isLost: boolean
 }
 
 /** The text; undefined if nothing is unfinished. */
 export function composeRecovery(
-  unfinished: readonly UnfinishedPostflight[],
+  postflights: readonly UnfinishedPostflight[],
   session: string | undefined,
+  runs: readonly ActiveWorkflow[] = [],
 ): string | undefined {
-  const roots = [...new Set(unfinished.map((item) => item.root))]
+  const roots = [...new Set([...postflights, ...runs].map((item) => item.root))]
   const parts = roots.map((root) =>
     composeForRoot(
-      unfinished.filter((item) => item.root === root),
+      postflights.filter((item) => item.root === root),
+      runs.filter((item) => item.root === root),
       session,
     ),
   )
@@ -39,20 +52,22 @@ export function composeRecovery(
 }
 
 /** The text for one root, with its own commands. */
-function composeForRoot(unfinished: readonly UnfinishedPostflight[], session: string | undefined): string {
+function composeForRoot(
+  postflights: readonly UnfinishedPostflight[],
+  runs: readonly ActiveWorkflow[],
+  session: string | undefined,
+): string {
   // Each root has at least one item.
-  const [{ root, rootOption }] = unfinished as readonly [UnfinishedPostflight]
-  const lines = unfinished.slice(0, MAX_LISTED).map((item) => describe(item, session))
-  const rest = unfinished.length - lines.length
+  const [{ root, rootOption }] = [...postflights, ...runs] as readonly Placed[] as readonly [Placed]
+  const all = [...runs.map((item) => describeRun(item, session)), ...postflights.map((item) => describe(item, session))]
+  const lines = all.slice(0, MAX_LISTED)
+  const rest = all.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
-  // `adopt` and `clear` refuse the marker of a workflow.
   const advice = [
-    ...(unfinished.every(({ marker }) => marker.workflow)
+    ...(postflights.length === 0 ? [] : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
+    ...(runs.length === 0
       ? []
-      : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
-    ...(unfinished.some(({ marker }) => marker.workflow)
-      ? [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]
-      : []),
+      : [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]),
     RECOVERY_TEXT.doubt,
   ]
   return [
@@ -63,19 +78,21 @@ function composeForRoot(unfinished: readonly UnfinishedPostflight[], session: st
   ].join('\n')
 }
 
-function describe(
-  { state, task, rootOption, marker, ageMs }: UnfinishedPostflight,
-  session: string | undefined,
-): string {
-  const name = oneLine(task, NAME_LIMIT)
+function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
   const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
-  const owner = isUnowned(marker)
-    ? RECOVERY_TEXT.unowned
-    : marker.hostSession === session
-      ? RECOVERY_TEXT.mine
-      : RECOVERY_TEXT.other
-  const standing = marker.workflow
-    ? RECOVERY_TEXT.workflow(commandLine(['workflow', 'resume', name], rootOption))
-    : RECOVERY_TEXT[state]
-  return RECOVERY_TEXT.item(name, operation, standing, owner, ageMs)
+  const owner = ownerOf(marker.hostSession, session)
+  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[state], owner, ageMs)
+}
+
+function describeRun(run: ActiveWorkflow, session: string | undefined): string {
+  const task = oneLine(run.task, NAME_LIMIT)
+  const resume = commandLine(['workflow', 'resume', task], run.rootOption)
+  const standing = run.isLost ? RECOVERY_TEXT.lostWorkflow(resume) : RECOVERY_TEXT.workflow(resume)
+  const owner = ownerOf(run.hostSession, session)
+  return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), standing, owner, run.ageMs)
+}
+
+function ownerOf(owner: string | undefined, session: string | undefined): string {
+  if (owner === undefined) return RECOVERY_TEXT.unowned
+  return owner === session ? RECOVERY_TEXT.mine : RECOVERY_TEXT.other
 }

@@ -11,9 +11,8 @@ export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
 /** The time in ms by which a marker of the session may seem older than it: clocks and file systems round. */
 const SESSION_TOLERANCE_MS = 10_000
 
-/** The rules with their rows in the table. Row 0, the marker of a workflow, comes before the table. */
+/** The rules with their rows in the table. */
 export const RULES = {
-  workflow: { row: 0, answer: 'allow' },
   bypassed: { row: 1, answer: 'allow' },
   'other-session': { row: 2, answer: 'allow' },
   'unowned-stop': { row: 3, answer: 'allow' },
@@ -28,7 +27,7 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES
 
-/** The result of the rules that do not need the count (rows 0 to 6a). For `owed`, row 7 or 8 applies. */
+/** The result of the rules that do not need the count (rows 1 to 6a). For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
 /** The times of a marker's file in ms since the epoch: of its content (mtime), and of any change (ctime). */
@@ -76,10 +75,9 @@ export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, 
   return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
 }
 
-/** The result of rows 0 to 6a. The first row that fits decides. */
+/** The result of rows 1 to 6a. The first row that fits decides. */
 export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ownership {
   const { payload, nowMs, sessionBornMs } = stop
-  if (marker.workflow) return 'workflow'
   if (marker.bypassed) return 'bypassed'
   if (!isUnowned(marker) && marker.hostSession !== payload.session) return 'other-session'
   if (isUnowned(marker) && payload.event === 'Stop') return 'unowned-stop'

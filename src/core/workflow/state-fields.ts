@@ -99,6 +99,8 @@ const DEFINITION: Kind<Definition> = {
 
 /** The fields of the state, in the order of the file. Attempts and steps count from 0. */
 export const STATE_FIELDS = {
+  /** The id of the run, which its run file and `workflow/id` repeat. */
+  id: given('id', LATER_TEXT),
   name: given('name', TEXT),
   active: ofRun('active', FLAG, true),
   outcome: ofRun('outcome', OUTCOME, undefined),

@@ -14,20 +14,21 @@ export interface WorkflowState extends Values<Table> {}
 /** The number of recent transitions in the state itself. The history file has all of them. */
 export const HISTORY_KEPT = 50
 
-/** The sessions that start a run, and the time. */
+/** The id of a new run, the sessions that start it, and the time. */
 export interface Starter {
+  readonly id: string
   readonly nowMs: number
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
 
 /** The state of a new run, at its first phase. */
-export function newState(definition: Definition, { nowMs, parentSession, hostSession }: Starter): WorkflowState {
+export function newState(definition: Definition, { id, nowMs, parentSession, hostSession }: Starter): WorkflowState {
   const [first] = definition.phases
   const blank: WorkflowState = {
     ...runValues(),
     ...visitValues(first, 1),
-    ...{ name: definition.name, definition, parentSession, hostSession, startedMs: nowMs, updatedMs: nowMs },
+    ...{ id, name: definition.name, definition, parentSession, hostSession, startedMs: nowMs, updatedMs: nowMs },
   }
   return enter(withTransition(blank, { event: 'start', phase: first.id }, nowMs), first, nowMs)
 }

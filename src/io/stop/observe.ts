@@ -9,7 +9,7 @@ import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
 import { spentOf } from '../given-up.ts'
-import { readMarker } from '../marker-file.ts'
+import { isOldRunMarker, readMarker } from '../marker-file.ts'
 import { isPast, partWay } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 
@@ -41,9 +41,12 @@ export function findMarkers(
     const holding = foldersHolding(listed.folders, fileName, listed.problems)
     problems.push(...listed.problems.filter((problem) => isNew(problem, problems)))
     return holding.filter(isFirst).flatMap((folder) => {
-      if (!isPast(deadline)) return readMarker(folder, fileName, true) ?? []
-      unread += 1
-      return []
+      if (isPast(deadline)) {
+        unread += 1
+        return []
+      }
+      const read = readMarker(folder, fileName, true)
+      return read === undefined || isOldRunMarker(read) ? [] : read
     })
   })
   return { markers, problems, unread }

@@ -5,7 +5,7 @@ import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import { reconcile } from '../../core/workflow/reconcile.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { archivePlace, observe } from './observe.ts'
-import { dueOf, type Turn } from './run.ts'
+import { dueOf, type Turn } from './turn.ts'
 
 /** Predicts a turn of a run. Nothing is written, so no lock is needed. */
 

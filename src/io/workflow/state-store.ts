@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import type { PathKind } from '../../core/files.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { formatState, isState, parseState, type StateProblem } from '../../core/workflow/state-file.ts'
@@ -49,6 +49,23 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   return state
 }
 
+/** The state of a task's run. @throws {PostflightError} `workflow-none`, `workflow-state`. */
+export function requireState(folder: TaskFolder): WorkflowState {
+  const state = readState(folder)
+  if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })
+  return state
+}
+
+/**
+ * Refuses a task without a run. Locking would create the folder, and a question must not.
+ * @throws {PostflightError} `workflow-none`.
+ */
+export function requireRun(folder: TaskFolder): void {
+  if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
+    throw new PostflightError('workflow-none', { task: taskWord(folder) })
+  }
+}
+
 function kindOfStateFolder(target: string): PathKind | undefined {
   try {
     return kindAt(target)
@@ -71,6 +88,11 @@ export function writeState(folder: TaskFolder, state: WorkflowState, previous: W
   recordHistory(folder, state, previous)
   removeLitter(folder)
   replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
+}
+
+/** Writes a state unless it is the one that lies there. */
+export function writeChanged(folder: TaskFolder, state: WorkflowState, previous: WorkflowState): void {
+  if (state !== previous) writeState(folder, state, previous)
 }
 
 /** Removes the temporary files of killed processes: under the lock no other process writes. */

@@ -63,9 +63,9 @@ export class Guard {
    */
   preview(agent: Agent): string | undefined {
     const payload = this.#payloadFor(agent, 0)
-    const { observed, plan } = this.#plan(agent, payload)
+    const { plan } = this.#plan(agent, payload)
     const outcomes = predictOutcomes(plan)
-    const idle = this.#runs.idle(agent, observed.markers)
+    const idle = this.#runs.idle(agent, this.rootsFor(agent.root))
     return this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, runs: promptOf(idle?.reason) }).reason
   }
 
@@ -78,7 +78,7 @@ export class Guard {
     const { observed, plan } = this.#plan(agent, payload)
     const outcomes = this.#commit(plan)
     const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
-    const idle = isHeld || runningSubagents > 0 ? undefined : this.#runs.idle(agent, observed.markers)
+    const idle = isHeld || runningSubagents > 0 ? undefined : this.#runs.idle(agent, this.rootsFor(agent.root))
     idle?.told()
     const { problems } = observed
     const said = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, problems, runs: promptOf(idle?.reason) })

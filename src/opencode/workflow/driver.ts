@@ -8,7 +8,8 @@ import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { makeOwnFolder } from '../../io/fs/own-folder.ts'
 import { appendRecorded } from '../../io/journal.ts'
-import { interruptRun, requireState, startRun } from '../../io/workflow/run.ts'
+import { interruptRun, startRun } from '../../io/workflow/run.ts'
+import { requireState } from '../../io/workflow/state-store.ts'
 import type { SubAgentGuard } from '../guard/sub-agent.ts'
 import type { HostClient, PermissionRule } from '../host/api.ts'
 import { createChild, type Manner } from '../host/conversation.ts'
@@ -17,7 +18,7 @@ import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Reporter } from '../safe-hook.ts'
 import type { Sessions } from '../sessions.ts'
 import { callerManner, phaseManner } from './caller.ts'
-import { haltBypassed, lostRun, nextTurn, takeUp, turnEntry } from './turn.ts'
+import { isLost, nextTurn, takeUp, turnEntry } from './turn.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
@@ -188,13 +189,10 @@ export class WorkflowDriver {
     const isInterrupted = (): boolean => signal?.aborted === true
     signal?.addEventListener('abort', wake)
     try {
-      const givesUp = (): boolean => isInterrupted() || lostRun(folder, root) !== undefined
+      const givesUp = (): boolean => isInterrupted() || isLost(folder, root)
       const answer = await turns.prompt(child.session, due.prompt, child.manner, givesUp)
       if (isInterrupted()) return OPENCODE_TEXT.interrupted
-      if (answer.kind === 'given-up') {
-        if (lostRun(folder, root) === 'bypassed') haltBypassed(folder, root)
-        return undefined
-      }
+      if (answer.kind === 'given-up') return undefined
       if (answer.kind === 'failed') return OPENCODE_TEXT.turnFailed(answer.why)
       const agent = await sessions.identify(child.session)
       if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)

@@ -1,8 +1,6 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
-import type { StoredMarker, UnreadableMarker } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import type { WorkflowState } from '../../core/workflow/state.ts'
-import { readState } from '../../io/workflow/state-store.ts'
+import { taskWord } from '../../core/task-folder.ts'
+import { findActiveRuns } from '../../io/workflow/active-runs.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 
@@ -32,29 +30,17 @@ export class IdleRuns {
   }
 
   /** The first run of the conversation without a driver, in path order. */
-  idle(agent: Agent, markers: readonly (StoredMarker | UnreadableMarker)[]): IdleRun | undefined {
+  idle(agent: Agent, roots: readonly string[]): IdleRun | undefined {
     if (agent.agent !== MAIN_AGENT) return undefined
-    for (const found of markers) {
-      if (found.kind !== 'marker' || !found.marker.workflow || found.marker.bypassed) continue
-      const { folder, marker } = found
-      if (marker.hostSession !== agent.root || this.#driven.has(folder.path)) continue
-      const state = tryReadState(folder)
-      if (state?.active !== true || state.hostSession !== agent.root) continue
+    // Runs that cannot be used are left out: the tool, `status` and `doctor` report them, a stop need not fail.
+    for (const { folder, state } of findActiveRuns(roots).runs) {
+      if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
       if (this.#told.get(folder.path) === state.sequence) continue
       return {
         reason: WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name),
         told: () => this.#told.set(folder.path, state.sequence),
       }
     }
-    return undefined
-  }
-}
-
-/** The state, or undefined where it cannot be used: the tool, `status` and `doctor` report that, a stop need not fail. */
-function tryReadState(folder: TaskFolder): WorkflowState | undefined {
-  try {
-    return readState(folder)
-  } catch {
     return undefined
   }
 }

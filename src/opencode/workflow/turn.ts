@@ -1,9 +1,9 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
-import { RUN_RECORDS, WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { RUN_RECORDS } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
-import { readMarker } from '../../io/marker-file.ts'
-import { interruptRun, requireState, resumeRun, type Turn, takeTurn } from '../../io/workflow/run.ts'
-import { readState } from '../../io/workflow/state-store.ts'
+import { resumeRun } from '../../io/workflow/run.ts'
+import { readState, requireState } from '../../io/workflow/state-store.ts'
+import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
 
 /** Takes the turns of a run for one session, and leaves runs of other sessions alone. */
 
@@ -30,22 +30,10 @@ export function takeUp(folder: TaskFolder, session: string): void {
   resumeRun(folder, { hostSession: session, parentSession: session }, Date.now())
 }
 
-/** The reason to wait no longer for this run's prompt; undefined while the run goes on. */
-export function lostRun(folder: TaskFolder, session: string): 'not-ours' | 'bypassed' | undefined {
+/** True when this session no longer drives the run, so that there is no reason to wait for its prompt. */
+export function isLost(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
-  if (state === undefined || !state.active || state.hostSession !== session) return 'not-ours'
-  return isBypassed(folder) ? 'bypassed' : undefined
-}
-
-/** True when the run's marker was bypassed. */
-export function isBypassed(folder: TaskFolder): boolean {
-  const marker = readMarker(folder)
-  return marker?.kind === 'marker' && marker.marker.workflow && marker.marker.bypassed
-}
-
-/** Ends a run because its marker was bypassed. */
-export function haltBypassed(folder: TaskFolder, session: string): void {
-  interruptRun(folder, session, WORKFLOW_TEXT.bypassed, Date.now())
+  return state === undefined || !state.active || state.hostSession !== session
 }
 
 /** The journal's entry for a turn; undefined for a turn without a prompt or an end. */

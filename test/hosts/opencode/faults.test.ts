@@ -108,7 +108,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     const actors = {
       main: dutiful([
         bash(
-          `${CREATE} && printf '{"workflow": true, "cc_session_id": "%s"}' "$POSTFLIGHT_HOST_SESSION" > specs/007_flow/.postflight-pending`,
+          `${CREATE} && mkdir -p specs/.postflight/running && echo '{"path": "007_flow"}' > specs/.postflight/running/007_flow`,
         ),
         say('I am done.'),
       ]),

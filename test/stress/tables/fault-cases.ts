@@ -293,11 +293,19 @@ function gist(stdout: string): string {
 const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lutimes|chmod|chown)/
 
 /** Notes beside a result. */
-const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(\w+\), so it was not cleared$)/
+const NOTE =
+  /^postflight: (?:not recorded in the journal: |the disk has no room, |.* cannot be read \(\w+\), so it was not cleared$)/
 
-/** True when an artifact could not be read. The run counts it as invalid and goes on. */
+/**
+ * True when an artifact could not be read. The run counts it as invalid and goes on. If all calls fail from one on, that may
+ * be the reading of the run's id, just before.
+ */
 const isRefusedArtifact = ({ fault }: Start, faulted = ''): boolean =>
-  /:(?:EACCES|EPERM)$/.test(fault ?? '') && /(?:step-result|made|check)\.json$/.test(faulted)
+  /:(?:EACCES|EPERM)$/.test(fault ?? '') &&
+  (fault?.startsWith('errors:') === true
+    ? /(?:step-result|made|check)\.json$|workflow\/id$/
+    : /(?:step-result|made|check)\.json$/
+  ).test(faulted)
 
 /** Checks that a command did its work, or names in one line the file that it could not write. */
 function commandFlaws(

@@ -50,7 +50,7 @@ export function letTimePass(folder: string): void {
 /** The text with times, and ids that are not in `known`, replaced: they differ in every run. */
 export function withoutChance(text: string, known: string): string {
   return text
-    .replace(/pf_[A-Za-z0-9]{12}/g, (id) => (known.includes(id) ? id : 'pf_new'))
+    .replace(/(pf|wf)_[A-Za-z0-9]{12}/g, (id, kind) => (known.includes(id) ? id : `${kind}_new`))
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'time')
     .replace(/(?:sess|workflow)_\d+(?:_[a-z0-9]{6})?/g, 'sess')
 }
@@ -115,6 +115,16 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
     else if (isLines(name)) flaws.push(...findLineFlaws(name, text, isSettled))
     else if (last === '.gitignore') allowed('*\n'.startsWith(text))
     else allowed(fromEither((one) => !isMarker(one)).includes(plain(text)))
+  }
+
+  // Without its run file, no hook would find the run.
+  for (const [name, text] of Object.entries(left)) {
+    if (!name.endsWith('workflow/state.json') || name.includes('/workflow-runs/')) continue
+    const state = parseState(text)
+    const isFound = (id: string): boolean =>
+      Object.entries(left).some(([one, content]) => one.includes('/running/') && content.includes(`"${id}"`))
+    if (isState(state) && state.active && !isFound(state.id ?? ''))
+      flaws.push(`${name} is of a run without its run file`)
   }
 
   const kept = texts(left, isEvidence)

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
 import { kindAt } from '../../../io/fs/path-kind.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
-import { requireState } from '../../../io/workflow/run.ts'
+import { requireState } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { GraphDocument } from '../../documents/workflow/graph.ts'
 

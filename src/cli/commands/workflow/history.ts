@@ -1,6 +1,5 @@
 import { toIso } from '../../../core/time.ts'
-import { requireState } from '../../../io/workflow/run.ts'
-import { readHistory } from '../../../io/workflow/state-store.ts'
+import { readHistory, requireState } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { HistoryDocument } from '../../documents/workflow/history.ts'
 import { historyLine } from '../../workflow/view.ts'

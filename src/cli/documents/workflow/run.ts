@@ -32,7 +32,7 @@ export const RUN_DOCUMENT = z.strictObject({
   started_at: text('ISO 8601.'),
   updated_at: text('ISO 8601.'),
   age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),
-  marker: flag("True if the run's marker exists, by which the hook finds it."),
+  run_file: flag("True if the run's file exists in specs/.postflight/running/, by which the hook finds it."),
   phases: z.array(phase),
 })
 

@@ -1,0 +1,115 @@
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { RUN_ID_FILE } from '../../core/files.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
+import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { errorText } from '../fs/errors.ts'
+import { placeIdentity } from '../fs/file-identity.ts'
+import { HOOK_PATIENCE_MS } from '../fs/lock.ts'
+import { kindAt } from '../fs/path-kind.ts'
+import { removeFile } from '../fs/write.ts'
+import { readMarker } from '../marker-file.ts'
+import { foldersHolding, listTaskFolders } from '../task-folders.ts'
+import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { readState, stateDisplayPath, WORKFLOW_FOLDER, withRunLock } from './state-store.ts'
+
+/** Finds the runs that are active. */
+
+/** An active run. */
+interface ActiveRun {
+  readonly folder: TaskFolder
+  readonly state: WorkflowState
+}
+
+/** A run that cannot be used. */
+export interface UnusableRun {
+  readonly root: string
+  /** The path of its state, or of its run file where the task folder is not found, for people. */
+  readonly path: string
+  readonly task: string | undefined
+  readonly detail: string
+}
+
+/**
+ * The runs that the run files of some roots lead to, in the roots' order and path order. A run file without an active run
+ * is removed. Never throws.
+ */
+export function findActiveRuns(roots: readonly string[]): {
+  readonly runs: readonly ActiveRun[]
+  readonly problems: readonly UnusableRun[]
+} {
+  const runs: ActiveRun[] = []
+  const problems: UnusableRun[] = []
+  const seen = new Set<string>()
+  const files = roots.flatMap((root) => findRunFiles(root).map((file) => ({ root, file })))
+  for (const { root, file } of files) {
+    const { folder, id } = file
+    try {
+      const state = folder === undefined ? undefined : readState(folder)
+      if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
+        settleRunFile(file)
+        continue
+      }
+      // Two roots may lead to one folder.
+      const place = placeIdentity(folder.path) ?? folder.path
+      if (!seen.has(place)) runs.push({ folder, state })
+      seen.add(place)
+    } catch (error) {
+      const place = folder === undefined ? file.path : stateDisplayPath(folder)
+      problems.push({ root, path: place, task: folder?.task, detail: errorText(error) })
+    }
+  }
+  return { runs, problems }
+}
+
+/**
+ * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
+ * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
+ */
+function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
+  if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
+    if (isSearched) removeFile(file)
+    else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
+    return
+  }
+  withRunLock(folder, HOOK_PATIENCE_MS, () => {
+    const state = readState(folder)
+    if (state?.active === true && state.id === id) return
+    removeFile(file)
+    if (state?.active !== true && id !== undefined) removeRunFile(folder, id)
+  })
+}
+
+/** The active runs of some roots for a session that starts, also those whose run file is gone. Never throws. */
+export function listUnfinishedRuns(roots: readonly string[], nowMs: number): UnfinishedRun[] {
+  return roots.flatMap((root) =>
+    foldersWithRun(root).flatMap((folder) => {
+      const state = tryReadState(folder)
+      if (state?.active !== true) return []
+      const isLost = runFileOf(folder, state.id) === undefined
+      return [{ folder, name: state.name, hostSession: state.hostSession, ageMs: nowMs - state.updatedMs, isLost }]
+    }),
+  )
+}
+
+/** The folders that hold the id of a run, or the marker by which earlier versions found one. */
+function foldersWithRun(root: string): TaskFolder[] {
+  const { folders } = listTaskFolders(root)
+  const withId = foldersHolding(folders, RUN_ID_FILE)
+  return folders.filter((folder) => {
+    if (withId.includes(folder)) return true
+    const read = readMarker(folder)
+    return read?.kind === 'marker' && read.marker.workflow
+  })
+}
+
+/** The state; undefined where it cannot be used, which `status` and `doctor` report. */
+function tryReadState(folder: TaskFolder): WorkflowState | undefined {
+  try {
+    return readState(folder)
+  } catch {
+    return undefined
+  }
+}

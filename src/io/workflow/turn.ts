@@ -1,0 +1,101 @@
+import type { TaskFolder } from '../../core/task-folder.ts'
+import { hadAskedBefore, repeatPrompt } from '../../core/workflow/control.ts'
+import { type DuePrompt, duePrompt } from '../../core/workflow/prompt.ts'
+import { type Reconciled, reconcile } from '../../core/workflow/reconcile.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
+import { isPast } from '../process/age.ts'
+import { applyEffect, type Looking, observe } from './observe.ts'
+import { putRunFile, removeRunFile } from './run-file.ts'
+import { recordHistory, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
+
+/** Takes the turns of a run: what the agent left moves it on, and the next prompt goes out. */
+
+/** The result of a turn. */
+export interface Turn {
+  readonly state: WorkflowState
+  readonly command: Reconciled['command']
+  /** True if there was no time for all finished phases. The next turn continues. */
+  readonly unfinished: boolean
+  /** Set when the command is `prompt`. */
+  readonly due: DuePrompt | undefined
+}
+
+/** The result where the run was left alone. */
+export interface NoTurn {
+  readonly state: WorkflowState
+  readonly command: 'none'
+}
+
+/** The circumstances of a request for a turn. */
+export interface Asking {
+  /** The time of the request (ms since the epoch): the start of a process, or the time of an event. */
+  readonly sinceMs: number
+  readonly patience: 'command' | 'hook'
+  /** The age of this process (ms) at which it must answer; undefined for a command, which has time. */
+  readonly deadline?: number | undefined
+}
+
+/**
+ * Observes, moves the run on as far as possible, and gives out the next prompt if one is due and allowed. `look` gets the
+ * state (which may be large, so it is read only once) and says how to observe, or returns undefined to leave the run
+ * alone. Of two requests at once, such as from a hook that is wired twice, the second gets the same prompt as the first,
+ * as the same attempt.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
+ */
+export function takeTurn(
+  folder: TaskFolder,
+  asking: Asking,
+  look: (state: WorkflowState) => Pick<Looking, 'returned' | 'mayPrompt'> | undefined,
+): Turn | NoTurn {
+  requireRun(folder)
+  return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
+    const state = requireState(folder)
+    const looking = look(state)
+    if (looking === undefined) return { state, command: 'none' }
+    // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
+    const nowMs = Date.now()
+    if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
+      return turnUnderLock(folder, state, { ...looking, nowMs }, asking.deadline)
+    }
+    const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs }, asking.deadline)
+    if (turn.command !== 'wait' || turn.unfinished) return turn
+    // The last prompt's work is done, so the next one is due: a clock that was set back must not end the chain of prompts.
+    if (!turn.state.prompted) return turnUnderLock(folder, turn.state, { ...looking, nowMs }, asking.deadline)
+    const repeated = repeatPrompt(turn.state)
+    writeChanged(folder, repeated, turn.state)
+    return { state: repeated, command: 'prompt', unfinished: false, due: dueOf(folder, repeated) }
+  })
+}
+
+/** The prompt that is due in a state. */
+export function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path })
+}
+
+/** A turn of a run whose lock the caller holds. */
+export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking: Looking, deadline?: number): Turn {
+  // Before a prompt is counted: where the file cannot be written, nothing has happened yet.
+  if (start.active && start.id !== undefined) putRunFile(folder, start.id)
+  let recorded = start
+  const { state, command, unfinished } = reconcile(start, {
+    isOutOfTime: () => isPast(deadline),
+    observe: (seen) => observe(folder.path, seen, looking),
+    apply: (effect) => applyEffect(folder.path, effect),
+    record: (next) => {
+      recordHistory(folder, next, recorded)
+      recorded = next
+    },
+    write: (next) => {
+      writeState(folder, next, recorded)
+      recorded = next
+    },
+  })
+  removeIfEnded(folder, state)
+  return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
+}
+
+/** Removes the run file of a run that has ended. The caller holds the run's lock. */
+export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
+  if (id !== undefined && !active) removeRunFile(folder, id)
+}

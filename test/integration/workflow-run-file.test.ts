@@ -1,0 +1,427 @@
+/** The run file, by which the hook finds a workflow: it survives what people and agents do to task folders, and a run and a promise do not touch each other. */
+
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { PACKAGE } from '../support/process.ts'
+import {
+  claudeHookEnv,
+  createProject,
+  type HookRun,
+  type JsonDocument,
+  makeOld,
+  type Project,
+} from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+const MARKER = `${IN_TASK}/.postflight-pending`
+const STATE = `${IN_TASK}/workflow/state.json`
+const RUNNING = 'specs/.postflight/running'
+const RUN_FILE = `${RUNNING}/007_flow`
+
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const FLOW = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] })
+
+async function started(make = (): Project => createProject()): Promise<Project> {
+  const project = make()
+  const file = project.write('flow.json', FLOW)
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env: ENV })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+const stopped = (project: Project, payload = stop()): Promise<HookRun> =>
+  project.hook(payload, { env: claudeHookEnv(project, SESSION) })
+
+const promptOf = async (project: Project): Promise<string | undefined> => (await stopped(project)).answer.reason
+
+const runFiles = (project: Project): string[] =>
+  project.has(RUNNING) ? readdirSync(project.at(RUNNING)).filter((name) => !name.startsWith('.')) : []
+
+const git = async (project: Project, ...commands: string[]): Promise<void> => {
+  for (const command of commands) {
+    const run = await project.shell(`git -c user.name=a -c user.email=a@b ${command}`)
+    expect(run.status, `${command}: ${run.stderr}`).toBe(0)
+  }
+}
+
+/** Doctor's findings about workflows, each with its fix. */
+async function findings(project: Project): Promise<[ok: boolean, what: string, fix: string | null][]> {
+  const found = (await project.cli(['doctor', '--json'])).json().findings as JsonDocument[]
+  expect(found.filter(({ check, ok }) => check === 'marker' && !ok)).toEqual([])
+  return found.filter(({ check }) => check === 'workflow').map(({ ok, what, fix }) => [ok, what, fix])
+}
+
+const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
+
+describe.concurrent('a run file', () => {
+  it('lies there while the run is active, names it, and is hidden from git', async ({ expect }) => {
+    const project = await started()
+    const { id } = JSON.parse(project.read(STATE))
+    expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
+    expect(JSON.parse(project.read(RUN_FILE))).toEqual({ id, path: '007_flow' })
+    expect(project.read(`${IN_TASK}/workflow/id`)).toBe(`${id}\n`)
+    expect(project.has(MARKER)).toBe(false)
+    expect(project.read(`${RUNNING}/.gitignore`)).toBe('*\n')
+
+    project.write(`${IN_TASK}/out.txt`, 'done')
+    expect((await stopped(project)).answer.systemMessage).toContain('completed')
+    expect(runFiles(project)).toEqual([])
+    expect(project.has(`${IN_TASK}/workflow/id`)).toBe(false)
+  })
+
+  it.each([['stop'], ['abort']])('is removed by workflow %s, and resume puts it back', async (command) => {
+    const project = await started()
+    await project.cli(['workflow', command, '7'])
+    expect(runFiles(project)).toEqual([])
+    expect((await stopped(project)).answer).toEqual({})
+    await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(runFiles(project)).toEqual(command === 'stop' ? ['007_flow'] : [])
+  })
+
+  it.each([
+    ['without a run', async () => createProject()],
+    [
+      'of an ended run',
+      async () => {
+        const project = await started()
+        await project.cli(['workflow', 'abort', '7'])
+        return project
+      },
+    ],
+    [
+      'whose task folder is gone',
+      async () => {
+        const project = await started()
+        rmSync(project.at(IN_TASK), { recursive: true })
+        return project
+      },
+    ],
+  ])('%s is removed by the next stop', async (_what, make) => {
+    const project = await make()
+    project.write(RUN_FILE, '{"id": "wf_000000000000", "path": "007_flow"}')
+    expect((await stopped(project)).answer).toEqual({})
+    expect(runFiles(project)).toEqual([])
+  })
+
+  it.each([
+    ['garbled', '{"id'],
+    ['that leads out of specs/', '{"id": "wf_1", "path": "../../etc"}'],
+    ['that leads nowhere', '{"id": "wf_1", "path": "a/b/c"}'],
+  ])('%s does no harm', async (_what, text) => {
+    const project = createProject()
+    project.write(`${RUNNING}/x`, text)
+    expect((await stopped(project)).answer).toEqual({})
+    expect(runFiles(project)).toEqual([])
+  })
+
+  it('of a task in a folder of a folder has % in its name', async ({ expect }) => {
+    const project = await started()
+    mkdirSync(project.at('specs/area'))
+    renameSync(project.at(IN_TASK), project.at('specs/area/007_flow'))
+    expect(await promptOf(project)).toContain('do it')
+    expect(runFiles(project)).toEqual(['area%007_flow'])
+  })
+})
+
+describe.concurrent('the run goes on after', () => {
+  it.each([
+    ['git stash -u', ['add -A', 'commit -qm x', 'stash -u']],
+    ['git stash -u of work', ['add flow.json', 'commit -qm x', 'stash -u']],
+    ['git clean -fd', ['add flow.json', 'commit -qm x', 'clean -fd']],
+    ['git reset --hard', ['add -A', 'commit -qm x', 'reset -q --hard']],
+    ['git checkout of another branch', ['add -A', 'commit -qm x', 'checkout -q --orphan other', 'rm -rqf .']],
+  ])('%s', async (_what, commands) => {
+    const project = await started(() => createProject({ git: false }))
+    await git(project, 'init -q .')
+    project.write('work.txt', 'of the agent')
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+
+    await git(project, ...commands)
+
+    expect(await promptOf(project)).toContain('attempt 2 of 3')
+    expect(runFiles(project)).toEqual(['007_flow'])
+  })
+
+  it.each([
+    ['renamed', 'specs/007_better_name'],
+    ['renumbered', 'specs/012_flow'],
+    ['archived', 'specs/archive/007_flow'],
+  ])('its folder was %s', async (_what, place) => {
+    const project = await started()
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    mkdirSync(project.at('specs/archive'))
+    renameSync(project.at(IN_TASK), project.at(place))
+
+    expect(await promptOf(project)).toContain('attempt 2 of 3')
+    expect(runFiles(project)).toEqual([place.slice('specs/'.length).replace('/', '%')])
+
+    project.write(`${place}/out.txt`, 'done')
+    expect((await stopped(project)).answer.systemMessage).toContain('completed')
+    expect(runFiles(project)).toEqual([])
+  })
+
+  it('a copy of its folder was made, which is another run once it is resumed', async ({ expect }) => {
+    const project = await started()
+    cpSync(project.at(IN_TASK), project.at('specs/008_copy'), { recursive: true })
+    expect(await promptOf(project)).toContain('task 007_flow')
+    await project.cli(['workflow', 'resume', '8'], { env: ENV })
+    expect(runFiles(project)).toEqual(['007_flow', '008_copy'])
+    expect(project.read(`${IN_TASK}/workflow/id`)).not.toBe(project.read('specs/008_copy/workflow/id'))
+  })
+
+  it('its run file was removed and its folder resumed; status, doctor and a new session say so', async ({ expect }) => {
+    const project = await started()
+    rmSync(project.at('specs/.postflight'), { recursive: true })
+    expect((await stopped(project)).answer).toEqual({})
+
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('`postflight workflow resume 007_flow`')
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ run_file: false })
+    expect(await findings(project)).toEqual([
+      [
+        false,
+        `${IN_TASK}: ${NOTE}, but its run file is missing, so no hook finds it`,
+        'postflight workflow resume 007_flow',
+      ],
+    ])
+    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(answer.hookSpecificOutput?.additionalContext).toContain('`postflight workflow resume 007_flow` puts it back')
+
+    await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+  })
+
+  it('its id was removed: the run file still leads to it', async ({ expect }) => {
+    const project = await started()
+    rmSync(project.at(IN_TASK, 'workflow/id'))
+    expect(await promptOf(project)).toContain('do it')
+    expect(project.has(`${IN_TASK}/workflow/id`)).toBe(true)
+  })
+
+  it('a linked worktree was made: the run belongs to the main one', async ({ expect }) => {
+    const project = await started(() => createProject({ git: false }))
+    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
+    const linked = join(project.base, 'linked')
+    const env = claudeHookEnv(project, SESSION)
+    // The hook searches the worktree, and the project by its variable.
+    const run = await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })
+    expect(run.answer.reason).toContain('do it')
+    expect(existsSync(join(linked, 'specs/.postflight/running'))).toBe(false)
+  })
+})
+
+describe.concurrent('a promise in the folder of a run', () => {
+  it('is made, kept and cleared by the CLI, and the run goes on', async ({ expect }) => {
+    const project = await started()
+    const made = await project.cli(['create', '7', '--reason', 'Commit it.', '--agent', 'main'], { env: ENV })
+    expect(made.status, made.stderr).toBe(0)
+
+    // The promise first, then the prompt.
+    expect(await promptOf(project)).toMatch(/^Commit it\./)
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ prompts: 0 })
+    expect((await project.cli(['step', '7', '1'])).stderr).toContain('has no checklist')
+    expect((await project.cli(['clear', '7'], { env: ENV })).status).toBe(0)
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+  })
+
+  it('is made and removed by plain shell commands', async ({ expect }) => {
+    const project = await started()
+    await project.shell(`echo '{"cc_session_id": "${SESSION}", "agent_id": "main"}' > ${MARKER}`)
+    expect(await promptOf(project)).toContain('Postflight operations pending')
+    await project.shell(`rm -f ${MARKER} ${IN_TASK}/.postflight-loop-guard`)
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+  })
+
+  it('is not cleared, adopted or bypassed with the run', async ({ expect }) => {
+    const project = await started()
+    const run = project.snapshot(`${IN_TASK}/workflow`)
+    expect((await project.cli(['clear', '7'], { env: ENV })).stdout).toBe('nothing to clear\n')
+    expect((await project.cli(['clear', '--all'], { env: ENV })).stdout).toBe('nothing to clear\n')
+    expect((await project.cli(['bypass', '7'], { env: ENV })).stderr).toContain('no marker')
+    expect((await project.cli(['adopt', '7'], { env: ENV })).stderr).toContain('no marker')
+    expect((await project.cli(['inspect'])).stdout).toContain('no markers')
+    expect(project.snapshot(`${IN_TASK}/workflow`)).toEqual(run)
+  })
+
+  it('that is kept until its continuations are spent lets the prompt out', async ({ expect }) => {
+    const project = await started()
+    project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main', reason: 'Commit it.' })
+    for (let count = 1; count <= 3; count++) expect(await promptOf(project)).toContain('Commit it.')
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+  })
+})
+
+describe.concurrent('the marker by which earlier versions found a run', () => {
+  const OLD = { id: 'pf_000000000000', cc_session_id: SESSION, agent_id: 'main', workflow: true, reason: 'old' }
+
+  async function fromBefore(): Promise<Project> {
+    const project = await started()
+    rmSync(project.at('specs/.postflight'), { recursive: true })
+    rmSync(project.at(IN_TASK, 'workflow/id'))
+    const { id: _id, ...state } = JSON.parse(project.read(STATE))
+    project.write(STATE, JSON.stringify(state))
+    project.marker('007_flow', OLD)
+    return project
+  }
+
+  it('blocks no stop, and the commands about markers do not see it', async ({ expect }) => {
+    const project = await fromBefore()
+    expect((await stopped(project)).answer).toEqual({})
+    expect((await stopped(project, subagentStop())).answer).toEqual({})
+    for (const words of [
+      ['bypass', '7'],
+      ['adopt', '7'],
+      ['step', '7', '1'],
+      ['wait', '7', '--for', 'x'],
+    ]) {
+      expect((await project.cli(words, { env: ENV })).stderr, words.join(' ')).toContain('no marker')
+    }
+    expect((await project.cli(['inspect', '--json'])).json()).toMatchObject({ pending: 0, markers: [] })
+    expect(JSON.parse(project.read(MARKER))).toEqual(OLD)
+  })
+
+  it('is converted by resume, which a new session is told of', async ({ expect }) => {
+    const project = await fromBefore()
+    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(answer.hookSpecificOutput?.additionalContext).toContain('`postflight workflow resume 007_flow`')
+    await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(project.has(MARKER)).toBe(false)
+    expect(runFiles(project)).toEqual(['007_flow'])
+    expect(await promptOf(project)).toContain('do it')
+  })
+
+  it('is removed by clear, and replaced by create', async ({ expect }) => {
+    for (const words of [
+      ['clear', '7'],
+      ['clear', '--orphaned'],
+      ['create', '7'],
+    ]) {
+      const project = await fromBefore()
+      expect((await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })).status).toBe(0)
+      expect(project.has(MARKER) && project.read(MARKER).includes('workflow')).toBe(false)
+    }
+  })
+})
+
+describe.concurrent('explain', () => {
+  it.each<[string, object, string, RegExp]>([
+    ['its own session', stop(), 'driver', /^the workflow "flow" is running: .*the driver checks .*next prompt/],
+    ['a sub-agent of it', subagentStop(), 'allow', /the driver checks the results and allows the stop/],
+    [
+      'a stop with a sub-agent in the background',
+      stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }),
+      'allow',
+      /and allows the stop/,
+    ],
+    ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /this session does not drive it/],
+  ])('says for %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
+    const project = await started()
+    project.write('payload.json', JSON.stringify({ cwd: project.dir, ...payload }))
+    const before = project.snapshot()
+    const explained = await project.cli(['explain', '--payload', 'payload.json', '--json'])
+    expect(explained.json().runs).toEqual([{ path: IN_TASK, answer, why: expect.stringMatching(why) }])
+    expect(project.snapshot()).toEqual(before)
+    const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
+    expect(stdout).toContain(
+      answer === 'driver' ? "answer: allow, unless the workflow's driver gives out a prompt" : 'answer: allow\n',
+    )
+  })
+})
+
+describe.concurrent('doctor', () => {
+  it('finds nothing wrong with a running workflow', async ({ expect }) => {
+    expect(await findings(await started())).toEqual([[true, `${IN_TASK}: ${NOTE}`, null]])
+  })
+
+  it.each<[string, (project: Project) => unknown, string, string]>([
+    [
+      'a run that has not moved for days',
+      (project) =>
+        project.write(
+          STATE,
+          project.read(STATE).replace(/"updated_at":"[^"]+"/, '"updated_at":"2025-01-01T00:00:00.000Z"'),
+        ),
+      `${NOTE}, and has not moved for`,
+      'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
+    ],
+    [
+      'a state that cannot be read',
+      (project) => project.write(STATE, '{'),
+      `${STATE} is not complete JSON`,
+      'repair that file by hand, or move it away',
+    ],
+  ])('finds %s, with its fix', async (_what, change, what, fix) => {
+    const project = await started()
+    change(project)
+    expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
+  })
+
+  it('ignores a folder named workflow that is not ours', async ({ expect }) => {
+    const project = createProject()
+    mkdirSync(project.at(IN_TASK, 'workflow'), { recursive: true })
+    expect(await findings(project)).toEqual([])
+  })
+})
+
+/** Ends the process before the N-th call that changes a file. */
+const KILLER = `
+const fs = require('node:fs')
+let left = Number(process.env.DIE_AT)
+for (const name of ['openSync', 'writeSync', 'renameSync', 'unlinkSync', 'linkSync', 'mkdirSync']) {
+  const original = fs[name]
+  fs[name] = (...words) => {
+    const changes = name !== 'openSync' || (typeof words[1] === 'string' ? words[1] !== 'r' : (words[1] & 3) !== 0)
+    if (changes && left-- === 0) process.kill(process.pid, 'SIGKILL')
+    return original(...words)
+  }
+}
+`
+
+describe('a command that is killed at any write', () => {
+  it.each([
+    ['start', []],
+    ['stop', [['start']]],
+    ['abort', [['start']]],
+    ['resume', [['start'], ['stop']]],
+  ])(
+    'workflow %s loses no run, and leaves no run file behind',
+    async (command, before) => {
+      const words = (name: string): string[] =>
+        name === 'start' ? ['workflow', 'start', '7', '--definition', 'flow.json'] : ['workflow', name, '7']
+      const template = createProject()
+      template.write('flow.json', FLOW)
+      template.write('killer.cjs', KILLER)
+      mkdirSync(template.at(IN_TASK))
+      for (const [name = ''] of before) await template.cli(words(name), { env: ENV })
+
+      const killedAt = async (call: number): Promise<boolean> => {
+        const folder = join(template.base, `killed-${call}`)
+        cpSync(template.dir, folder, { recursive: true })
+        const killed = await template.shell(
+          `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" ${words(command).join(' ')}`,
+          { cwd: folder, env: { ...ENV, DIE_AT: String(call) } },
+        )
+        if (killed.signal !== 'SIGKILL') return false
+        const lock = join(folder, IN_TASK, 'workflow/.postflight-lock')
+        if (existsSync(lock)) makeOld(lock, 1)
+        const where = { cwd: folder, env: { ...template.env, ...ENV, CLAUDE_PROJECT_DIR: folder } }
+        const run = await template.hook({ ...stop(), cwd: folder }, where)
+        const state = join(folder, STATE)
+        const isActive =
+          existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
+        const running = join(folder, RUNNING)
+        const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
+        // An active run is found by its file and goes on; without an active run there is no file.
+        expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
+        expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
+        return true
+      }
+      let died = 0
+      while (died < 60 && (await killedAt(died))) died += 1
+      expect(died).toBeLessThan(60)
+      expect(died).toBeGreaterThan(4)
+    },
+    300_000,
+  )
+})
