@@ -70,7 +70,9 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         { sinceMs: stop.sinceMs, patience: 'hook', deadline: stop.deadline },
         // Another session may have taken it over in the meantime.
         ({ active, hostSession }) =>
-          active && hostSession !== stop.session ? undefined : { returned: isNext, mayPrompt: isNext },
+          active && hostSession !== stop.session
+            ? undefined
+            : { returned: isNext, onlyPassing: !isNext, mayPrompt: isNext },
       )
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))

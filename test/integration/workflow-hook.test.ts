@@ -188,6 +188,27 @@ describe('the stop hook drives a workflow', () => {
     expect((await asked(project, theirs)).answer.reason).toContain('attempt 1 of 2')
   })
 
+  it('without judging a draft at the stop of a helper: what fails is judged when the agent comes back', async () => {
+    const check = {
+      id: 'check',
+      prompt: 'Check.',
+      artifact: 'c.json',
+      next: { pass: 'end', fail: 'debug', verdict: '/passed' },
+    }
+    const project = await started({ name: 'x', phases: [check, { id: 'debug', steps: ['mend'] }] })
+    await asked(project)
+    project.write(`${IN_TASK}/c.json`, '{"passed": false}')
+    expect((await asked(project, subagentStop())).answer).toEqual({})
+    expect(await statusOf(project)).toMatchObject({ phase: 'check', attempt: 1 })
+    expect((await asked(project)).answer.reason).toContain('phase "debug"')
+    project.write(`${IN_TASK}/step-result.json`, '{"succ')
+    expect((await asked(project, subagentStop())).answer).toEqual({})
+    expect(project.read(`${IN_TASK}/step-result.json`)).toBe('{"succ')
+    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    await asked(project, subagentStop())
+    expect(project.has(`${IN_TASK}/step-results/debug/1-1.json`)).toBe(true)
+  })
+
   it('after the guard: another task’s marker comes first, and costs no attempt', async () => {
     const project = await started()
     await asked(project)

@@ -38,7 +38,7 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   if (state.clearing) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
   // An artifact from before the phase was entered counts: so a run continues after a crash.
-  if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid') {
+  if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
     return pass(state, phase, seen.artifact, seen.nowMs)
   }
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
@@ -78,6 +78,8 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
   if (stepResult.kind === 'absent') {
     return seen.returned ? stepFailed(state, phase, WORKFLOW_TEXT.noStepResult, seen, []) : only(state, 'wait')
   }
+  const passes = stepResult.kind === 'result' && stepResult.success
+  if (seen.onlyPassing === true && !passes && !stepResult.archived) return only(state, 'wait')
   const effects = stepResult.archived ? [] : [archiveStep(state, stepArchiveName(state))]
   if (stepResult.kind === 'invalid') return stepFailed(state, phase, stepResult.why, seen, effects)
   if (!stepResult.success) {
@@ -85,6 +87,11 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
   }
   const done = withTransition(state, { event: 'step-done', ...where(state) }, seen.nowMs)
   return { state: nextStep(done, undefined), command: { kind: 'observe' }, effects }
+}
+
+/** True for a failing verdict that may be a draft. */
+function isTooEarly({ artifact, onlyPassing }: Observation): boolean {
+  return onlyPassing === true && artifact.kind === 'valid' && artifact.verdict === 'fail'
 }
 
 /** Archives a result from before its prompt under another name. It does not count. */
@@ -143,6 +150,7 @@ function nextStep(state: WorkflowState, lastFailure: string | undefined): Workfl
 function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   // Without an artifact the phase is done after its steps.
   if (phase.artifact === undefined) return pass(state, phase, {}, seen.nowMs)
+  if (isTooEarly(seen)) return only(state, 'wait')
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact, seen.nowMs)
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
   if (!state.prompted) {

@@ -32,6 +32,11 @@ export interface Observation {
   readonly previousArtifact?: string | undefined
   /** True if the agent with the prompt has stopped, so that a missing result counts as a failed attempt. */
   readonly returned: boolean
+  /**
+   * True at the stop of an agent that did not get the prompt: it takes only what passes. What fails may be half-written, and
+   * is judged when the agent with the prompt comes back.
+   */
+  readonly onlyPassing?: boolean
   /** True if a prompt may be given out. It is false for a driver that only reconciles. */
   readonly mayPrompt: boolean
 }

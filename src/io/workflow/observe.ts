@@ -30,6 +30,7 @@ const ARTIFACTS_FOLDER = 'artifacts'
 export interface Looking {
   readonly nowMs: number
   readonly returned: boolean
+  readonly onlyPassing?: boolean
   readonly mayPrompt: boolean
 }
 

@@ -74,7 +74,13 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
     if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
     writeChanged(folder, asked, state)
-    return { state: turnUnderLock(folder, asked, { nowMs, returned: false, mayPrompt: false }).state, wasOver: false }
+    const { state: seen } = turnUnderLock(folder, asked, {
+      nowMs,
+      returned: false,
+      onlyPassing: true,
+      mayPrompt: false,
+    })
+    return { state: seen, wasOver: false }
   })
 }
 

@@ -46,7 +46,7 @@ export interface Asking {
 export function takeTurn(
   folder: TaskFolder,
   asking: Asking,
-  look: (state: WorkflowState) => Pick<Looking, 'returned' | 'mayPrompt'> | undefined,
+  look: (state: WorkflowState) => Omit<Looking, 'nowMs'> | undefined,
 ): Turn | NoTurn {
   requireRun(folder)
   return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {

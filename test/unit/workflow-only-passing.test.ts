@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { advance } from '../../src/core/workflow/machine.ts'
+import { begin, seeing } from './workflow-builders.ts'
+
+const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }
+const WORK = { id: 'a', steps: ['one'], step_prompt: 'Do it.' }
+
+/** What another agent's stop sees: it takes only what passes. */
+const HELPER = { returned: false, mayPrompt: false, onlyPassing: true } as const
+
+describe('at the stop of an agent without the prompt', () => {
+  it.each([
+    ['before the phase’s prompt', begin(CHECK)],
+    ['after it', advance(begin(CHECK), seeing()).state],
+  ])('a failing verdict is not judged %s', (_when, state) => {
+    const seen = seeing({ ...HELPER, artifact: { kind: 'valid', verdict: 'fail' } })
+    expect(advance(state, seen)).toMatchObject({ state, command: { kind: 'wait' }, effects: [] })
+    expect(advance(state, { ...seen, artifact: { kind: 'valid', verdict: 'pass' } }).state.outcome).toBe('completed')
+    expect(advance(state, { ...seen, onlyPassing: false }).state.outcome).toBe('failed')
+  })
+
+  it.each([
+    ['a result that says that the step failed', { kind: 'result', success: false, archived: false }],
+    ['a half-written one', { kind: 'invalid', why: 'not JSON', archived: false }],
+  ] as const)('%s is not judged', (_what, stepResult) => {
+    const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
+    expect(asked.prompted).toBe(true)
+    expect(advance(asked, seeing({ ...HELPER, stepResult }))).toMatchObject({ state: asked, command: { kind: 'wait' } })
+    expect(advance(asked, seeing({ ...HELPER, stepResult, onlyPassing: false })).state.stepAttempts).toBe(1)
+  })
+
+  it('a step’s result that passes, or that is in the archive already, is taken', () => {
+    const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
+    const passes = { kind: 'result', success: true, archived: false } as const
+    expect(advance(asked, seeing({ ...HELPER, stepResult: passes })).state.currentStep).toBe(1)
+    const archived = { kind: 'result', success: false, archived: true } as const
+    expect(advance(asked, seeing({ ...HELPER, stepResult: archived })).state.stepAttempts).toBe(1)
+  })
+})
