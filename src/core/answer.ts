@@ -8,7 +8,8 @@ export const REASON_LIMIT = 4000
 /** An answer of the hook, before it is printed. */
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
-  | { readonly kind: 'block'; readonly reason: string; readonly notice?: string }
+  /** `line`: the reason in one line, for a host that takes the whole one as context beside it. */
+  | { readonly kind: 'block'; readonly reason: string; readonly line?: string; readonly notice?: string }
   /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
 
@@ -17,19 +18,23 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
  * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
- * key; only a host that shows notices gets one beside them.
- * If the host does not show notices, an allow is `{}`.
+ * key; only a host that shows notices gets one beside them. `contextTaken`: the host gives the model the context of a block
+ * once, and its reason twice. If the host does not show notices, an allow is `{}`.
  */
-export function formatAnswer(answer: HookAnswer, noticeShown: boolean): string {
+export function formatAnswer(answer: HookAnswer, noticeShown: boolean, contextTaken = false): string {
   switch (answer.kind) {
     case 'block':
-      return line({ decision: 'block', reason: clean(answer.reason), ...shown(answer.notice, noticeShown) })
-    case 'context':
-      return line({
-        hookSpecificOutput: { hookEventName: answer.event, additionalContext: clean(answer.context, answer.limit) },
+      return printed({
+        decision: 'block',
+        ...(contextTaken && answer.line !== undefined
+          ? { reason: clean(answer.line), ...context('Stop', answer.reason) }
+          : { reason: clean(answer.reason) }),
+        ...shown(answer.notice, noticeShown),
       })
+    case 'context':
+      return printed(context(answer.event, answer.context, answer.limit))
     case 'allow':
-      return line(shown(answer.notice, noticeShown))
+      return printed(shown(answer.notice, noticeShown))
   }
 }
 
@@ -41,6 +46,10 @@ function clean(text: string, limit = REASON_LIMIT): string {
   return cut(stripControl(text), limit)
 }
 
-function line(value: object): string {
+function context(event: string, text: string, limit?: number): object {
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: clean(text, limit) } }
+}
+
+function printed(value: object): string {
   return `${JSON.stringify(value)}\n`
 }

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
-import { showsNotice } from '../core/hosts/index.ts'
+import { showsNotice, takesContextOfBlock } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages/errors.ts'
 import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../core/messages/stops.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
@@ -77,7 +77,8 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
   }
-  write(1, formatAnswer(answer, payload !== undefined && showsNotice(payload, environment)))
+  const isShown = payload !== undefined && showsNotice(payload, environment)
+  write(1, formatAnswer(answer, isShown, payload !== undefined && takesContextOfBlock(payload, environment)))
 }
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {

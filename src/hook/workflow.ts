@@ -46,6 +46,7 @@ export interface DrivenRuns {
 /** Moves every run of this session on. At most one, the first in path order, gives out a prompt. Never throws. */
 export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenRuns {
   let prompt: string | undefined
+  let promptLine: string | undefined
   const notices: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
@@ -76,7 +77,10 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       )
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
-      if (turn.due !== undefined) prompt = promptFor(folder, turn.due)
+      if (turn.due !== undefined) {
+        prompt = promptFor(folder, turn.due)
+        promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '')
+      }
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
       }
@@ -87,7 +91,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
-  return { report: { prompt, notices }, recorded }
+  return { report: { prompt, promptLine, notices }, recorded }
 }
 
 function detailOf({ command, due, state }: Turn): string | undefined {

@@ -209,6 +209,17 @@ describe('the stop hook drives a workflow', () => {
     expect(project.has(`${IN_TASK}/step-results/debug/1-1.json`)).toBe(true)
   })
 
+  it('with a prompt once on Claude Code: as context, beside a reason of one line', async () => {
+    const project = await started()
+    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
+    const { answer } = await project.hook(stop(), { env })
+    const context = answer.hookSpecificOutput?.additionalContext ?? ''
+    expect(answer).toMatchObject({ decision: 'block', hookSpecificOutput: { hookEventName: 'Stop' } })
+    expect(context).toContain('Make the list.')
+    expect(answer.reason).toBe(`${context.split('\n')[0]} The prompt follows.`)
+    expect(answer.reason).toBe('Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows.')
+  })
+
   it('after the guard: another task’s marker comes first, and costs no attempt', async () => {
     const project = await started()
     await asked(project)

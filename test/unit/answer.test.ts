@@ -12,11 +12,33 @@ describe('a block', () => {
   })
 
   it('is valid JSON with a quote in the reason, which broke the original shell hook', () => {
-    const line = formatAnswer({ kind: 'block', reason: HOSTILE }, true)
+    const line = formatAnswer({ kind: 'block', reason: HOSTILE, line: 'one line' }, true)
     expect(line.indexOf('\n')).toBe(line.length - 1)
     expect(JSON.parse(line)).toEqual({ decision: 'block', reason: CLEAN })
     // Strict JSON readers refuse the escape of half a surrogate pair.
     expect(line).not.toMatch(/\\u/)
+  })
+})
+
+describe('a block on a host that takes its context', () => {
+  it('has the reason as context, beside one line', () => {
+    const answer: HookAnswer = { kind: 'block', reason: HOSTILE, line: 'one \u0007line' }
+    expect(JSON.parse(formatAnswer(answer, true, true))).toEqual({
+      decision: 'block',
+      reason: 'one line',
+      hookSpecificOutput: { hookEventName: 'Stop', additionalContext: CLEAN },
+    })
+  })
+
+  it('has a notice beside both', () => {
+    const answer: HookAnswer = { kind: 'block', reason: 'go on', line: 'one line', notice: 'ended' }
+    const { systemMessage, ...rest } = JSON.parse(formatAnswer(answer, true, true))
+    expect(systemMessage).toBe('ended')
+    expect(rest).toEqual(JSON.parse(formatAnswer({ kind: 'block', reason: 'go on', line: 'one line' }, true, true)))
+  })
+
+  it('without such a line has exactly decision and reason', () => {
+    expect(formatAnswer({ kind: 'block', reason: 'go on' }, true, true)).toBe('{"decision":"block","reason":"go on"}\n')
   })
 })
 

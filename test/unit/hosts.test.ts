@@ -6,6 +6,7 @@ import {
   PROJECT_VARIABLES,
   shellIdentity,
   showsNotice,
+  takesContextOfBlock,
 } from '../../src/core/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
@@ -166,4 +167,29 @@ it("the project's variables, Claude Code's first", () => {
     'COPILOT_PROJECT_DIR',
     'FACTORY_PROJECT_DIR',
   ])
+})
+
+describe('the context of a block', () => {
+  const stop = mainStop()
+  it.each([
+    ['claude-code_2-1-163_harness', true],
+    ['claude-code_2-1-329_harness', true],
+    ['claude-code_2-2-0_harness', true],
+    ['claude-code_3-0-0_harness', true],
+    ['claude-code_2-1-162_harness', false],
+    ['claude-code_2-0-999_harness', false],
+    ['claude-code_1-9-999_harness', false],
+    ['claude-code_2-1-329_agent', false],
+    ['claude-code_2-1_harness', false],
+    ['other_2-1-329_harness', false],
+    ['', false],
+  ])('%s: %s', (AI_AGENT, expected) => {
+    expect(takesContextOfBlock(stop, { CLAUDECODE: '1', AI_AGENT })).toBe(expected)
+  })
+
+  it('is not for a host that was started from Claude Code and inherits its variables', () => {
+    const inherited = { CLAUDE_CODE_SESSION_ID: 'another', AI_AGENT: 'claude-code_2-1-329_harness' }
+    expect(takesContextOfBlock(stop, inherited)).toBe(false)
+    expect(takesContextOfBlock(stop, { AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(false)
+  })
 })

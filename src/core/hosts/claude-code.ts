@@ -15,6 +15,9 @@ export const claudeCode: HostDifference = {
       ? { host: 'Claude Code', why: 'own-agent' }
       : undefined,
   showsNotice: isHookOfClaudeCode,
+  // The model gets a block's reason twice (2.1.329), and its `additionalContext` once.
+  takesContextOfBlock: (payload, environment) =>
+    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 163], environment.AI_AGENT ?? ''),
   // `PostToolUse` of the tool `Agent` names the agent, and its `additionalContext` reaches the caller.
   handsOverReports: isHookOfClaudeCode,
 }
@@ -26,4 +29,12 @@ export const claudeCode: HostDifference = {
 function isHookOfClaudeCode(payload: Payload, environment: Environment): boolean {
   const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
   return session === undefined ? environment.CLAUDECODE === '1' : session === payload.session
+}
+
+/** True for a hook's environment (`claude-code_2-1-329_harness`) of that version or a later one. */
+function isSince(least: readonly number[], agent: string): boolean {
+  const version = /^claude-code_(\d+)-(\d+)-(\d+)_harness$/.exec(agent)?.slice(1).map(Number)
+  if (version === undefined) return false
+  const differs = least.findIndex((part, at) => part !== version[at])
+  return differs === -1 || Number(version[differs]) > Number(least[differs])
 }

@@ -30,6 +30,8 @@ export interface HostDifference {
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True if an allow may have a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host gives the model the `additionalContext` of a block, once. */
+  readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
   /** True if a hook can tell the caller of a sub-agent something when that agent returns. */
   readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
 }

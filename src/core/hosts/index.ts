@@ -37,6 +37,11 @@ export function showsNotice(payload: Payload, environment: Environment): boolean
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
 }
 
+/** True if a block may have an `additionalContext`: only on Claude Code, which gives the model a block's reason twice. */
+export function takesContextOfBlock(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.takesContextOfBlock?.(payload, environment))
+}
+
 /** True if the hook keeps the report of a blocked sub-agent: only on Claude Code, where it can hand it over. */
 export function handsOverReports(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.handsOverReports?.(payload, environment))

@@ -101,6 +101,7 @@ export const PROMPT_TEXT = {
   next: 'Then end your turn. That file alone decides what comes next, and you will be told.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
+  follows: (title: string): string => `${title} The prompt follows.`,
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const

@@ -60,6 +60,8 @@ export interface UnfinishedRun {
 export interface RunReport {
   /** The next prompt, which counts as given out. */
   readonly prompt: string | undefined
+  /** The prompt's place in one line. */
+  readonly promptLine?: string | undefined
   readonly notices: readonly string[]
 }
 
@@ -91,14 +93,15 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
     return { answer: { kind: 'context', event: payload.event, context, limit: context.length }, notices }
   }
   const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, payload, reader) ?? [])
-  const reason =
-    blocked.length > 0
-      ? composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop')
-      : report.runs.prompt
-  if (reason !== undefined) {
-    // The end of one run must not be hidden by the prompt of another.
-    const ended = report.runs.notices
-    return { answer: { kind: 'block', reason, ...(ended.length > 0 && { notice: ended.join('\n') }) }, notices }
+  // The end of one run must not be hidden by the prompt of another.
+  const ended = report.runs.notices.length > 0 ? { notice: report.runs.notices.join('\n') } : {}
+  if (blocked.length > 0) {
+    const reason = composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop')
+    return { answer: { kind: 'block', reason, ...ended }, notices }
+  }
+  const { prompt, promptLine: line } = report.runs
+  if (prompt !== undefined) {
+    return { answer: { kind: 'block', reason: prompt, ...(line !== undefined && { line }), ...ended }, notices }
   }
   return { answer: notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }, notices }
 }

@@ -46,6 +46,14 @@ export function reasonsIn(turn: Turn | undefined): string[] {
     .map((text) => text.slice(FEEDBACK.length).trimEnd())
 }
 
+/** The prompts of workflows that this agent got so far, as they reached the model: the context of a block. */
+export function promptsIn(turn: Turn | undefined): string[] {
+  return (turn?.reminders ?? []).flatMap((text) => {
+    const found = /^Stop hook additional context: ([\s\S]*)/m.exec(text.trim())
+    return found === null ? [] : [String(found[1])]
+  })
+}
+
 /**
  * The script of an agent that says its lines. When it is blocked, it follows the reason word for word and repeats its last
  * words.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, reasonsIn, say } from './agents.ts'
+import { bash, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const START = bash(`postflight workflow start 7 flow --definition flow.yaml`)
@@ -58,6 +58,24 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     ])
     expect(ran.notices).toEqual([expect.stringMatching(/task 007_flow has ended \(completed\)/)])
     expect(guarded.marker(TASK)).toBeUndefined()
+  })
+
+  it('brings each prompt into the model’s context once, beside a reason of one line', async () => {
+    const guarded = projectWithFlow()
+
+    const { model } = await guarded.run({ main: worker(START, say('Started.')) })
+
+    const last = model.turns('main').at(-1)
+    const prompts = promptsIn(last)
+    expect(prompts.map(placeOf)).toEqual(Object.keys(WORK))
+    for (const reason of reasonsIn(last)) expect(reason).toMatch(/^Workflow .* The prompt follows\.$/)
+    const context = JSON.stringify(last?.request.messages)
+    for (const prompt of prompts) {
+      // The first line is also the reason's. All of the rest is there once.
+      const rest = JSON.stringify(prompt.slice(prompt.indexOf('\n'))).slice(1, -1)
+      const isRepeated = prompts.filter((other) => other.endsWith(prompt.slice(prompt.indexOf('\n')))).length
+      expect(context.split(rest)).toHaveLength(isRepeated + 1)
+    }
   })
 
   it('gives out no prompt twice where the hook is wired twice', async () => {
