@@ -36,6 +36,10 @@ export interface Payload {
   readonly wakingTasks: number
   /** The shells that run in the background: their descriptions or commands. They may never end. */
   readonly shells: readonly string[]
+  /** Their ids, if there are any. */
+  readonly shellIds?: readonly string[]
+  /** True if this stop follows a block in the same chain. It decides nothing about promises. */
+  readonly followsBlock?: boolean
   /** The command of a shell tool. */
   readonly command?: string
   /** The whole output of that command. */
@@ -90,6 +94,8 @@ function fromFields(fields: Fields): Payload {
   const prompt = identifier(fields, 'prompt_id') ?? turn
   const durationMs = own(fields, 'duration_ms')
   const tasks = runningTasks(own(fields, 'background_tasks'))
+  const shellIds = tasks.flatMap((task) => (text(task, 'type') === 'shell' ? (identifier(task, 'id') ?? []) : []))
+  const followsBlock = own(fields, 'stop_hook_active')
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   const lastMessage = text(fields, 'last_assistant_message')
@@ -98,6 +104,8 @@ function fromFields(fields: Fields): Payload {
     event,
     wakingTasks: tasks.filter(wakesAgent).length,
     shells: tasks.flatMap(shellOf),
+    ...(shellIds.length > 0 && { shellIds }),
+    ...(typeof followsBlock === 'boolean' && { followsBlock }),
     ...(session !== undefined && { session }),
     ...(agent !== undefined && { agent }),
     ...(agentType !== undefined && { agentType }),

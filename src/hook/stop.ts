@@ -47,7 +47,7 @@ function driveRuns(
   if (session === undefined || roots.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
   const returned = event === 'Stop' && wakingTasks === 0
   try {
-    const stop = { session, reader, returned, held, nowMs, deadline, sinceMs: findStart() }
+    const stop = { session, payload, reader, returned, held, nowMs, deadline, sinceMs: findStart() }
     return loadWorkflowDriver().driveRuns(roots, stop)
   } catch (error) {
     const notices = roots.map((root) => unreadableNotice(root, errorText(error)))

@@ -4,8 +4,10 @@ import { type CommandReader, commandLine, rootOptionFor } from '../core/command-
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
 import { unsettledRunsNotice } from '../core/messages/stops.ts'
+import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
+import { type AgentStop, judgeAgentStop } from '../core/workflow/agent-stop.ts'
 import type { DuePrompt } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
@@ -24,6 +26,7 @@ export { listUnfinishedRuns } from '../io/workflow/active-runs.ts'
 /** The stop at which runs are driven. */
 export interface WorkflowStop {
   readonly session: string
+  readonly payload: Payload
   /** How the agent's commands find the root. */
   readonly reader: CommandReader
   /** True for a stop of the main conversation without running sub-agents: the work of the last prompt is over. */
@@ -70,13 +73,15 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         folder,
         { sinceMs: stop.sinceMs, patience: 'hook', deadline: stop.deadline },
         // Another session may have taken it over in the meantime.
-        ({ active, hostSession }) =>
-          active && hostSession !== stop.session
-            ? undefined
-            : { returned: isNext, onlyPassing: !isNext, mayPrompt: isNext },
+        (state) => {
+          if (state.active && state.hostSession !== stop.session) return undefined
+          const { state: noted, ...look } = judgeAgentStop(state, agentStop(stop, isNext), stop.nowMs)
+          return { ...look, noted }
+        },
       )
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
+      if (turn.asksToWait === true) prompt = askText(folder, stop)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '')
@@ -92,6 +97,22 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
     }
   }
   return { report: { prompt, promptLine, notices }, recorded }
+}
+
+function agentStop({ payload, sinceMs }: WorkflowStop, isNext: boolean): AgentStop {
+  return {
+    isMain: payload.event === 'Stop',
+    isNext,
+    promptId: payload.prompt,
+    followsBlock: payload.followsBlock,
+    shells: payload.shellIds ?? [],
+    startMs: sinceMs,
+  }
+}
+
+function askText(folder: TaskFolder, { payload, reader }: WorkflowStop): string {
+  const wait = `${commandLine(['wait', taskWord(folder)], rootOptionFor(reader, folder.root))} --for`
+  return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
 }
 
 function detailOf({ command, due, state }: Turn): string | undefined {

@@ -220,6 +220,31 @@ describe('the stop hook drives a workflow', () => {
     expect(answer.reason).toBe('Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows.')
   })
 
+  it('with the same prompt again, as the same attempt, if the host threw it away or the user interrupted it', async () => {
+    const project = await started()
+    expect((await asked(project)).answer.reason).toContain('attempt 1 of 2')
+    const typed = stop({ prompt_id: 'prompt-2' })
+    expect((await asked(project, typed)).answer.reason).toContain('attempt 1 of 2')
+    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
+    const back = stop({ prompt_id: 'prompt-2', stop_hook_active: true })
+    expect((await asked(project, back)).answer.reason).toContain('attempt 2 of 2')
+  })
+
+  it('without counting while a build that the agent started runs: it is asked once whether it waits', async () => {
+    const project = await started()
+    const server = { id: 's', type: 'shell', status: 'running', description: 'a server' }
+    const build = { id: 'b', type: 'shell', status: 'running', description: 'a build' }
+    await asked(project, stop({ background_tasks: [server] }))
+    const building = stop({ stop_hook_active: true, background_tasks: [server, build] })
+    const { reason } = (await asked(project, building)).answer
+    expect(reason).toContain('"a build"')
+    expect(reason).toContain('postflight wait 007_flow --for')
+    expect((await asked(project, building)).answer).toEqual({})
+    expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
+    const ended = stop({ prompt_id: 'prompt-2', background_tasks: [server] })
+    expect((await asked(project, ended)).answer.reason).toContain('attempt 2 of 2')
+  })
+
   it('after the guard: another task’s marker comes first, and costs no attempt', async () => {
     const project = await started()
     await asked(project)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../src/core/workflow/bound.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
-import { runWorld, startWorld, type World } from '../support/workflow-world.ts'
+import { type Incident, runWithIncidents, runWorld, startWorld, type World } from '../support/workflow-world.ts'
 import { anyJson } from './arbitraries.ts'
 import { randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
@@ -38,6 +38,27 @@ describe('a run of any definition in any world', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+
+  it('ends within its bound with interruptions, waits, shells in the background and stops of others', () => {
+    const seen = new Set<string>()
+    const incidents = fc.array(
+      fc.constantFrom<Incident>('nothing', 'nothing', 'interrupted', 'shells', 'wait', 'helper stops', 'held'),
+      { maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(world, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
+        const ran = runWithIncidents(startWorld(ready.definition, lying), agent, taken, happening)
+        expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
+        expect(ran.state.prompts).toBe(ran.prompts.length)
+        expect(ran.state.outcome).toBeDefined()
+        expect(ran.state.interruptions).toBeLessThanOrEqual(3)
+        for (const incident of happening) seen.add(incident)
+        if (new Set(ran.prompts).size < ran.prompts.length) seen.add('a prompt went out again')
+      }),
+      { numRuns: 1000 },
+    )
+    expect([...seen]).toHaveLength(7)
   })
 
   it('gives out every prompt once: no attempt, step or finished phase is repeated', () => {

@@ -1,5 +1,7 @@
 /** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
+import { announcedWait, parseWait, waitsLeft } from '../../src/core/wait.ts'
+import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
 import type { Effect, Observation } from '../../src/core/workflow/observation.ts'
@@ -151,6 +153,84 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
     }
   }
   throw new Error('every attempt to resume failed')
+}
+
+/** What happens between two turns of the main conversation. */
+export type Incident = 'nothing' | 'interrupted' | 'shells' | 'wait' | 'helper stops' | 'held'
+
+/** Runs to the end with stops as a host with hooks has them. Before the turn N (from 0) the incident N happens. */
+export function runWithIncidents(
+  world: World,
+  agent: Agent,
+  takenSteps: readonly string[] | undefined,
+  incidents: readonly Incident[],
+): World {
+  let stepResult: Work | undefined
+  let chain = 0
+  for (let count = 0; world.state.active; count++) {
+    if (count > 100_000) throw new Error('the run does not end')
+    const incident = incidents[count] ?? 'nothing'
+    const stop: AgentStop = {
+      isMain: incident !== 'helper stops',
+      isNext: incident !== 'helper stops' && incident !== 'held',
+      promptId: `p${chain}`,
+      followsBlock: true,
+      shells: incident === 'shells' ? [`build ${count}`] : [],
+      startMs: NOW,
+    }
+    if (incident === 'wait' && waitsLeft(world.state.wait, world.state.waits) !== 'no') {
+      const { wait } = announcedWait('an answer', world.state.wait, world.state.waits)
+      world.state = reread({ ...world.state, wait: parseWait(wait) })
+    }
+    if (incident === 'interrupted' || world.state.wait !== undefined) chain += 1
+    const isNew = { ...stop, promptId: `p${chain}`, followsBlock: incident !== 'interrupted' }
+    const { state: noted, looking, asks } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
+    const { state, command } = reconcile(reread(noted), {
+      observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, stepResult, takenSteps) }),
+      apply: (effect) => {
+        if (effect.kind === 'archive-step') stepResult = undefined
+        else world.artifacts.delete(effect.artifact)
+      },
+      record: () => {},
+      write: () => {},
+      isOutOfTime: () => false,
+    })
+    world.state = reread(asks && command === 'wait' ? { ...state, askedToWait: true } : state)
+    if (command !== 'prompt') continue
+    const question = questionOf(state)
+    world.prompts.push(question)
+    // An agent that is interrupted leaves nothing.
+    if (incidents[count + 1] === 'interrupted') continue
+    const work = agent(question)
+    if (isInStep(state)) stepResult = work === 'nothing' ? undefined : work
+    else if (work !== 'nothing') world.artifacts.set(currentPhase(state).artifact ?? '', work)
+  }
+  return world
+}
+
+function worksSeen(
+  world: World,
+  state: WorkflowState,
+  result: Work | undefined,
+  takenSteps: readonly string[] | undefined,
+): Pick<Observation, 'artifact' | 'stepResult' | 'steps'> {
+  const phase = currentPhase(state)
+  const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
+  return {
+    artifact:
+      made === undefined || made === 'nothing'
+        ? { kind: 'absent' }
+        : made === 'invalid'
+          ? { kind: 'invalid', why: 'it is invalid' }
+          : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
+    stepResult:
+      result === undefined || result === 'nothing'
+        ? { kind: 'absent' }
+        : result === 'invalid'
+          ? { kind: 'invalid', why: 'no JSON', archived: false }
+          : { kind: 'result', success: result === 'pass', archived: false },
+    steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
+  }
 }
 
 /** The part of a prompt on which the agent's work depends. */

@@ -57,6 +57,7 @@ describe('the whole payload of a sub-agent', () => {
       transcript: '/t.jsonl',
       turn: 't1',
       prompt: 't1',
+      followsBlock: true,
       wakingTasks: 0,
       shells: [],
       lastMessage: 'done',
@@ -226,6 +227,15 @@ describe('background_tasks', () => {
       { type: 'subagent', status: 'pending' },
     ]
     expect(running(tasks)).toBe(2)
+  })
+
+  it('the shells are named, with their ids', () => {
+    const shells = [
+      { id: 'b1', type: 'shell', status: 'running', description: 'a build' },
+      { type: 'shell', status: 'running', command: 'sleep 9' },
+      { id: 'b3', type: 'shell', status: 'completed' },
+    ]
+    expect(mainStop({ background_tasks: shells })).toMatchObject({ shells: ['a build', 'sleep 9'], shellIds: ['b1'] })
   })
 
   it('a task without a type counts, because not every host gives one', () => {

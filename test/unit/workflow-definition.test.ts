@@ -564,16 +564,17 @@ describe('a snapshot', () => {
 describe('the maximum number of prompts', () => {
   const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
 
+  // In each visit three prompts may go out again.
   it.each([
-    ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4],
-    ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6],
-    ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10],
-    ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 10],
-    ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8],
+    ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
+    ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6 + 3],
+    ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10 + 3],
+    ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 5 * (2 + 3)],
+    ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
     [
       'unknown steps as the maximum',
       [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
-      3 + MAX_PHASE_STEPS * 2,
+      3 + MAX_PHASE_STEPS * 2 + 2 * 3,
     ],
   ])('counts %s', (_what, phases, bound) => {
     expect(boundOf(...phases)).toBe(bound)

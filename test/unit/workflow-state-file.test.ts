@@ -20,10 +20,15 @@ function busyState(): WorkflowState {
   return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
 }
 
-const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
+/** The first values of the fields that note the stops since a prompt. */
+const STOPS = {
+  ...{ prompt_id: null, shells: [], came_back: false, interruptions: 0, asked_to_wait: false, wait: null, waits: 0 },
+}
 
-/** The keys that state files of earlier versions lack. */
-const LATER_KEYS = ['id', 'led_by', 'previous_artifact', 'phase_skips']
+/** The values of the fields that state files of earlier versions lack. */
+const LATER_FIELDS = { id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 }
+
+const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
 describe('a state file', () => {
   it('is read as it was written', () => {
@@ -54,7 +59,7 @@ describe('a state file', () => {
       { active: true, outcome: null, why: null },
       { step_attempts: 0, max_step_attempts: 3 },
     ]
-    const prompts = { prompted: false, prompted_at: null, repeats: 0, clearing: false, begun: false }
+    const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }
     const again = { led_by: null, previous_artifact: null }
     const sessions = {
       last_failure: null,
@@ -106,13 +111,26 @@ describe('a state file', () => {
 
   it('names every key that is missing', () => {
     const read = parseState('{"version": 1}')
-    const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version' && !LATER_KEYS.includes(key))
+    const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version' && !(key in LATER_FIELDS))
     expect(read).toEqual({ code: 'shape', detail: keys.join(', ') })
   })
 
-  it('of an earlier version has no id', () => {
-    const { id: _id, ...earlier } = fieldsOf(busyState())
-    expect(parseState(JSON.stringify(earlier))).toEqual({ ...busyState(), id: undefined })
+  it('of an earlier version has no id, and no stop was noted', () => {
+    const earlier = Object.entries(fieldsOf(busyState())).filter(([key]) => !(key in LATER_FIELDS))
+    const read = parseState(JSON.stringify(Object.fromEntries(earlier)))
+    expect(read).toEqual({ ...busyState(), id: undefined })
+    expect(isState(read) && fieldsOf(read)).toMatchObject(LATER_FIELDS)
+  })
+
+  it('keeps a wait', () => {
+    for (const wait of [
+      { for: 'an answer', count: 2 },
+      { for: 'an answer', count: 1, promptId: 'p1' },
+      { for: 'an answer', count: 1, lastPromptId: 'p1' },
+      { for: 'an answer', count: 1, stoppedMs: NOW },
+    ]) {
+      expect(parseState(formatState({ ...busyState(), wait }))).toMatchObject({ wait })
+    }
   })
 
   it.each([

@@ -101,6 +101,13 @@ export const PROMPT_TEXT = {
   next: 'Then end your turn. That file alone decides what comes next, and you will be told.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
+  askToWait: (task: string, shells: readonly string[], wait: string): string =>
+    `The workflow of task ${quote(task, 80)} waits for the result of its last prompt, and work that you started is running in the background: ${shells
+      .slice(0, 5)
+      .map((name) => `"${quote(name, 80)}"`)
+      .join(
+        ', ',
+      )}. If you wait for that: ${quote(wait)} "<what>", then end your turn. Otherwise go on with the prompt, and leave its result.`,
   follows: (title: string): string => `${title} The prompt follows.`,
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,

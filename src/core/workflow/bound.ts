@@ -2,13 +2,20 @@ import type { Definition } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { Phase } from './phase-fields.ts'
 
-/** The maximum number of prompts of a run. Every prompt is one attempt at a step, or at the phase, in one visit. */
+/**
+ * The maximum number of prompts of a run. Every prompt is one attempt at a step, or at the phase, in one visit, or repeats an
+ * attempt that was interrupted.
+ */
+
+/** The maximum number of prompts in one visit that go out again because they were interrupted. */
+export const MAX_INTERRUPTIONS = 3
 
 /** The maximum number of prompts in one visit of a phase. Steps that are not known yet count as the maximum. */
 export function visitBound(phase: Phase): number {
   const steps = phase.steps === undefined ? 0 : phase.steps.kind === 'list' ? phase.steps.steps.length : MAX_PHASE_STEPS
   const own = phase.artifact === undefined ? 0 : phase.maxAttempts
-  return steps * phase.maxStepAttempts + own
+  const attempts = steps * phase.maxStepAttempts + own
+  return attempts === 0 ? 0 : attempts + MAX_INTERRUPTIONS
 }
 
 /** The maximum number of prompts between the start of a run and its end. Each `resume` may cost as many again. */

@@ -1,7 +1,8 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
+import { MAX_INTERRUPTIONS } from './bound.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
-import type { Effect, Observation, StepResultSeen, Verdict } from './observation.ts'
+import { type Effect, isTooEarly, type Observation, type StepResultSeen, type Verdict } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, isInStep, stepArchiveName, where } from './position.ts'
@@ -76,6 +77,7 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
       return prompt(state, seen, strayEffects(state, stepResult))
   }
   if (stepResult.kind === 'absent') {
+    if (goesOutAgain(state, seen)) return promptOnceMore(state, seen)
     return seen.returned ? stepFailed(state, phase, WORKFLOW_TEXT.noStepResult, seen, []) : only(state, 'wait')
   }
   const passes = stepResult.kind === 'result' && stepResult.success
@@ -89,9 +91,13 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
   return { state: nextStep(done, undefined), command: { kind: 'observe' }, effects }
 }
 
-/** True for a failing verdict that may be a draft. */
-function isTooEarly({ artifact, onlyPassing }: Observation): boolean {
-  return onlyPassing === true && artifact.kind === 'valid' && artifact.verdict === 'fail'
+/** True for a prompt that was interrupted. It is the same attempt, so the number of times is limited. */
+function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: Observation): boolean {
+  return interrupted === true && interruptions < MAX_INTERRUPTIONS
+}
+
+function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
+  return prompt({ ...state, interruptions: state.interruptions + 1 }, seen, [])
 }
 
 /** Archives a result from before its prompt under another name. It does not count. */
@@ -158,6 +164,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
     return prompt(state, seen, [], known)
   }
   if (!seen.returned) return only(state, 'wait')
+  if (seen.artifact.kind === 'absent' && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const attempts = state.phaseAttempts + 1
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
   const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }
@@ -178,14 +185,18 @@ function prompt(
   effects: readonly Effect[],
   lastFailure = state.lastFailure,
 ): Advance {
-  const isAnother = (isInStep(state) ? state.stepAttempts : state.phaseAttempts) === 0
+  // A prompt that was interrupted goes out again, so its work is begun.
+  const isAnother = !state.prompted && (isInStep(state) ? state.stepAttempts : state.phaseAttempts) === 0
   if (state.stopRequestedMs !== undefined && isAnother) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const previousArtifact = state.begun ? state.previousArtifact : seen.previousArtifact
   const due = { ...state, lastFailure, previousArtifact }
   const asked = withTransition(due, { event: 'prompt', ...where(state) }, seen.nowMs)
   return {
-    state: { ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
+    state: {
+      ...{ ...asked, prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + 1 },
+      ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false },
+    },
     command: { kind: 'prompt' },
     effects,
   }

@@ -37,8 +37,18 @@ export interface Observation {
    * is judged when the agent with the prompt comes back.
    */
   readonly onlyPassing?: boolean
+  /** True if the prompt did not reach the agent, or the user interrupted it: a missing result does not count. */
+  readonly interrupted?: boolean
+  /** The host's id of the prompt in whose chain of stops a prompt goes out now, and the shells that run there. */
+  readonly promptId?: string | undefined
+  readonly shells?: readonly string[]
   /** True if a prompt may be given out. It is false for a driver that only reconciles. */
   readonly mayPrompt: boolean
+}
+
+/** True for a failing verdict that may be a draft. */
+export function isTooEarly({ artifact, onlyPassing }: Observation): boolean {
+  return onlyPassing === true && artifact.kind === 'valid' && artifact.verdict === 'fail'
 }
 
 /** A change on disk before the state is written. Each can be repeated. */

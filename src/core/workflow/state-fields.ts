@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json-object.ts'
 import { fromIso, toIso } from '../time.ts'
+import { parseWait, type Wait } from '../wait.ts'
 import { type Definition, readDefinition } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
 import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, WRONG } from './fields.ts'
@@ -71,19 +72,25 @@ const COUNTS = plain((held) =>
 
 const TEXTS = plain(listOf(text))
 
-/** The kinds of fields that state files of earlier versions lack. */
-const LATER_TEXT = orNull(plain(optional(text)))
-const LATER_COUNT = plain((held) => (held === undefined ? 0 : count(held)))
-const LED_BY = orNull(
-  plain(
-    optional(
-      objectOf({
-        phase: { key: 'phase', read: text },
-        verdict: { key: 'verdict', read: optional(oneOf('pass', 'fail')) },
-        reason: { key: 'reason', read: optional(text) },
-      }),
-    ),
-  ),
+/** An announced wait. An unreadable one counts as none. */
+const WAIT = orNull<Wait | undefined>({
+  read: parseWait,
+  write: (wait) =>
+    wait && {
+      for: wait.for,
+      count: wait.count,
+      ...(wait.promptId !== undefined && { prompt_id: wait.promptId }),
+      ...(wait.lastPromptId !== undefined && { last_prompt_id: wait.lastPromptId }),
+      ...(wait.stoppedMs !== undefined && { stopped_ms: wait.stoppedMs }),
+    },
+})
+
+const LED_BY = plain(
+  objectOf({
+    phase: { key: 'phase', read: text },
+    verdict: { key: 'verdict', read: optional(oneOf('pass', 'fail')) },
+    reason: { key: 'reason', read: optional(text) },
+  }),
 )
 
 /** The history. Unreadable entries are left out. */
@@ -96,6 +103,14 @@ const DEFINITION: Kind<Definition> = {
   read: (held) => readDefinition(held) ?? WRONG,
   write: ({ snapshot }) => snapshot,
 }
+
+/** The same kind for a field that state files of earlier versions lack. */
+function later<T>({ read, write }: Kind<T>, missing: NoInfer<T>): Kind<T> {
+  return { read: (held) => (held === undefined ? missing : read(held)), write }
+}
+
+/** A text that state files of earlier versions lack. */
+const LATER_TEXT = later(orNull(TEXT), undefined)
 
 /** The fields of the state, in the order of the file. Attempts and steps count from 0. */
 export const STATE_FIELDS = {
@@ -121,13 +136,26 @@ export const STATE_FIELDS = {
   promptedMs: ofRun('prompted_at', TIME, undefined),
   /** The number of times that the prompt was repeated for requests from before it went out. */
   repeats: ofRun('repeats', COUNT, 0),
+  /** The host's id of the prompt in whose chain of stops the prompt went out. */
+  promptId: ofVisit('prompt_id', LATER_TEXT, () => undefined),
+  /** The ids of the shells that ran in the background then. */
+  shells: ofVisit('shells', later(TEXTS, []), () => []),
+  /** True once the main conversation has stopped after the prompt went out. */
+  cameBack: ofVisit('came_back', later(FLAG, false), () => false),
+  /** The number of times that a prompt went out again because it was interrupted. */
+  interruptions: ofVisit('interruptions', later(COUNT, 0), () => 0),
+  /** True once the agent was asked whether it waits for shells in the background. */
+  askedToWait: ofVisit('asked_to_wait', later(FLAG, false), () => false),
+  /** What the agent announced that it waits for, and the number of waits that are over. */
+  wait: ofVisit('wait', later(WAIT, undefined), () => undefined),
+  waits: ofVisit('waits', later(COUNT, 0), () => 0),
   /** True in a phase that was entered again, until its old artifact is archived. */
   clearing: ofVisit('clearing', FLAG, (_phase, visit) => visit > 1),
   /** True after the first prompt of this visit. */
   begun: ofVisit('begun', FLAG, () => false),
   lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
   /** The phase that led here, with its verdict and the reason for it; undefined for the first phase. */
-  ledBy: ofVisit('led_by', LED_BY, () => undefined),
+  ledBy: ofVisit('led_by', later(orNull(LED_BY), undefined), () => undefined),
   /** The archived artifact of the phase's last visit, as a path in the task folder. */
   previousArtifact: ofVisit('previous_artifact', LATER_TEXT, () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
@@ -138,7 +166,7 @@ export const STATE_FIELDS = {
   /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
   /** The number of steps that were given up in this visit. */
-  phaseSkips: ofVisit('phase_skips', LATER_COUNT, () => 0),
+  phaseSkips: ofVisit('phase_skips', later(COUNT, 0), () => 0),
   /** The number of prompts that were given out. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */

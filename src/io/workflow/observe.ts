@@ -27,12 +27,7 @@ const STEP_RESULTS_FOLDER = 'step-results'
 const ARTIFACTS_FOLDER = 'artifacts'
 
 /** A driver's circumstances when it observes; see `Observation`. */
-export interface Looking {
-  readonly nowMs: number
-  readonly returned: boolean
-  readonly onlyPassing?: boolean
-  readonly mayPrompt: boolean
-}
+export type Looking = Omit<Observation, 'artifact' | 'stepResult' | 'steps' | 'previousArtifact'>
 
 /**
  * Observes what the state's phase needs to know. Wrong contents of a task folder are part of the result, not errors.

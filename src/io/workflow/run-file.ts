@@ -10,6 +10,7 @@ import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../fs/write.ts'
 import { journalPaths } from '../journal.ts'
+import { newRunId } from '../marker-id.ts'
 import { listTaskFolders } from '../task-folders.ts'
 
 /**
@@ -101,6 +102,13 @@ export function removeRunFile(folder: TaskFolder, id: string): void {
   removeNamed(folder.root, id, undefined)
   const held = idIn(folder)
   if (held === 'unread' || held?.id === id) removeFile(idFile(folder))
+}
+
+/** The id of a run that is resumed: a new one for a run from before there were ids, and for the copy of a running one. */
+export function idToResume(folder: TaskFolder, id: string | undefined): string {
+  const isOther = (file: RunFile): boolean =>
+    file.id === id && file.folder !== undefined && file.folder.path !== folder.path
+  return id === undefined || findRunFiles(folder.root).some(isOther) ? newRunId() : id
 }
 
 /** Removes every run file with that id, except `kept`: one remains under the old name of a folder that was renamed. */

@@ -15,7 +15,7 @@ import { newRunId } from '../marker-id.ts'
 import { observe } from './observe.ts'
 import { removeOldMarker } from './old-marker.ts'
 import { putAside } from './put-aside.ts'
-import { findRunFiles, putRunFile, type RunFile, removeRunFile } from './run-file.ts'
+import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
 import { removeIfEnded, turnUnderLock } from './turn.ts'
 
@@ -102,7 +102,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     const looking = { nowMs, returned: false, mayPrompt: false }
-    const id = resumedId(folder, state)
+    const id = idToResume(folder, state.id)
     const begun = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
@@ -114,13 +114,6 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
-}
-
-/** The id of a run that is resumed: a new one for a run from before there were ids, and for the copy of a running one. */
-function resumedId(folder: TaskFolder, { id }: WorkflowState): string {
-  const isOther = (file: RunFile): boolean =>
-    file.id === id && file.folder !== undefined && file.folder.path !== folder.path
-  return id === undefined || findRunFiles(folder.root).some(isOther) ? newRunId() : id
 }
 
 /** Ends a run at once. */

@@ -19,12 +19,23 @@ export interface Turn {
   readonly unfinished: boolean
   /** Set when the command is `prompt`. */
   readonly due: DuePrompt | undefined
+  /** True if the agent is to be asked whether it waits for shells in the background. */
+  readonly asksToWait?: boolean
 }
 
 /** The result where the run was left alone. */
 export interface NoTurn {
   readonly state: WorkflowState
   readonly command: 'none'
+}
+
+/** How a run is observed in a turn. */
+export interface Look {
+  readonly looking: Omit<Looking, 'nowMs'>
+  /** The state to write first, where the stop itself changes it. */
+  readonly noted?: WorkflowState
+  /** True if the agent is asked whether it waits, unless what it left passes. */
+  readonly asks?: boolean
 }
 
 /** The circumstances of a request for a turn. */
@@ -46,17 +57,23 @@ export interface Asking {
 export function takeTurn(
   folder: TaskFolder,
   asking: Asking,
-  look: (state: WorkflowState) => Omit<Looking, 'nowMs'> | undefined,
+  look: (state: WorkflowState) => Look | undefined,
 ): Turn | NoTurn {
   requireRun(folder)
   return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
     const state = requireState(folder)
-    const looking = look(state)
-    if (looking === undefined) return { state, command: 'none' }
+    const looked = look(state)
+    if (looked === undefined) return { state, command: 'none' }
+    const { looking } = looked
     // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
     const nowMs = Date.now()
-    if (!looking.mayPrompt || !hadAskedBefore(state, asking.sinceMs)) {
-      return turnUnderLock(folder, state, { ...looking, nowMs }, asking.deadline)
+    const isEarlier = hadAskedBefore(state, asking.sinceMs)
+    if (!looking.mayPrompt || !isEarlier) {
+      const noted = isEarlier ? state : (looked.noted ?? state)
+      writeChanged(folder, noted, state)
+      const turn = turnUnderLock(folder, noted, { ...looking, nowMs }, asking.deadline)
+      const asks = looked.asks === true && turn.command === 'wait' && !turn.unfinished
+      return asks ? askToWait(folder, turn) : turn
     }
     const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs }, asking.deadline)
     if (turn.command !== 'wait' || turn.unfinished) return turn
@@ -66,6 +83,13 @@ export function takeTurn(
     writeChanged(folder, repeated, turn.state)
     return { state: repeated, command: 'prompt', unfinished: false, due: dueOf(folder, repeated) }
   })
+}
+
+/** Notes that the agent is asked, once in each visit of a phase. */
+function askToWait(folder: TaskFolder, turn: Turn): Turn {
+  const asked = { ...turn.state, askedToWait: true }
+  writeChanged(folder, asked, turn.state)
+  return { ...turn, state: asked, asksToWait: true }
 }
 
 /** The prompt that is due in a state. */

@@ -14,7 +14,7 @@ import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
 export function nextTurn(folder: TaskFolder, session: string, returned: boolean): Turn | undefined {
   // The shorter patience: waiting for a lock would stop the whole server.
   const turn = takeTurn(folder, { sinceMs: Date.now(), patience: 'hook' }, ({ active, hostSession }) =>
-    active && hostSession !== session ? undefined : { returned, mayPrompt: true },
+    active && hostSession !== session ? undefined : { looking: { returned, mayPrompt: true } },
   )
   return turn.command === 'none' ? undefined : turn
 }

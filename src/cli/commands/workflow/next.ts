@@ -28,9 +28,10 @@ export function next(context: CommandContext, task: string, options: NextOptions
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
   const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>
     active && hostSession !== undefined && hostSession !== caller
+  const look = { looking: { returned: true, mayPrompt: true } }
   const turn = options.peek
     ? peek(folder, isElsewhere, context.nowMs)
-    : takeTurn(folder, asking, (state) => (isElsewhere(state) ? undefined : { returned: true, mayPrompt: true }))
+    : takeTurn(folder, asking, (state) => (isElsewhere(state) ? undefined : look))
   const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
   if (turn.command === 'none') {
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)

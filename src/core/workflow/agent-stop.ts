@@ -1,0 +1,76 @@
+import { endedWait, parseWait, stampedWait, type Wait, waitStateAt } from '../wait.ts'
+import type { Observation } from './observation.ts'
+import type { WorkflowState } from './state.ts'
+
+/** What a stop of the session says about the prompt that is out (docs/design.md, "Workflows"). Pure. */
+
+/** A stop of an agent of the run's session. */
+export interface AgentStop {
+  /** True for a stop of the main conversation. */
+  readonly isMain: boolean
+  /** True if the work of the prompt may be judged and the next prompt may go out. */
+  readonly isNext: boolean
+  /** The host's id of the prompt that is answered. */
+  readonly promptId: string | undefined
+  /** True if the stop follows a block in the same chain; undefined if the host does not say. */
+  readonly followsBlock: boolean | undefined
+  /** The ids of the shells that run in the background. */
+  readonly shells: readonly string[]
+  /** The start of the hook (ms since the epoch). */
+  readonly startMs: number
+}
+
+/** How a stop is observed. */
+export interface JudgedStop {
+  /** The state to write first, which notes the stop. */
+  readonly state: WorkflowState
+  readonly looking: Omit<Observation, 'nowMs' | 'artifact' | 'stepResult' | 'steps' | 'previousArtifact'>
+  /** True if the agent is asked whether it waits, unless what it left passes. */
+  readonly asks: boolean
+}
+
+const LOOKS_ONLY = { returned: false, onlyPassing: true, mayPrompt: false } as const
+
+/** Judges a stop, before what was left is observed. */
+export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
+  if (!stop.isMain || !start.active) return { state: start, looking: LOOKS_ONLY, asks: false }
+  const { promptId, shells } = stop
+  const { state, isWaiting } = withoutOldWait(start, stop, nowMs)
+  const noted = state.prompted && !state.cameBack ? { ...state, cameBack: true } : state
+  if (isWaiting || !stop.isNext) return { state: noted, looking: LOOKS_ONLY, asks: false }
+  const canGoOn = { mayPrompt: true, promptId, shells }
+  if (state.prompted && shells.some((id) => !state.shells.includes(id))) {
+    return { state: noted, looking: { ...canGoOn, returned: false, onlyPassing: true }, asks: !state.askedToWait }
+  }
+  return { state: noted, looking: { ...canGoOn, returned: true, interrupted: isInterrupted(state, stop) }, asks: false }
+}
+
+/**
+ * True if the prompt that is out did not reach the agent, or the user interrupted it: the first stop since then belongs to
+ * another prompt of the user and follows no block. On a host without ids of prompts that is not known.
+ */
+function isInterrupted({ cameBack, promptId }: WorkflowState, stop: AgentStop): boolean {
+  if (cameBack || stop.followsBlock !== false) return false
+  return promptId !== undefined && stop.promptId !== undefined && stop.promptId !== promptId
+}
+
+function withoutOldWait(
+  state: WorkflowState,
+  { promptId: prompt, startMs }: AgentStop,
+  nowMs: number,
+): { readonly state: WorkflowState; readonly isWaiting: boolean } {
+  const { wait } = state
+  if (wait === undefined) return { state, isWaiting: false }
+  const standing = waitStateAt(wait, { prompt, startMs })
+  if (standing === 'stands') return { state, isWaiting: true }
+  if (standing === 'begins') {
+    return { state: { ...state, wait: parseWait(stampedWait(wait, prompt, nowMs).wait) }, isWaiting: true }
+  }
+  return { state: endWaitOf(state, wait), isWaiting: false }
+}
+
+/** The state without its wait, which is over. */
+export function endWaitOf(state: WorkflowState, wait: Wait): WorkflowState {
+  const { waits } = endedWait(wait) as { readonly waits: number | undefined }
+  return { ...state, wait: undefined, waits: waits ?? 0 }
+}

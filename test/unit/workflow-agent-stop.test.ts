@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { requestStop } from '../../src/core/workflow/control.ts'
+import { advance } from '../../src/core/workflow/machine.ts'
+import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import { begin, NOW, seeing } from './workflow-builders.ts'
+
+const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }
+const WORK = { id: 'a', steps: ['one'], max_step_attempts: 2 }
+
+/** A run whose prompt went out in the chain of the user's prompt p1, while the shell `server` ran. */
+function asked(phase: object = PHASE): WorkflowState {
+  let { state } = advance(begin(phase), seeing({ promptId: 'p1', shells: ['server'] }))
+  if (!state.prompted) state = advance(state, seeing({ promptId: 'p1', shells: ['server'] })).state
+  return state
+}
+
+const stop = (more: Partial<AgentStop> = {}): AgentStop => ({
+  ...{ isMain: true, isNext: true, promptId: 'p1', followsBlock: true, shells: ['server'], startMs: NOW },
+  ...more,
+})
+
+const ANOTHER = { promptId: 'p2', followsBlock: false } as const
+
+/** The state and the command after a stop at which the agent has left nothing. */
+function afterStop(state: WorkflowState, more: Partial<AgentStop> = {}): { state: WorkflowState; command: string } {
+  const judged = judgeAgentStop(state, stop(more), NOW)
+  let { state: next, command } = advance(judged.state, seeing(judged.looking))
+  while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.looking)))
+  return { state: next, command: command.kind }
+}
+
+describe('a prompt that the host threw away or the user interrupted', () => {
+  it.each([
+    ['a phase', PHASE],
+    ['a step', WORK],
+  ])('goes out again, as the same attempt, three times in a visit: %s', (_what, phase) => {
+    let state = asked(phase)
+    for (let count = 1; count <= 3; count++) {
+      const again = afterStop(state, { promptId: `q${count}`, followsBlock: false })
+      expect(again).toMatchObject({
+        command: 'prompt',
+        state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count, promptId: `q${count}`, cameBack: false },
+      })
+      state = again.state
+    }
+    const counted = afterStop(state, { promptId: 'q4', followsBlock: false }).state
+    expect(counted.phaseAttempts + counted.stepAttempts).toBe(1)
+  })
+
+  it.each<[string, Partial<AgentStop>]>([
+    ['in the same chain', { followsBlock: false }],
+    ['after a block', { promptId: 'p2' }],
+    ['on a host that does not say', { promptId: 'p2', followsBlock: undefined }],
+    ['on a host without ids of prompts', { promptId: undefined, followsBlock: false }],
+  ])('is not one that came back: %s it counts as an attempt', (_why, more) => {
+    expect(afterStop(asked(), more).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
+  })
+
+  it.each<[string, Partial<AgentStop>]>([
+    ['while a sub-agent runs', { isNext: false }],
+    ['of another prompt', { isNext: false, ...ANOTHER }],
+  ])('is not one after which the agent has stopped: %s', (_why, more) => {
+    const { state } = afterStop(asked(), more)
+    expect(state).toMatchObject({ cameBack: true, phaseAttempts: 0 })
+    expect(afterStop(state, { promptId: 'p3', followsBlock: false }).state.phaseAttempts).toBe(1)
+  })
+
+  it('is known after the stop of a sub-agent', () => {
+    const { state } = afterStop(asked(), { isMain: false, isNext: false })
+    expect(state.cameBack).toBe(false)
+    expect(afterStop(state, ANOTHER).state.interruptions).toBe(1)
+  })
+
+  it('goes out again although the run is asked to stop, because its work is begun', () => {
+    expect(afterStop(requestStop(asked(), NOW), ANOTHER).command).toBe('prompt')
+    expect(afterStop(requestStop(asked(WORK), NOW), ANOTHER).command).toBe('prompt')
+  })
+
+  it('counts where something invalid was left', () => {
+    const { state, looking } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
+    const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty' } })
+    expect(advance(state, seen).state.phaseAttempts).toBe(1)
+  })
+})
+
+describe('a stop while shells run in the background', () => {
+  it('asks once in a visit and counts nothing, if they were started since the prompt', () => {
+    const judged = judgeAgentStop(asked(), stop({ shells: ['server', 'build'] }), NOW)
+    expect(judged).toMatchObject({ asks: true, looking: { returned: false, onlyPassing: true, mayPrompt: true } })
+    expect(afterStop(asked(), { shells: ['build'] })).toMatchObject({ command: 'wait', state: { phaseAttempts: 0 } })
+    const again = judgeAgentStop({ ...judged.state, askedToWait: true }, stop({ shells: ['build'] }), NOW)
+    expect(again).toMatchObject({ asks: false, looking: { returned: false } })
+  })
+
+  it('counts if they ran before: a server for development', () => {
+    expect(afterStop(asked()).state.phaseAttempts).toBe(1)
+  })
+
+  it('takes what passes', () => {
+    const { state, looking } = judgeAgentStop(asked(), stop({ shells: ['build'] }), NOW)
+    expect(advance(state, seeing({ ...looking, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+  })
+})
+
+describe('a run that waits', () => {
+  const waiting = (): WorkflowState => ({ ...asked(), wait: { for: 'an answer', count: 1 } })
+
+  it('allows the stops of the prompt at which it was announced, and counts nothing', () => {
+    const { state, command } = afterStop(waiting())
+    expect({ state, command }).toMatchObject({ command: 'wait', state: { phaseAttempts: 0, wait: { promptId: 'p1' } } })
+    expect(afterStop(state)).toMatchObject({ command: 'wait', state })
+  })
+
+  it('goes on at the next prompt: the agent has come back', () => {
+    const { state } = afterStop(waiting())
+    expect(afterStop(state, ANOTHER).state).toMatchObject({ phaseAttempts: 1, wait: undefined, waits: 1 })
+  })
+
+  it('waits for one stop on a host without ids of prompts', () => {
+    const { state } = afterStop(waiting(), { promptId: undefined })
+    expect(afterStop(state, { promptId: undefined }).command).toBe('wait')
+    expect(afterStop(state, { promptId: undefined, startMs: NOW + 1 }).state.phaseAttempts).toBe(1)
+  })
+
+  it('does not wait at the stop of a sub-agent', () => {
+    expect(afterStop(waiting(), { isMain: false, isNext: false }).state.wait).toEqual({ for: 'an answer', count: 1 })
+  })
+})
