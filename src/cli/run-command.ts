@@ -32,7 +32,10 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
     (await markers()).inspect(context, paint, task, options),
   step: async (context, _, { arguments: [task, step], options }) =>
     (await markers()).step(context, task, step, options),
-  wait: async (context, _, { arguments: [task], options }) => (await markers()).wait(context, task, options),
+  wait: async (context, _, { arguments: [task], options }) => {
+    const { announceRunWait } = await import('../io/workflow/run-wait.ts')
+    return (await markers()).wait(context, task, options, announceRunWait)
+  },
   bypass: async (context, _, { arguments: [task], options }) => (await markers()).bypass(context, task, options),
   adopt: async (context, _, { arguments: [task], options }) => (await markers()).adopt(context, task, options),
   explain: async (context, paint, { options }) =>

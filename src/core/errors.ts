@@ -36,7 +36,15 @@ export interface ErrorArguments {
   'wait-refused': {
     readonly path: string
     readonly task: string
-    readonly why: 'unowned' | 'other-session' | 'by-sub-agent' | 'sub-agent' | 'limit'
+    readonly why:
+      | 'unowned'
+      | 'other-session'
+      | 'by-sub-agent'
+      | 'sub-agent'
+      | 'limit'
+      | 'run-of-other-session'
+      | 'run-by-sub-agent'
+      | 'run-limit'
   }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }

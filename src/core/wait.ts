@@ -89,10 +89,11 @@ interface AnnouncedWait {
   readonly last_prompt_id?: string
 }
 
-/**
- * Whether the promise may wait once more. `here-only`: at the prompt of its tenth wait, but at no other one.
- */
-export function waitsLeft(present: Wait | undefined, used: number): 'yes' | 'here-only' | 'no' {
+/** `here-only`: at the prompt of the tenth wait, but at no other one. */
+export type WaitsLeft = 'yes' | 'here-only' | 'no'
+
+/** Whether the promise may wait once more. */
+export function waitsLeft(present: Wait | undefined, used: number): WaitsLeft {
   const count = nextCount(present, used)
   if (isTooMany(count)) return 'no'
   return count === WAIT_LIMIT && present?.promptId !== undefined ? 'here-only' : 'yes'

@@ -27,7 +27,9 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
   }
   let unfinishedRuns: readonly UnfinishedRun[] = []
   try {
-    unfinishedRuns = loadWorkflowDriver().listUnfinishedRuns(roots, nowMs)
+    const driver = loadWorkflowDriver()
+    unfinishedRuns = driver.listUnfinishedRuns(roots, nowMs)
+    recorded.push(...driver.endWaits(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))
   }

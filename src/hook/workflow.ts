@@ -21,7 +21,7 @@ import { type Turn, takeTurn } from '../io/workflow/turn.ts'
  * observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
  */
 
-export { listUnfinishedRuns } from '../io/workflow/active-runs.ts'
+export { endWaits, listUnfinishedRuns } from '../io/workflow/active-runs.ts'
 
 /** The stop at which runs are driven. */
 export interface WorkflowStop {

@@ -252,6 +252,48 @@ describe.concurrent('a promise in the folder of a run', () => {
   })
 })
 
+describe.concurrent('a run that waits', () => {
+  const WAIT = ['wait', '7', '--for', 'go-ahead to deploy']
+
+  it('allows the stops of its prompt, uncounted, and goes on at the next message', async ({ expect }) => {
+    const project = await started()
+    await promptOf(project)
+    const run = await project.cli(WAIT, { env: ENV })
+    expect(run.stdout).toMatch(/^waiting specs\/007_flow\/workflow\/state\.json {2}wf_\w+\n/)
+    for (let count = 0; count < 2; count++) expect((await stopped(project)).answer).toEqual({})
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ prompts: 1, attempt: 1 })
+    expect((await stopped(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 3')
+  })
+
+  it('ends its wait when the session starts again', async ({ expect }) => {
+    const project = await started()
+    await promptOf(project)
+    await project.cli(WAIT, { env: ENV })
+    await project.hook(sessionStart('resume'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
+    expect(project.journal().at(-1)).toMatchObject({ event: 'wait-end', detail: 'go-ahead to deploy' })
+    expect(await promptOf(project)).toContain('attempt 2 of 3')
+  })
+
+  it('waits together with the promise of its task', async ({ expect }) => {
+    const project = await started()
+    await promptOf(project)
+    await project.cli(['create', '7', '--agent', 'main'], { env: ENV })
+    const run = await project.cli(WAIT, { env: ENV })
+    expect(run.stdout.match(/^waiting /gm)).toHaveLength(2)
+    expect((await stopped(project)).answer).toEqual({})
+  })
+
+  it('is refused to another session, to a sub-agent, and after ten prompts', async ({ expect }) => {
+    const project = await started()
+    const helper = await project.cli(WAIT, { env: { ...ENV, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' } })
+    expect(helper).toMatchObject({ status: 1, stderr: expect.stringContaining('only the main conversation') })
+    const other = await project.cli(WAIT, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('`postflight workflow resume 007_flow`') })
+    project.write(STATE, project.read(STATE).replace('"waits":0', '"waits":10'))
+    expect((await project.cli(WAIT, { env: ENV })).stderr).toContain('the limit')
+  })
+})
+
 describe.concurrent('the marker by which earlier versions found a run', () => {
   const OLD = { id: 'pf_000000000000', cc_session_id: SESSION, agent_id: 'main', workflow: true, reason: 'old' }
 

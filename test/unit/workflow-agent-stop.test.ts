@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
-import { requestStop } from '../../src/core/workflow/control.ts'
+import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NOW, seeing } from './workflow-builders.ts'
@@ -121,6 +121,12 @@ describe('a run that waits', () => {
     const { state } = afterStop(waiting(), { promptId: undefined })
     expect(afterStop(state, { promptId: undefined }).command).toBe('wait')
     expect(afterStop(state, { promptId: undefined, startMs: NOW + 1 }).state.phaseAttempts).toBe(1)
+  })
+
+  it('waits no longer once it is resumed', () => {
+    const who = { parentSession: undefined, hostSession: 'another' }
+    const resumed = resumeState(waiting(), who, { nowMs: NOW, artifact: { kind: 'absent' } })
+    expect(afterStop(promptAgain(resumed)).command).toBe('prompt')
   })
 
   it('does not wait at the stop of a sub-agent', () => {

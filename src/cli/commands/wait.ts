@@ -1,13 +1,16 @@
 import path from 'node:path'
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE } from '../../core/files.ts'
+import { MARKER_FILE, RUN_ID_FILE } from '../../core/files.ts'
 import { MAIN_AGENT, type Marker } from '../../core/marker.ts'
 import { WAIT_TEXT } from '../../core/messages/commands.ts'
 import { isUnowned } from '../../core/stop/rules.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { taskWord } from '../../core/task-folder.ts'
-import { announcedWait, waitsLeft } from '../../core/wait.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { announcedWait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
+import { kindAt } from '../../io/fs/path-kind.ts'
+import { requirePromise } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
+import type { announceRunWait } from '../../io/workflow/run-wait.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -30,42 +33,77 @@ export interface WaitOptions {
 /** The longest text (characters) of what an agent waits for. */
 const PURPOSE_LIMIT = 500
 
-export function wait(context: CommandContext, task: string, options: WaitOptions): CommandResult<WaitDocument> {
+/** `announceRun` announces the wait of a run, whose code other commands about markers do not load. */
+export function wait(
+  context: CommandContext,
+  task: string,
+  options: WaitOptions,
+  announceRun: typeof announceRunWait,
+): CommandResult<WaitDocument> {
   checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
   checkIds([['--host-session', options.hostSession]])
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
-  const { plan, marker } = changeMarker(folder, (present) => {
-    const why = whyRefused(present, caller)
-    if (why !== undefined) {
-      throw new PostflightError('wait-refused', { path: markerDisplayPath(folder), task: taskWord(folder), why })
-    }
-    const { wait: before, waits: used = 0 } = present
-    return { fields: announcedWait(options.for, before, used), left: waitsLeft(before, used) }
-  })
-  const { count } = plan.fields.wait
+  const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
+  const promise =
+    hasRun && requirePromise(folder) === undefined ? undefined : waitOfPromise(folder, options.for, caller)
+  const run = hasRun ? waitOfRun(folder, announceRun(folder, caller, options.for)) : undefined
+  const waits = [promise, run].filter((one) => one !== undefined)
+  const [first] = waits
+  if (first === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
   recordInJournal(context, root, [
     {
       event: 'wait',
-      markerId: marker.id,
+      markerId: first.id ?? undefined,
       task: folder.task,
       hostSession: caller.session,
       agent: caller.agent,
       detail: options.for,
     },
   ])
-  const target = path.join(folder.path, MARKER_FILE)
-  const id = marker.id ?? null
-  const line = `waiting ${displayPath(context, target)}${id === null ? '' : `  ${id}`}`
+  const lines = waits.map((one) => `waiting ${displayPath(context, one.path)}${one.id === null ? '' : `  ${one.id}`}`)
+  const isLast = waits.some(({ left }) => left === 'here-only')
   return {
     exitCode: 0,
-    data: { id, path: target, task: folder.task, for: options.for, count },
-    // The hook learns from this line at which prompt the agent waits, so --quiet keeps it.
-    lines: [line, `  ${plan.left === 'here-only' ? WAIT_TEXT.hereOnly : WAIT_TEXT.until}`],
-    essential: [line],
+    data: { id: first.id, path: first.path, task: folder.task, for: options.for, count: first.count },
+    // The hook learns from these lines at which prompt the agent waits, so --quiet keeps them.
+    lines: [...lines, `  ${isLast ? WAIT_TEXT.hereOnly : WAIT_TEXT.until}`],
+    essential: lines,
   }
+}
+
+/** A wait that was announced. */
+interface Announced {
+  readonly id: string | null
+  readonly path: string
+  readonly count: number
+  readonly left: WaitsLeft
+}
+
+function waitOfPromise(folder: TaskFolder, purpose: string, caller: Identity): Announced {
+  const { plan, marker } = changeMarker(folder, (present) => {
+    const why = whyRefused(present, caller)
+    if (why !== undefined) {
+      throw new PostflightError('wait-refused', { path: markerDisplayPath(folder), task: taskWord(folder), why })
+    }
+    const { wait: before, waits: used = 0 } = present
+    return { fields: announcedWait(purpose, before, used), left: waitsLeft(before, used) }
+  })
+  const { count } = plan.fields.wait
+  return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left: plan.left }
+}
+
+function waitOfRun(folder: TaskFolder, announced: ReturnType<typeof announceRunWait>): Announced | undefined {
+  return (
+    announced && {
+      id: announced.id ?? null,
+      path: path.join(folder.path, 'workflow', 'state.json'),
+      count: announced.wait.count,
+      left: announced.left,
+    }
+  )
 }
 
 /** Why this promise may not wait; undefined if it may. */

@@ -29,7 +29,7 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
   unique: 'occur only once',
 }
 
-/** Why a promise may not wait, as the end of "the marker …". */
+/** Why a promise or a run may not wait, as the end of "the marker …" or "the state …". */
 const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
   unowned: (task) =>
     `has no host session, so it blocks no main conversation that could wait: \`${markerCommand('adopt', task)}\` binds it to yours.`,
@@ -40,6 +40,11 @@ const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string
   'sub-agent': () => 'is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
   limit: (task) =>
     `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task)}\`.`,
+  'run-of-other-session': (task) =>
+    `belongs to a workflow that this session does not drive: \`${workflowCommand('resume', task)}\` takes it over.`,
+  'run-by-sub-agent': () =>
+    'belongs to a workflow that only the main conversation drives: a sub-agent leaves its result, or reports what is missing.',
+  'run-limit': () => `has waited at ${WAIT_LIMIT} prompts in this phase, the limit: do what its prompt says.`,
 }
 
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)

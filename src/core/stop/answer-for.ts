@@ -54,6 +54,7 @@ export interface UnfinishedRun {
   readonly ageMs: number
   /** True if its run file is gone, so that no hook finds it. */
   readonly isLost: boolean
+  readonly isWaiting: boolean
 }
 
 /** The reports of the drivers of running workflows at a stop. */

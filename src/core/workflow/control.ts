@@ -40,7 +40,7 @@ interface Resumer {
 }
 
 /**
- * The state of a resumed run, for another session or the same one. A stop request is dropped. Spent attempts and visits
+ * The state of a resumed run, for another session or the same one. A stop request and a wait are dropped. Spent attempts and visits
  * stay counted, and the limits grow by those of the definition, so that no archived attempt is overwritten.
  */
 export function resumeState(
@@ -56,6 +56,7 @@ export function resumeState(
     outcome: undefined,
     why: undefined,
     stopRequestedMs: undefined,
+    wait: undefined,
     // After a run that failed because its visits were spent, each phase may be entered once more.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }

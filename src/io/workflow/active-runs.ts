@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { RUN_ID_FILE } from '../../core/files.ts'
+import type { Recorded } from '../../core/journal-entry.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
@@ -13,6 +14,7 @@ import { removeFile } from '../fs/write.ts'
 import { readMarker } from '../marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { endRunWait } from './run-wait.ts'
 import { readState, stateDisplayPath, WORKFLOW_FOLDER, withRunLock } from './state-store.ts'
 
 /** Finds the runs that are active. */
@@ -89,9 +91,24 @@ export function listUnfinishedRuns(roots: readonly string[], nowMs: number): Unf
       const state = tryReadState(folder)
       if (state?.active !== true) return []
       const isLost = runFileOf(folder, state.id) === undefined
-      return [{ folder, name: state.name, hostSession: state.hostSession, ageMs: nowMs - state.updatedMs, isLost }]
+      const { name, hostSession, updatedMs, wait } = state
+      return [{ folder, name, hostSession, ageMs: nowMs - updatedMs, isLost, isWaiting: wait !== undefined }]
     }),
   )
+}
+
+/**
+ * Ends the waits of a session's runs, because the session starts again. Returns what they waited for, for the journal.
+ * @throws {PostflightError} `locked`; file-system errors.
+ */
+export function endWaits(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
+  return runs.flatMap(({ folder, isWaiting, hostSession }) => {
+    const detail = isWaiting && hostSession === session ? endRunWait(folder, session) : undefined
+    if (detail === undefined) return []
+    return [
+      { root: folder.root, entry: { event: 'wait-end' as const, task: folder.task, hostSession: session, detail } },
+    ]
+  })
 }
 
 /** The folders that hold the id of a run, or the marker by which earlier versions found one. */

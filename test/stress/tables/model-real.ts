@@ -20,6 +20,7 @@ import type { HookContext } from '../../../src/hook/context.ts'
 import { handleSessionStart } from '../../../src/hook/session-start.ts'
 import { handleStop } from '../../../src/hook/stop.ts'
 import { handleToolUse } from '../../../src/hook/tool-use.ts'
+import { announceRunWait } from '../../../src/io/workflow/run-wait.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { halfOf, instrument } from '../support/instrument.ts'
 import { PLAN_VARIABLE } from '../support/preload.ts'
@@ -216,7 +217,7 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
     case 'bypass':
       return bypass(context, task, { all: false })
     case 'wait':
-      return wait(context, task, { for: option('--for') ?? '' })
+      return wait(context, task, { for: option('--for') ?? '' }, announceRunWait)
     case 'adopt':
       return adopt(context, task, {})
     case 'inspect':
