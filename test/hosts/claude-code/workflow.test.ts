@@ -78,6 +78,29 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     }
   })
 
+  it.each([
+    ['the CLI', 'postflight clear 7'],
+    ['plain rm', `rm -f ${IN_TASK}/.postflight-pending ${IN_TASK}/.postflight-loop-guard`],
+  ])('goes on where a skill inside each phase makes its own promise and removes it by %s', async (_how, remove) => {
+    const guarded = projectWithFlow()
+    const left: Reply[] = [START, say('Started.')]
+    let seen = 0
+    const main: Script = (turn: Turn) => {
+      const reasons = reasonsIn(turn)
+      const work = WORK[placeOf(reasons.at(-1) ?? '') ?? '']
+      if (reasons.length > seen && work !== undefined) {
+        left.push(bash(`postflight create 7 --agent main && ${work} && ${remove}`), say('Done.'))
+      }
+      seen = reasons.length
+      return left.shift()
+    }
+
+    await guarded.run({ main })
+
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
+    expect(guarded.marker(TASK)).toBeUndefined()
+  })
+
   it('gives out no prompt twice where the hook is wired twice', async () => {
     const guarded = projectWithFlow()
     guarded.addHook('Stop', `"${process.execPath}" "${guarded.packageFolder}/dist/hook.js"`)
