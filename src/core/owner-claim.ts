@@ -12,7 +12,7 @@ export interface ToolUse {
   readonly payload: Payload
   /** When the command ended, in ms since the epoch. */
   readonly endMs: number
-  readonly sessionBornMs: number | undefined
+  readonly sessionBornMs?: number | undefined
 }
 
 /** By how much (ms) a file's time may lie before the command that wrote it: clocks round, and the hook starts later. */
@@ -24,7 +24,7 @@ const CAUGHT_TOLERANCE_MS = 1_000
 const CLAIM_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z0-9]{12})$/
 
 /** The line of `wait`. */
-const WAIT_LINE = /^waiting .+ {2}(pf_[A-Za-z0-9]{12})$/
+const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
 
 /** A command that may make a promise without printing its line: it says so, or runs a shell script. */
 const MAKING_COMMAND = /\b(?:create|adopt)\b|(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|"']*\.sh\b/
@@ -35,13 +35,13 @@ export function claimedIds(output: string | undefined): ReadonlySet<string> {
   return idsIn(output, CLAIM_LINE)
 }
 
-/** The ids of the promises that wait, as the command's output says. */
+/** The ids of the promises and runs that wait, as the command's output says. */
 export function waitingIds(output: string | undefined): ReadonlySet<string> {
   return idsIn(output, WAIT_LINE)
 }
 
 function idsIn(output: string | undefined, pattern: RegExp): ReadonlySet<string> {
-  const lines = output?.includes('pf_') ? output.split(/\r?\n/) : []
+  const lines = output !== undefined && /[pw]f_/.test(output) ? output.split(/\r?\n/) : []
   return new Set(lines.flatMap((line) => pattern.exec(line)?.[1] ?? []))
 }
 
@@ -77,13 +77,23 @@ export function isMadeByCommand(marker: Marker, times: FileTimes, use: ToolUse):
   return isMadeWithin(marker, times, use, CAUGHT_TOLERANCE_MS)
 }
 
-/** True if the command announced the marker's wait: its output says so, or its words and the time of the file do. */
-export function announcesWait(marker: Marker, times: FileTimes, use: ToolUse, waiting: ReadonlySet<string>): boolean {
-  if (isMarkerId(marker.id) && waiting.has(marker.id)) return !wroteBefore(times.changedMs, use, PRINTED_TOLERANCE_MS)
-  const { durationMs, command = '' } = use.payload
-  return (
-    durationMs !== undefined && WAITING_COMMAND.test(command) && !wroteBefore(times.changedMs, use, CAUGHT_TOLERANCE_MS)
-  )
+/** True if a command's words may announce a wait. */
+export function mayAnnounceWait({ command = '' }: Payload): boolean {
+  return WAITING_COMMAND.test(command)
+}
+
+/**
+ * True if the command announced the wait of the promise or run with that id, whose file last changed at `changedMs`: its
+ * output says so, or its words and the time of the file do.
+ */
+export function announcesWait(
+  { id, changedMs }: { readonly id: string | undefined; readonly changedMs: number },
+  use: ToolUse,
+  waiting: ReadonlySet<string>,
+): boolean {
+  if (id !== undefined && waiting.has(id)) return !wroteBefore(changedMs, use, PRINTED_TOLERANCE_MS)
+  if (use.payload.durationMs === undefined || !mayAnnounceWait(use.payload)) return false
+  return !wroteBefore(changedMs, use, CAUGHT_TOLERANCE_MS)
 }
 
 /** True if the promise was made while the command ran, which the host must tell. A later rewrite changes the file's time. */

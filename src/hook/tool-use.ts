@@ -7,6 +7,7 @@ import {
   claimedOwner,
   isClaimedByOutput,
   isMadeByCommand,
+  mayAnnounceWait,
   type ToolUse,
   waitingIds,
 } from '../core/owner-claim.ts'
@@ -20,7 +21,9 @@ import { errorText } from '../io/fs/errors.ts'
 import { changeMarker } from '../io/marker-store.ts'
 import { isPast } from '../io/process/age.ts'
 import { findMarkers } from '../io/stop/observe.ts'
+import { runFileNames } from '../io/workflow/run-file.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
+import { loadWorkflowDriver } from './load-workflow.ts'
 
 /**
  * Handles `PostToolUse` of a shell command (docs/design.md, "Ownership" and "Waiting"): the agent owns the promises that
@@ -77,7 +80,23 @@ export function handleToolUse(context: HookContext): HookResult {
       complaints.push(note(markerDisplayPath(folder), errorText(error)))
     }
   }
-  return { report: NOTHING_TO_REPORT, recorded, complaints }
+  const runs = settleRunWaits(context)
+  return {
+    report: NOTHING_TO_REPORT,
+    recorded: [...recorded, ...runs.recorded],
+    complaints: [...complaints, ...runs.complaints],
+  }
+}
+
+/** Stamps or ends the waits of runs, if the command may have announced one and a run is active. */
+function settleRunWaits({ payload, roots, findStart }: HookContext): Pick<HookResult, 'recorded' | 'complaints'> {
+  const busy = mayAnnounceWait(payload) ? roots.filter((root) => runFileNames(root).length > 0) : []
+  if (busy.length === 0) return NOTHING_DONE
+  try {
+    return loadWorkflowDriver().settleWaits(busy, { payload, endMs: findStart() })
+  } catch (error) {
+    return { recorded: [], complaints: busy.map((root) => waitNotNoted(root, errorText(error))) }
+  }
 }
 
 /** The changes of a marker, from its file as it was found and its content as it is now. */
@@ -95,7 +114,8 @@ function decisionFor(context: HookContext, markers: readonly StoredMarker[]): De
     const claims =
       isClaimedByOutput(present, stored.times, use, claimed) ||
       (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, use))
-    const wait = waitChanges(present, payload, claims, announcesWait(present, stored.times, use, waiting))
+    const announced = announcesWait({ id: present.id, changedMs: stored.times.changedMs }, use, waiting)
+    const wait = waitChanges(present, payload, claims, announced)
     if (!claims && wait === undefined) return undefined
     return { fields: { ...(claims && claimedOwner(payload)), ...wait?.fields }, claims, ended: wait?.ended }
   }

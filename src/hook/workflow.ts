@@ -3,7 +3,8 @@ import { REASON_LIMIT } from '../core/answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
-import { unsettledRunsNotice } from '../core/messages/stops.ts'
+import { unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
+import type { ToolUse } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
@@ -13,6 +14,7 @@ import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
 import { isPast } from '../io/process/age.ts'
 import { findActiveRuns, type UnusableRun } from '../io/workflow/active-runs.ts'
+import { settleRunWait } from '../io/workflow/run-wait.ts'
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
@@ -22,6 +24,25 @@ import { type Turn, takeTurn } from '../io/workflow/turn.ts'
  */
 
 export { endWaits, listUnfinishedRuns } from '../io/workflow/active-runs.ts'
+
+/** Stamps or ends the waits of the session's runs after a shell command that may have announced one. Never throws. */
+export function settleWaits(
+  roots: readonly string[],
+  use: ToolUse,
+): { readonly recorded: readonly Recorded[]; readonly complaints: readonly string[] } {
+  const recorded: Recorded[] = []
+  const complaints: string[] = []
+  const { session } = use.payload
+  for (const { folder, state } of findActiveRuns(roots).runs) {
+    if (state.wait === undefined || state.hostSession !== session) continue
+    try {
+      recorded.push(...settleRunWait(folder, use))
+    } catch (error) {
+      complaints.push(waitNotNoted(stateDisplayPath(folder), errorText(error)))
+    }
+  }
+  return { recorded, complaints }
+}
 
 /** The stop at which runs are driven. */
 export interface WorkflowStop {

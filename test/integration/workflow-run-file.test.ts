@@ -3,7 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
 import { PACKAGE } from '../support/process.ts'
 import {
   claudeHookEnv,
@@ -270,6 +270,28 @@ describe.concurrent('a run that waits', () => {
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
     await project.hook(sessionStart('resume'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
+    expect(project.journal().at(-1)).toMatchObject({ event: 'wait-end', detail: 'go-ahead to deploy' })
+    expect(await promptOf(project)).toContain('attempt 2 of 3')
+  })
+
+  it('waits at the prompt at which main announced it, although it first stops at a later one', async ({ expect }) => {
+    const project = await started()
+    await promptOf(project)
+    const { stdout } = await project.cli(WAIT, { env: ENV })
+    await stopped(project, shellRan(WAIT.join(' '), stdout))
+    expect(JSON.parse(project.read(STATE)).wait).toMatchObject({ prompt_id: 'prompt-1' })
+    expect((await stopped(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt')
+  })
+
+  it.each([
+    ['that printed its line', ''],
+    ['whose output was thrown away', ' >/dev/null'],
+  ])('does not wait for a sub-agent, whose stop ends its wait: a command %s', async (_which, end) => {
+    const project = await started()
+    await promptOf(project)
+    const { stdout } = await project.cli(WAIT, { env: ENV })
+    const ran = { agent_id: 'a1', agent_type: 'general', duration_ms: 4_000 }
+    await stopped(project, shellRan(`postflight ${WAIT.join(' ')}${end}`, end === '' ? stdout : '', ran))
     expect(project.journal().at(-1)).toMatchObject({ event: 'wait-end', detail: 'go-ahead to deploy' })
     expect(await promptOf(project)).toContain('attempt 2 of 3')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { type AgentStop, afterCommand, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
@@ -103,6 +103,8 @@ describe('a stop while shells run in the background', () => {
   })
 })
 
+const MAIN = { isMain: true, announces: true, promptId: 'p1' }
+
 describe('a run that waits', () => {
   const waiting = (): WorkflowState => ({ ...asked(), wait: { for: 'an answer', count: 1 } })
 
@@ -127,6 +129,20 @@ describe('a run that waits', () => {
     const who = { parentSession: undefined, hostSession: 'another' }
     const resumed = resumeState(waiting(), who, { nowMs: NOW, artifact: { kind: 'absent' } })
     expect(afterStop(promptAgain(resumed)).command).toBe('prompt')
+  })
+
+  it.each<[string, Parameters<typeof afterCommand>[1], object]>([
+    ['begins at the prompt of the command that announced it', MAIN, { wait: { promptId: 'p1' }, waits: 0 }],
+    ['ends where a sub-agent announced it', { ...MAIN, isMain: false }, { wait: undefined, waits: 0 }],
+    ['stays as it is after any other command', { ...MAIN, announces: false }, { wait: { count: 1 }, waits: 0 }],
+  ])('%s', (_what, command, expected) => {
+    expect(afterCommand(waiting(), command, NOW)).toMatchObject(expected)
+  })
+
+  it('ends after a command of a later prompt', () => {
+    const stamped = afterCommand(waiting(), MAIN, NOW)
+    expect(afterCommand(stamped, MAIN, NOW)).toBe(stamped)
+    expect(afterCommand(stamped, { ...MAIN, promptId: 'p2' }, NOW)).toMatchObject({ wait: undefined, waits: 1 })
   })
 
   it('does not wait at the stop of a sub-agent', () => {

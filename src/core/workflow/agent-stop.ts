@@ -63,10 +63,32 @@ function withoutOldWait(
   if (wait === undefined) return { state, isWaiting: false }
   const standing = waitStateAt(wait, { prompt, startMs })
   if (standing === 'stands') return { state, isWaiting: true }
-  if (standing === 'begins') {
-    return { state: { ...state, wait: parseWait(stampedWait(wait, prompt, nowMs).wait) }, isWaiting: true }
-  }
+  if (standing === 'begins') return { state: stampedRunWait(state, wait, prompt, nowMs), isWaiting: true }
   return { state: endWaitOf(state, wait), isWaiting: false }
+}
+
+/**
+ * The state after a shell command of the run's session: a wait that the command announced begins at the command's prompt. A
+ * sub-agent's announcement is dropped, because its stop ends it.
+ */
+export function afterCommand(
+  state: WorkflowState,
+  {
+    isMain,
+    announces,
+    promptId,
+  }: { readonly isMain: boolean; readonly announces: boolean; readonly promptId: string | undefined },
+  nowMs: number,
+): WorkflowState {
+  const { wait } = state
+  const standing = waitStateAt(wait, { prompt: promptId, startMs: undefined })
+  if (wait === undefined || standing === 'stands') return state
+  if (standing === 'over' || (announces && !isMain)) return endWaitOf(state, wait)
+  return announces && promptId !== undefined ? stampedRunWait(state, wait, promptId, nowMs) : state
+}
+
+function stampedRunWait(state: WorkflowState, wait: Wait, promptId: string | undefined, nowMs: number): WorkflowState {
+  return { ...state, wait: parseWait(stampedWait(wait, promptId, nowMs).wait) }
 }
 
 /** The state without its wait, which is over. */

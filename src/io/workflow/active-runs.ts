@@ -98,17 +98,11 @@ export function listUnfinishedRuns(roots: readonly string[], nowMs: number): Unf
 }
 
 /**
- * Ends the waits of a session's runs, because the session starts again. Returns what they waited for, for the journal.
+ * Ends the waits of a session's runs, because the session starts again. Returns the journal's records.
  * @throws {PostflightError} `locked`; file-system errors.
  */
 export function endWaits(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
-  return runs.flatMap(({ folder, isWaiting, hostSession }) => {
-    const detail = isWaiting && hostSession === session ? endRunWait(folder, session) : undefined
-    if (detail === undefined) return []
-    return [
-      { root: folder.root, entry: { event: 'wait-end' as const, task: folder.task, hostSession: session, detail } },
-    ]
-  })
+  return runs.flatMap(({ folder, isWaiting }) => (isWaiting ? endRunWait(folder, session) : []))
 }
 
 /** The folders that hold the id of a run, or the marker by which earlier versions found one. */

@@ -1,10 +1,13 @@
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
+import type { Recorded } from '../../core/journal-entry.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
+import { announcesWait, type ToolUse, waitingIds } from '../../core/owner-claim.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { announcedWait, parseWait, type Wait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
-import { endWaitOf } from '../../core/workflow/agent-stop.ts'
+import { afterCommand, endWaitOf } from '../../core/workflow/agent-stop.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
-import { readState, stateDisplayPath, withRunLock, writeState } from './state-store.ts'
+import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 /** The wait of a run: the stops of one prompt are allowed (docs/design.md, "Waiting"). */
 
@@ -39,12 +42,38 @@ export function announceRunWait(
   })
 }
 
-/** Ends the wait of a run of this session, because the session starts again. Returns what it waited for. */
-export function endRunWait(folder: TaskFolder, session: string | undefined): string | undefined {
+/** Ends the wait of a run of this session, because the session starts again. Returns the journal's record of it. */
+export function endRunWait(folder: TaskFolder, session: string | undefined): Recorded[] {
+  return changeWaiting(folder, session, (state, wait) => endWaitOf(state, wait))
+}
+
+/**
+ * Stamps the wait of a run of this session that the command announced, or ends one that a sub-agent announced. Returns the
+ * journal's record of the end.
+ * @throws {PostflightError} `locked`; file-system errors.
+ */
+export function settleRunWait(folder: TaskFolder, use: ToolUse): Recorded[] {
+  const { session, agent = MAIN_AGENT, prompt, output } = use.payload
+  return changeWaiting(folder, session, (state) => {
+    const written = { id: state.id, changedMs: stateWrittenMs(folder) }
+    const announces = announcesWait(written, use, waitingIds(output))
+    return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
+  })
+}
+
+/** Changes the state of a run of this session that waits. Returns the record of a wait that has ended with it. */
+function changeWaiting(
+  folder: TaskFolder,
+  session: string | undefined,
+  change: (state: WorkflowState, wait: Wait) => WorkflowState,
+): Recorded[] {
   return withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
-    if (state?.wait === undefined || state.hostSession !== session) return undefined
-    writeState(folder, endWaitOf(state, state.wait), state)
-    return state.wait.for
+    if (state?.wait === undefined || state.hostSession !== session) return []
+    const changed = change(state, state.wait)
+    writeChanged(folder, changed, state)
+    if (changed.wait !== undefined) return []
+    const entry = { event: 'wait-end', task: folder.task, hostSession: session, detail: state.wait.for } as const
+    return [{ root: folder.root, entry }]
   })
 }

@@ -49,6 +49,11 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   return state
 }
 
+/** When the state was last written, in ms since the epoch. @throws file-system errors. */
+export function stateWrittenMs(folder: TaskFolder): number {
+  return fs.lstatSync(path.join(stateFolder(folder), STATE_FILE)).ctimeMs
+}
+
 /** The state of a task's run. @throws {PostflightError} `workflow-none`, `workflow-state`. */
 export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)

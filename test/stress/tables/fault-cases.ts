@@ -293,8 +293,7 @@ function gist(stdout: string): string {
 const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lutimes|chmod|chown)/
 
 /** Notes beside a result. */
-const NOTE =
-  /^postflight: (?:not recorded in the journal: |the disk has no room, |.* cannot be read \(\w+\), so it was not cleared$)/
+const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(\w+\), so it was not cleared$)/
 
 /**
  * True when an artifact could not be read. The run counts it as invalid and goes on. If all calls fail from one on, that may
