@@ -19,6 +19,8 @@ export interface RunOptions {
   prompt: string
   /** `json` gives one result; `stream-json` each event, hooks' notices among them. */
   output?: 'json' | 'stream-json'
+  /** True to keep the client's input open, so that the user can interrupt and type again: `RunningClient.send`. */
+  interactive?: boolean
   /** The tools that the agent may use without a question. */
   allowedTools?: string
   /** Further arguments, for example `['--resume', sessionId]`. */
@@ -68,6 +70,8 @@ export interface RunningClient {
   pid: number
   /** Kills the client and everything it started. */
   kill(signal?: NodeJS.Signals): void
+  /** Types a message, presses Esc, or closes the input, after which the client ends. Only with `interactive`. */
+  send(input: { readonly message: string } | 'esc' | 'end'): void
   /** The output so far. */
   output(): { stdout: string; stderr: string }
   done: Promise<RunResult>
@@ -90,7 +94,7 @@ export function startClaude(options: RunOptions): RunningClient {
     options.binary,
     [
       '-p',
-      options.prompt,
+      ...(options.interactive === true ? ['--input-format', 'stream-json'] : [options.prompt]),
       '--output-format',
       format,
       ...(format === 'stream-json' ? ['--verbose'] : []),
@@ -101,7 +105,7 @@ export function startClaude(options: RunOptions): RunningClient {
     {
       cwd: options.cwd ?? options.project,
       env: clientEnvironment(options),
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.interactive === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       // A process group of its own, so that killing it does not affect the test runner.
       detached: process.platform !== 'win32',
     },
@@ -110,10 +114,10 @@ export function startClaude(options: RunOptions): RunningClient {
   let stdout = ''
   let stderr = ''
   let timedOut = false
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   const timer = setTimeout(() => {
@@ -138,12 +142,26 @@ export function startClaude(options: RunOptions): RunningClient {
     })
   })
 
+  const send: RunningClient['send'] = (input) => {
+    if (input === 'end') child.stdin?.end()
+    else child.stdin?.write(`${JSON.stringify(input === 'esc' ? ESC : userMessage(input.message))}\n`)
+  }
+  if (options.interactive === true) send({ message: options.prompt })
+
   return {
     pid: child.pid ?? -1,
+    send,
     kill: (signal = 'SIGKILL') => killTree(child.pid, signal),
     output: () => ({ stdout, stderr }),
     done,
   }
+}
+
+/** What a host application sends for Esc. */
+const ESC = { type: 'control_request', request_id: 'esc', request: { subtype: 'interrupt' } }
+
+function userMessage(content: string): object {
+  return { type: 'user', message: { role: 'user', content } }
 }
 
 function clientEnvironment(options: RunOptions): Record<string, string> {

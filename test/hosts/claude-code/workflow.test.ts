@@ -7,36 +7,12 @@ import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
-
-const START = bash(`postflight workflow start 7 flow --definition flow.yaml`)
-
-/** The script of an agent that says its lines, then follows each prompt of the hook and ends its turn. */
-function worker(...lines: readonly Reply[]): Script {
-  const left = [...lines]
-  let seen = 0
-  return (turn: Turn) => {
-    const reasons = reasonsIn(turn)
-    const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > seen) left.push(replyTo(reason), say('Done.'))
-    seen = reasons.length
-    return left.shift()
-  }
-}
-
-/** The agent's answer to a prompt. */
-function replyTo(reason: string): Reply {
-  const work = WORK[placeOf(reason) ?? '']
-  return work === undefined ? say('I do not know how') : bash(work)
-}
+import { START, stateOf, worker } from './workflow-agents.ts'
 
 function projectWithFlow(): GuardedProject {
   const guarded = guardedProject()
   guarded.project.write('flow.yaml', FOUR_PHASES)
   return guarded
-}
-
-function stateOf(guarded: GuardedProject): Record<string, unknown> {
-  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
 }
 
 describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {

@@ -1,0 +1,53 @@
+/** Helpers for workflows on the real client: an agent that follows prompts, and the state of the run. */
+
+import { IN_TASK, placeOf, WORK } from '../four-phases.ts'
+import type { Reply, Script, Turn } from '../model.ts'
+import { bash, reasonsIn, say } from './agents.ts'
+import type { GuardedProject } from './guarded.ts'
+
+/** A turn in which the agent starts the run of `flow.yaml`. */
+export const START = bash('postflight workflow start 7 flow --definition flow.yaml')
+
+/**
+ * The script of an agent that says its lines. To each prompt of the hook it answers with `answer`, then it ends its turn.
+ * `answered` is the number of blocks that its conversation holds from before.
+ */
+export function follower(
+  lines: readonly Reply[],
+  answer: (reason: string, turn: Turn) => readonly Reply[],
+  answered = 0,
+): Script {
+  const left = [...lines]
+  let seen = answered
+  return (turn: Turn) => {
+    const reasons = reasonsIn(turn)
+    const reason = reasons.at(-1)
+    if (reason !== undefined && reasons.length > seen) left.push(...answer(reason, turn))
+    seen = reasons.length
+    return left.shift()
+  }
+}
+
+/** The script of an agent that says its lines, then does the work of each prompt of the four phases. */
+export function worker(...lines: readonly Reply[]): Script {
+  return follower(lines, (reason) => [replyTo(reason), say('Done.')])
+}
+
+/** The agent's answer to a prompt of the four phases. */
+function replyTo(reason: string): Reply {
+  const work = WORK[placeOf(reason) ?? '']
+  return work === undefined ? say('I do not know how') : bash(work)
+}
+
+/** The attempts of the prompts in this agent's context, as `phase attempt`. */
+export function attemptsIn(turn: Turn | undefined): string[] {
+  return reasonsIn(turn).flatMap((reason) => {
+    const found = /^Workflow .* phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(reason)
+    return found === null ? [] : [found.slice(1).filter(Boolean).join(' ')]
+  })
+}
+
+/** The state of the task's run. */
+export function stateOf(guarded: GuardedProject): Record<string, unknown> {
+  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
+}
