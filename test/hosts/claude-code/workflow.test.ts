@@ -7,7 +7,7 @@ import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
-import { START, stateOf, worker } from './workflow-agents.ts'
+import { follower, START, stateOf, worker } from './workflow-agents.ts'
 
 function projectWithFlow(): GuardedProject {
   const guarded = guardedProject()
@@ -36,14 +36,24 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 
-  it('brings each prompt into the model’s context once, beside a reason of one line', async () => {
+  it('brings each of eleven prompts into the model’s context once, beside a reason of one line', async () => {
     const guarded = projectWithFlow()
+    const work: Readonly<Record<string, string>> = {
+      'analyse 1': 'true',
+      'analyse 2': WORK['analyse 1'] ?? '',
+      'plan 1': leave('plan.json', '{"steps": []}'),
+      'plan 2': WORK['plan 1'] ?? '',
+      ...Object.fromEntries(Object.entries(WORK).slice(2)),
+    }
 
-    const { model } = await guarded.run({ main: worker(START, say('Started.')) })
+    const { model } = await guarded.run({
+      main: follower([START, say('Started.')], (reason) => [bash(work[placeOf(reason) ?? ''] ?? ''), say('Done.')]),
+    })
 
     const last = model.turns('main').at(-1)
     const prompts = promptsIn(last)
-    expect(prompts.map(placeOf)).toEqual(Object.keys(WORK))
+    expect(prompts.map(placeOf)).toEqual(Object.keys(work))
+    expect(prompts).toHaveLength(11)
     for (const reason of reasonsIn(last)) expect(reason).toMatch(/^Workflow .* The prompt follows\.$/)
     const context = JSON.stringify(last?.request.messages)
     for (const prompt of prompts) {
@@ -52,6 +62,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
       const isRepeated = prompts.filter((other) => other.endsWith(prompt.slice(prompt.indexOf('\n')))).length
       expect(context.split(rest)).toHaveLength(isRepeated + 1)
     }
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 11 })
   })
 
   it.each([
@@ -216,4 +227,63 @@ describe.skipIf(hostsSkipped())('a workflow without hooks on Claude Code', () =>
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 4 })
     expect(checked).toBe(2)
   })
+
+  it('runs generator, validator and debugger, each prompt once in the model’s context', async () => {
+    const guarded = guardedProject({ install: false })
+    const flow = JSON.parse(
+      readFileSync(new URL('../../../examples/generate-validate-debug.json', import.meta.url), 'utf8'),
+    )
+    // The word by which the model recognizes the sub-agent.
+    for (const phase of flow.phases) {
+      phase.prompt = `ACTOR:${phase.agent} ${phase.prompt}`
+      guarded.project.writeAgent(phase.agent, { description: `The ${phase.agent}` }, 'Do what you are told.')
+    }
+    guarded.project.write('flow.json', JSON.stringify(flow))
+    guarded.project.write(`${IN_TASK}/notes.txt`, 'x')
+    const start = bash('postflight workflow start 7 --definition flow.json')
+    let checked = 0
+    const byTurn =
+      (...commands: readonly (() => string)[]): Script =>
+      ({ toolResults }) =>
+        toolResults.length > 0 ? say('Done.') : bash(commands.map((command) => command()).join('; '))
+
+    const { model } = await guarded.run({
+      main: ({ index, lastToolResult = '' }) => {
+        if (index === 0) return start
+        if (!lastToolResult.includes('"command"')) return bash('postflight workflow next 7 --json')
+        const { command, outcome, agent, prompt } = JSON.parse(lastToolResult)
+        if (command !== 'prompt') return say(`${command}: ${outcome}`)
+        const input = { description: 'a phase', subagent_type: agent, prompt, run_in_background: false }
+        return { tools: [{ name: 'Agent', input }] }
+      },
+      generator: byTurn(() => leave('generated.json', '["made.txt"]')),
+      validator: byTurn(() => {
+        checked += 1
+        return leave('validation.json', JSON.stringify(checked === 1 ? FAILS : PASSES))
+      }),
+      debugger: byTurn(() => leave('fixes.json', '["made.txt"]')),
+    })
+
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 4 })
+    const results = model.turns('main').at(-1)?.toolResults ?? []
+    const answers = results.filter((result) => result.includes('"command": "prompt"'))
+    const prompts = answers.map((answer) => String(JSON.parse(answer).prompt))
+    expect(prompts.map((prompt) => /ACTOR:(\w+)/.exec(prompt)?.[1])).toEqual([
+      'generator',
+      'validator',
+      'debugger',
+      'validator',
+    ])
+    expect(prompts[2]).toContain('line 3 is wrong')
+    expect(new Set(prompts).size).toBe(4)
+    for (const prompt of prompts) {
+      expect(results.filter((result) => result.includes(JSON.stringify(prompt)))).toHaveLength(1)
+      const given = model.requests.filter(({ turn }) => turn.userTexts.join('\n').includes(prompt))
+      // Its sub-agent has two turns: the work, and the end.
+      expect(given.map(({ turn }) => turn.userTexts.join('\n').split(prompt).length - 1)).toEqual([1, 1])
+    }
+  })
 })
+
+const FAILS = { passed: false, errors: ['line 3 is wrong'] }
+const PASSES = { passed: true, errors: [] }
