@@ -39,6 +39,9 @@ export const RUNNING_FOLDER = 'running'
 /** The id of a running workflow, in its task folder: it moves with the folder. */
 export const RUN_ID_FILE = 'workflow/id'
 
+/** The state of a run, in its task folder. */
+export const RUN_STATE_FILE = 'workflow/state.json'
+
 /** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'

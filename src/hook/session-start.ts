@@ -28,7 +28,7 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
   let unfinishedRuns: readonly UnfinishedRun[] = []
   try {
     const driver = loadWorkflowDriver()
-    unfinishedRuns = driver.listUnfinishedRuns(roots, nowMs)
+    unfinishedRuns = driver.listUnfinishedRuns(roots, { nowMs, deadline })
     recorded.push(...driver.endWaits(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))

@@ -192,6 +192,54 @@ describe.concurrent('the run goes on after', () => {
     expect(await promptOf(project)).toContain('attempt 1 of 3')
   })
 
+  it.each([
+    ['state and id', 'add -f specs/007_flow/workflow'],
+    ['the state alone', 'add -f specs/007_flow/workflow/state.json'],
+  ])(
+    'git clean -fdx where git tracks %s: status, doctor and a new session say so, and resume goes on',
+    async (_what, add) => {
+      const project = await started(() => createProject({ git: false }))
+      expect(await promptOf(project)).toContain('attempt 1 of 3')
+      await git(project, 'init -q .', 'add -A', add, 'commit -qm x', 'clean -qfdx')
+      expect((await stopped(project)).answer).toEqual({})
+
+      expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('`postflight workflow resume 007_flow`')
+      expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
+        [false, 'postflight workflow resume 007_flow'],
+      ])
+      const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+      expect(answer.hookSpecificOutput?.additionalContext).toContain(
+        '`postflight workflow resume 007_flow` puts it back',
+      )
+
+      await project.cli(['workflow', 'resume', '7'], { env: ENV })
+      expect(await promptOf(project)).toContain('attempt 1 of 3')
+      project.write(`${IN_TASK}/out.txt`, 'done')
+      expect((await stopped(project)).answer.systemMessage).toContain('completed')
+      expect(runFiles(project)).toEqual([])
+    },
+  )
+
+  it('git clean -fdx where git ignores its state: the run is gone, and a new one counts the artifacts that git kept', async ({
+    expect,
+  }) => {
+    const phases = ['one', 'two'].map((id) => ({ id, prompt: `do ${id}`, artifact: `${id}.txt` }))
+    const project = createProject({ git: false })
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    const start = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json']
+    await project.cli(start, { env: ENV })
+    expect(await promptOf(project)).toContain('do one')
+    project.write(`${IN_TASK}/one.txt`, 'done')
+    expect(await promptOf(project)).toContain('do two')
+    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'clean -qfdx')
+
+    expect((await stopped(project)).answer).toEqual({})
+    const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(stdout).toBe('{}\n')
+    expect((await project.cli(start, { env: ENV })).status).toBe(0)
+    expect(await promptOf(project)).toContain('do two')
+  })
+
   it('its id was removed: the run file still leads to it', async ({ expect }) => {
     const project = await started()
     rmSync(project.at(IN_TASK, 'workflow/id'))
@@ -208,6 +256,61 @@ describe.concurrent('the run goes on after', () => {
     const run = await project.hook({ ...stop(), cwd: linked }, { env, cwd: linked })
     expect(run.answer.reason).toContain('do it')
     expect(existsSync(join(linked, 'specs/.postflight/running'))).toBe(false)
+  })
+})
+
+describe.concurrent('a run that has stalled', () => {
+  it('is named by status, by next and to a new session, with the command that goes on', async ({ expect }) => {
+    const project = await started()
+    for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
+    const resume = '`postflight workflow resume 007_flow`'
+
+    const told = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(told.answer.hookSpecificOutput?.additionalContext).toContain(`a workflow that stalled, which ${resume}`)
+    for (const words of [
+      ['workflow', 'status'],
+      ['workflow', 'status', '7'],
+      ['workflow', 'next', '7'],
+    ]) {
+      const run = await project.cli(words, { env: ENV })
+      expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining(resume) })
+    }
+
+    await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(await promptOf(project)).toContain('attempt 4 of 6')
+    await project.cli(['workflow', 'abort', '7'])
+    const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(stdout).toBe('{}\n')
+  })
+})
+
+describe.concurrent('what an agent reads in mid-phase', () => {
+  it('never offers to end its run', async ({ expect }) => {
+    const project = await started()
+    const texts: string[] = [(await stopped(project)).stdout]
+    const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
+    const start = ['workflow', 'start', '7', '--definition', 'flow.json']
+    for (const [words, env] of [
+      [start, ENV],
+      [[...start, '--fresh'], ENV],
+      [['workflow', 'next', '7'], other],
+      [['workflow', 'next', '7', '--peek'], ENV],
+      [['workflow', 'status', '7'], ENV],
+      [['wait', '7', '--for', 'x'], other],
+      [['clear', '7'], ENV],
+      [['adopt', '7'], ENV],
+      [['bypass', '7'], ENV],
+      [['step', '7', '1'], ENV],
+      [['workflow', 'resume', '7'], ENV],
+    ] as const) {
+      const { stdout, stderr } = await project.cli([...words], { env })
+      expect(stdout + stderr, words.join(' ')).not.toBe('')
+      texts.push(stdout, stderr)
+    }
+    texts.push((await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).stdout)
+    for (let attempt = 0; attempt < 4; attempt++) texts.push((await stopped(project)).stdout)
+    expect(texts.join('\n')).toContain('stalled')
+    expect(texts.join('\n')).not.toMatch(/workflow abort/)
   })
 })
 
@@ -410,6 +513,14 @@ describe.concurrent('doctor', () => {
       'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
     ],
     [
+      'a run that has stalled',
+      async (project) => {
+        for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
+      },
+      'the workflow "flow" has ended (stalled): 3 attempts failed, most recently: out.txt is missing',
+      'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
+    ],
+    [
       'a state that cannot be read',
       (project) => project.write(STATE, '{'),
       `${STATE} is not complete JSON`,
@@ -417,7 +528,7 @@ describe.concurrent('doctor', () => {
     ],
   ])('finds %s, with its fix', async (_what, change, what, fix) => {
     const project = await started()
-    change(project)
+    await change(project)
     expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ActiveWorkflow, composeRecovery, type UnfinishedPostflight } from '../../src/core/stop/recovery.ts'
+import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../src/core/stop/recovery.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
 import { marker } from './builders.ts'
 
@@ -10,8 +10,8 @@ function unfinished(
   return { state: 'pending', task: '259_x', root: '/home/me/p', marker: marker(fields), ageMs: 2 * HOUR_MS, ...more }
 }
 
-function activeRun(more: Partial<ActiveWorkflow> = {}): ActiveWorkflow {
-  const run = { task: '259_x', root: '/home/me/p', name: 'flow', hostSession: 's2', isLost: false }
+function unfinishedRun(more: Partial<UnfinishedWorkflow> = {}): UnfinishedWorkflow {
+  const run = { task: '259_x', root: '/home/me/p', name: 'flow', hostSession: 's2', standing: 'running' } as const
   return { ...run, ageMs: 2 * HOUR_MS, ...more }
 }
 
@@ -32,20 +32,26 @@ describe('the text for a session that starts', () => {
   })
 
   it('names a separate command for a running workflow', () => {
-    const text = composeRecovery([], 's1', [activeRun({ hostSession: 's1' })])
+    const text = composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1' })])
     expect(text).toContain(
       '- 259_x, flow: a running workflow, which `postflight workflow resume 259_x` continues here, of this session, 2 h old',
     )
   })
 
   it('says of a workflow without its run file that no hook finds it, and what puts the file back', () => {
-    const [, line] = linesOf(composeRecovery([], 's1', [activeRun({ isLost: true })]))
+    const [, line] = linesOf(composeRecovery([], 's1', [unfinishedRun({ standing: 'lost' })]))
     expect(line).toContain('no hook finds, because its run file is gone')
     expect(line).toContain('`postflight workflow resume 259_x` puts it back')
   })
 
+  it('says of a workflow that stalled what gives it new attempts, and never offers to end one', () => {
+    const lines = linesOf(composeRecovery([], 's1', [unfinishedRun({ standing: 'stalled' })]))
+    expect(lines[1]).toContain('stalled, which `postflight workflow resume 259_x` continues here with new attempts')
+    expect(lines.join()).not.toContain('abort')
+  })
+
   it('does not name adopt and clear if there are only workflows', () => {
-    const last = linesOf(composeRecovery([], 's1', [activeRun({ rootOption: '/my project' })])).at(-1)
+    const last = linesOf(composeRecovery([], 's1', [unfinishedRun({ rootOption: '/my project' })])).at(-1)
     expect(last).not.toMatch(/postflight (?:adopt|clear)/)
     expect(last).toContain("postflight workflow status --root '/my project' <task>")
     expect(last).toContain("postflight workflow resume --root '/my project' <task>")
@@ -53,7 +59,7 @@ describe('the text for a session that starts', () => {
   })
 
   it('names the commands for workflows and for other postflights on one line', () => {
-    const last = linesOf(composeRecovery([unfinished()], 's1', [activeRun()])).at(-1)
+    const last = linesOf(composeRecovery([unfinished()], 's1', [unfinishedRun()])).at(-1)
     for (const command of ['adopt', 'clear', 'workflow status', 'workflow resume']) {
       expect(last).toContain(`postflight ${command} <task>`)
     }

@@ -9,7 +9,7 @@ import { runStanding } from '../workflow/run-standing.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
-/** Checks workflows: finds runs without their run file, and runs that do not move. */
+/** Checks workflows: finds runs without their run file, runs that do not move, and runs that have stalled. */
 
 /** A run that has not moved for longer than this (ms) has lost its driver. */
 const PATIENCE_MS = 24 * HOUR_MS
@@ -25,15 +25,18 @@ function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefine
   const { standing, note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
+  // Doctor is for a person. What an agent reads never offers to end its run.
+  const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
   const wrong = (what: string, fix: string): DoctorFinding =>
     bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
   if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
+  if (state?.outcome === 'stalled') return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
   if (state === undefined || standing !== 'running') return undefined
   if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
   if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
   const age = nowMs - state.updatedMs
   return age > PATIENCE_MS
-    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort')))
+    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), resumeOrAbort)
     : good('workflow', RUN_FINDINGS.about(folder.relative, note))
 }

@@ -1,5 +1,7 @@
 /** What `doctor` finds, and what to do about it. */
 
+import { quote } from './phrases.ts'
+
 /** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
   installed: (file: string): string => `the hook is installed in ${file}`,
@@ -69,6 +71,7 @@ export const RUN_FINDINGS = {
   noRunFile: (run: string): string => `${run}, but its run file is missing, so no hook finds it`,
   blocked: (run: string, why: string): string => `${run}, but ${why}, so it cannot continue`,
   idle: (run: string, age: string): string => `${run}, and has not moved for ${age}`,
+  stalled: (run: string, why: string | undefined): string => (why === undefined ? run : `${run}: ${quote(why)}`),
   repairState: 'repair that file by hand, or move it away',
   resumeOrAbort: (resume: string, abort: string): string => `${resume}, or ${abort}`,
 } as const

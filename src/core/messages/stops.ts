@@ -33,9 +33,13 @@ export const RECOVERY_TEXT = {
   item: (task: string, operation: string | undefined, standing: string, owner: string, ageMs: number): string =>
     `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${standing}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
   pending: 'pending',
-  workflow: (command: string): string => `a running workflow, which \`${command}\` continues here`,
-  lostWorkflow: (command: string): string =>
-    `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
+  workflow: {
+    running: (command: string): string => `a running workflow, which \`${command}\` continues here`,
+    lost: (command: string): string =>
+      `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
+    stalled: (command: string): string =>
+      `a workflow that stalled, which \`${command}\` continues here with new attempts`,
+  },
   abandoned: `abandoned (it blocked ${CONTINUATION_LIMIT} stops, the limit)`,
   mine: 'of this session',
   other: 'of another session, which may still be running',

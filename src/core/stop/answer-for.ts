@@ -9,7 +9,7 @@ import { type SearchProblem, type TaskFolder, taskWord } from '../task-folder.ts
 import { waitsLeft } from '../wait.ts'
 import type { StopOutcome } from './outcome.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
-import { composeRecovery } from './recovery.ts'
+import { composeRecovery, type UnfinishedStanding } from './recovery.ts'
 import { isUnowned } from './rules.ts'
 
 /** The answer to an event, from what happened at it. */
@@ -25,7 +25,7 @@ export interface Report {
   readonly runs: RunReport
   /** The unfinished postflights, for a session that starts. */
   readonly unfinished: readonly Unfinished[]
-  /** The active runs of workflows, for a session that starts. */
+  /** The unfinished runs of workflows, for a session that starts. */
   readonly unfinishedRuns: readonly UnfinishedRun[]
   /** The report of a sub-agent that has just returned, from before it was blocked. */
   readonly heldReport: HeldReport | undefined
@@ -46,14 +46,13 @@ export interface Unfinished {
   readonly ageMs: number
 }
 
-/** An active run of a workflow. */
+/** A run of a workflow that is active, or has stalled. */
 export interface UnfinishedRun {
   readonly folder: TaskFolder
   readonly name: string
   readonly hostSession: string | undefined
   readonly ageMs: number
-  /** True if its run file is gone, so that no hook finds it. */
-  readonly isLost: boolean
+  readonly standing: UnfinishedStanding
   readonly isWaiting: boolean
 }
 

@@ -26,19 +26,21 @@ export interface UnfinishedPostflight extends Placed {
   readonly marker: Marker
 }
 
-/** One active run of a workflow. */
-export interface ActiveWorkflow extends Placed {
+/** How an unfinished run stands. `lost`: it is active, but its run file is gone, so that no hook finds it. */
+export type UnfinishedStanding = 'running' | 'lost' | 'stalled'
+
+/** One unfinished run of a workflow. */
+export interface UnfinishedWorkflow extends Placed {
   readonly name: string
   readonly hostSession: string | undefined
-  /** True if its run file is gone, so that no hook finds it. */
-  readonly isLost: boolean
+  readonly standing: UnfinishedStanding
 }
 
 /** The text; undefined if nothing is unfinished. */
 export function composeRecovery(
   postflights: readonly UnfinishedPostflight[],
   session: string | undefined,
-  runs: readonly ActiveWorkflow[] = [],
+  runs: readonly UnfinishedWorkflow[] = [],
 ): string | undefined {
   const roots = [...new Set([...postflights, ...runs].map((item) => item.root))]
   const parts = roots.map((root) =>
@@ -54,7 +56,7 @@ export function composeRecovery(
 /** The text for one root, with its own commands. */
 function composeForRoot(
   postflights: readonly UnfinishedPostflight[],
-  runs: readonly ActiveWorkflow[],
+  runs: readonly UnfinishedWorkflow[],
   session: string | undefined,
 ): string {
   // Each root has at least one item.
@@ -84,10 +86,10 @@ function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session:
   return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[state], owner, ageMs)
 }
 
-function describeRun(run: ActiveWorkflow, session: string | undefined): string {
+function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
   const task = oneLine(run.task, NAME_LIMIT)
   const resume = commandLine(['workflow', 'resume', task], run.rootOption)
-  const standing = run.isLost ? RECOVERY_TEXT.lostWorkflow(resume) : RECOVERY_TEXT.workflow(resume)
+  const standing = RECOVERY_TEXT.workflow[run.standing](resume)
   const owner = ownerOf(run.hostSession, session)
   return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), standing, owner, run.ageMs)
 }

@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { RUN_ID_FILE } from '../../core/files.ts'
+import { RUN_STATE_FILE } from '../../core/files.ts'
 import type { Recorded } from '../../core/journal-entry.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
+import type { UnfinishedStanding } from '../../core/stop/recovery.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
@@ -11,13 +12,13 @@ import { placeIdentity } from '../fs/file-identity.ts'
 import { HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
-import { readMarker } from '../marker-file.ts'
+import { isPast } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { endRunWait } from './run-wait.ts'
 import { readState, stateDisplayPath, WORKFLOW_FOLDER, withRunLock } from './state-store.ts'
 
-/** Finds the runs that are active. */
+/** Finds the runs that are active, and those that are unfinished. */
 
 /** An active run. */
 interface ActiveRun {
@@ -84,17 +85,27 @@ function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
   })
 }
 
-/** The active runs of some roots for a session that starts, also those whose run file is gone. Never throws. */
-export function listUnfinishedRuns(roots: readonly string[], nowMs: number): UnfinishedRun[] {
-  return roots.flatMap((root) =>
-    foldersWithRun(root).flatMap((folder) => {
-      const state = tryReadState(folder)
-      if (state?.active !== true) return []
-      const isLost = runFileOf(folder, state.id) === undefined
-      const { name, hostSession, updatedMs, wait } = state
-      return [{ folder, name, hostSession, ageMs: nowMs - updatedMs, isLost, isWaiting: wait !== undefined }]
-    }),
-  )
+/**
+ * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state: neither a run
+ * file nor an id may be left. Never throws.
+ */
+export function listUnfinishedRuns(
+  roots: readonly string[],
+  { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
+): UnfinishedRun[] {
+  const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
+  return folders.flatMap((folder) => {
+    const state = isPast(deadline) ? undefined : tryReadState(folder)
+    const standing = state === undefined ? undefined : standingOf(folder, state)
+    if (state === undefined || standing === undefined) return []
+    const { name, hostSession, updatedMs, active, wait } = state
+    return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, isWaiting: active && wait !== undefined }]
+  })
+}
+
+function standingOf(folder: TaskFolder, { active, outcome, id }: WorkflowState): UnfinishedStanding | undefined {
+  if (!active) return outcome === 'stalled' ? 'stalled' : undefined
+  return runFileOf(folder, id) === undefined ? 'lost' : 'running'
 }
 
 /**
@@ -103,17 +114,6 @@ export function listUnfinishedRuns(roots: readonly string[], nowMs: number): Unf
  */
 export function endWaits(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
   return runs.flatMap(({ folder, isWaiting }) => (isWaiting ? endRunWait(folder, session) : []))
-}
-
-/** The folders that hold the id of a run, or the marker by which earlier versions found one. */
-function foldersWithRun(root: string): TaskFolder[] {
-  const { folders } = listTaskFolders(root)
-  const withId = foldersHolding(folders, RUN_ID_FILE)
-  return folders.filter((folder) => {
-    if (withId.includes(folder)) return true
-    const read = readMarker(folder)
-    return read?.kind === 'marker' && read.marker.workflow
-  })
 }
 
 /** The state; undefined where it cannot be used, which `status` and `doctor` report. */
