@@ -79,6 +79,7 @@ export interface ErrorArguments {
     readonly more: number
   }
   'workflow-none': { readonly task: string }
+  'workflow-lost': { readonly task: string; readonly name: string }
   /** `outcome`: "running", or the outcome of the run. */
   'workflow-there': {
     readonly task: string
@@ -145,6 +146,7 @@ export const EXIT_CODES = {
   'settings-wrong-shape': EXIT.data,
   'workflow-definition': EXIT.data,
   'workflow-none': EXIT.no,
+  'workflow-lost': EXIT.no,
   'workflow-there': EXIT.no,
   'workflow-over': EXIT.no,
   'workflow-state': EXIT.data,

@@ -104,10 +104,20 @@ function answerPayload(payload: Payload, hook: HookProcess): HookAnswer {
   const option = optionValue(words, '--root')
   const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder(hook) })
   const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli) }
-  const { roots } = place
+  const { roots, findRepositories } = place
   const findSessionBirth = () => hook.findSessionBirth(payload, environment)
   const nowMs = Date.now()
-  const result = handle({ payload, environment, roots, reader, nowMs, deadline, findStart, findSessionBirth })
+  const result = handle({
+    payload,
+    environment,
+    roots,
+    findRepositories,
+    reader,
+    nowMs,
+    deadline,
+    findStart,
+    findSessionBirth,
+  })
   const { answer, notices } = answerFor(payload, result.report, reader)
   for (const { path: folder, detail } of place.problems) complain(hook, unreadableNotice(folder, detail))
   for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(hook, complaint)

@@ -12,7 +12,7 @@ import type { HookContext, HookResult } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** Handles `SessionStart`: its waits end, and the session is told of unfinished postflights (docs/design.md, "Recovery"). */
-export function handleSessionStart({ payload, roots, nowMs, deadline }: HookContext): HookResult {
+export function handleSessionStart({ payload, roots, findRepositories, nowMs, deadline }: HookContext): HookResult {
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   const recorded: Recorded[] = []
   const complaints: string[] = []
@@ -28,7 +28,7 @@ export function handleSessionStart({ payload, roots, nowMs, deadline }: HookCont
   let unfinishedRuns: readonly UnfinishedRun[] = []
   try {
     const driver = loadWorkflowDriver()
-    unfinishedRuns = driver.listUnfinishedRuns(roots, { nowMs, deadline })
+    unfinishedRuns = driver.listUnfinishedRuns({ roots, repositories: findRepositories() }, { nowMs, deadline })
     recorded.push(...driver.endWaits(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))

@@ -67,6 +67,8 @@ export interface HookPlace {
   readonly roots: readonly string[]
   /** The root that the agent's commands find without `--root`. */
   readonly foundRoot: string | undefined
+  /** Every distinct repository that the start folders lie in. */
+  readonly findRepositories: () => readonly string[]
   /** Folders at which a search failed. */
   readonly problems: readonly SearchProblem[]
 }
@@ -74,8 +76,9 @@ export interface HookPlace {
 /** The place of a hook with these sources. */
 export function findHookPlace(sources: RootSources): HookPlace {
   const problems: SearchProblem[] = []
-  const roots = findRoots(startFolders(sources), problems)
-  return { roots, foundRoot: findAgentRoot(sources), problems }
+  const starts = startFolders(sources)
+  const roots = findRoots(starts, problems)
+  return { roots, foundRoot: findAgentRoot(sources), findRepositories: () => findRepositories(starts), problems }
 }
 
 /**
@@ -84,6 +87,11 @@ export function findHookPlace(sources: RootSources): HookPlace {
  */
 export function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
+}
+
+/** Every distinct repository that the start folders lie in, in their order. */
+export function findRepositories(starts: readonly StartFolder[]): string[] {
+  return [...new Set(starts.flatMap((start) => findRepository(start.path) ?? []))]
 }
 
 /** The nearest folder at or above `start` that holds a `.git` entry. */

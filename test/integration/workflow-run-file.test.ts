@@ -31,6 +31,21 @@ async function started(make = (): Project => createProject()): Promise<Project> 
   return project
 }
 
+/** A running workflow in a real repository, whose top is `top`, relative to the project. */
+async function startedInGit(top = '.'): Promise<Project> {
+  const project = createProject({ git: false })
+  await git(project, `init -q ${top}`)
+  project.write('flow.json', FLOW)
+  await git(project, 'add flow.json', 'commit -qm flow')
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+/** The copies of states in the repository's `.git`. */
+const copies = (project: Project): string[] =>
+  project.has('.git/postflight-guard') ? readdirSync(project.at('.git/postflight-guard')) : []
+
 const stopped = (project: Project, payload = stop()): Promise<HookRun> =>
   project.hook(payload, { env: claudeHookEnv(project, SESSION) })
 
@@ -122,6 +137,59 @@ describe.concurrent('a run file', () => {
     renameSync(project.at(IN_TASK), project.at('specs/area/007_flow'))
     expect(await promptOf(project)).toContain('do it')
     expect(runFiles(project)).toEqual(['area%007_flow'])
+  })
+})
+
+describe.concurrent('the copy of a state in .git', () => {
+  it('is gone when the run has ended', async ({ expect }) => {
+    const project = await startedInGit()
+    expect(copies(project)).toEqual([expect.stringMatching(/^wf_\w+\.specs%007_flow\.json$/)])
+    await project.cli(['workflow', 'abort', '7'])
+    expect(copies(project)).toEqual([])
+  })
+
+  it('ends with a lost run that is aborted, and is replaced by that of a new run', async ({ expect }) => {
+    const project = await startedInGit()
+    await git(project, 'clean -qfdx specs')
+    expect((await project.cli(['workflow', 'abort', '7'])).stdout).toContain('aborted')
+    expect(copies(project)).toEqual([])
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('aborted')
+
+    const another = await startedInGit()
+    const [first] = copies(another)
+    await git(another, 'clean -qfdx specs')
+    await another.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+    expect(copies(another)).toEqual([expect.not.stringContaining(first ?? '')])
+  })
+
+  it('is not needed where the folder was renamed, and goes where a person removed the folder', async ({ expect }) => {
+    const project = await startedInGit()
+    renameSync(project.at(IN_TASK), project.at('specs/008_flow'))
+    expect((await findings(project)).map(([ok]) => ok)).toEqual([true])
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    expect(copies(project)).toEqual([expect.stringContaining('%008_flow.json')])
+    rmSync(project.at('specs/008_flow'), { recursive: true })
+    expect((await stopped(project)).answer).toEqual({})
+    expect(copies(project)).toEqual([])
+  })
+
+  it.each([
+    ['a name that leads out of the project', 'wf_000000000000.specs%..%..%x.json'],
+    ['a name that is not ours', 'x.json'],
+    ['a text that is not a state', 'wf_000000000000.specs%009_x.json'],
+  ])('is passed over: %s', async (_what, name) => {
+    const project = await startedInGit()
+    project.write(`.git/postflight-guard/${name}`, '{}')
+    expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(1)
+  })
+
+  it('does not decide whether a run goes on: it may be impossible to write', async ({ expect }) => {
+    const project = createProject()
+    project.write('.git/postflight-guard', 'a file')
+    project.write('flow.json', FLOW)
+    const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+    expect(run.status, run.stderr).toBe(0)
+    expect(await promptOf(project)).toContain('do it')
   })
 })
 
@@ -220,24 +288,42 @@ describe.concurrent('the run goes on after', () => {
     },
   )
 
-  it('git clean -fdx where git ignores its state: the run is gone, and a new one counts the artifacts that git kept', async ({
-    expect,
-  }) => {
-    const phases = ['one', 'two'].map((id) => ({ id, prompt: `do ${id}`, artifact: `${id}.txt` }))
-    const project = createProject({ git: false })
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    const start = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json']
-    await project.cli(start, { env: ENV })
-    expect(await promptOf(project)).toContain('do one')
-    project.write(`${IN_TASK}/one.txt`, 'done')
-    expect(await promptOf(project)).toContain('do two')
-    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'clean -qfdx')
-
+  it.each([
+    ['the task folder stays', 'add -A'],
+    ['the task folder goes too', 'add flow.json'],
+  ])('git clean -fdx where git ignores its state: it is restored from its copy, %s', async (_what, add) => {
+    const project = await startedInGit()
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    project.write(`${IN_TASK}/work.txt`, 'of the agent')
+    await git(project, add, 'commit -qm x --allow-empty', 'clean -qfdx')
+    expect(project.has(STATE)).toBe(false)
     expect((await stopped(project)).answer).toEqual({})
-    const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(stdout).toBe('{}\n')
-    expect((await project.cli(start, { env: ENV })).status).toBe(0)
-    expect(await promptOf(project)).toContain('do two')
+
+    const RESUME = '`postflight workflow resume 007_flow`'
+    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(answer.hookSpecificOutput?.additionalContext).toMatch(
+      /`postflight workflow resume 007_flow( --root \S+)?` restores it from its copy in \.git/,
+    )
+    const one = await project.cli(['workflow', 'status', '7'])
+    expect(one).toMatchObject({ status: 1, stderr: expect.stringContaining(RESUME) })
+    expect((await project.cli(['workflow', 'status'])).stdout).toContain(RESUME)
+    expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
+      [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],
+    ])
+
+    expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    project.write(`${IN_TASK}/out.txt`, 'done')
+    expect((await stopped(project)).answer.systemMessage).toContain('completed')
+    expect(copies(project)).toEqual([])
+  })
+
+  it('git clean -fdx in a project below the top of its repository', async ({ expect }) => {
+    const project = await startedInGit('..')
+    await git(project, 'clean -qfdx .')
+    const run = await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(run.status, run.stderr).toBe(0)
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
   })
 
   it('its id was removed: the run file still leads to it', async ({ expect }) => {

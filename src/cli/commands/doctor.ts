@@ -5,7 +5,7 @@ import { checkHook } from '../doctor/hook.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
 import { checkRoot } from '../doctor/root.ts'
-import { checkRuns } from '../doctor/runs.ts'
+import { checkLostRuns, checkRuns } from '../doctor/runs.ts'
 import type { DoctorDocument } from '../documents/doctor.ts'
 import type { Painter } from '../report.ts'
 
@@ -25,6 +25,7 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
     ...(root === undefined
       ? []
       : [...checkMarkers(context, root), ...checkRuns(root, context.nowMs), ...(await checkStrays(root))]),
+    ...checkLostRuns(context),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
   return {

@@ -5,6 +5,8 @@ import { formatAge, HOUR_MS } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import { WORKFLOW_FOLDER } from '../../io/workflow/state-store.ts'
+import type { CommandContext } from '../context.ts'
+import { lostRuns } from '../workflow/lost-run.ts'
 import { runStanding } from '../workflow/run-standing.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
@@ -17,6 +19,20 @@ const PATIENCE_MS = 24 * HOUR_MS
 /** Checks every workflow of a root. */
 export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
+}
+
+/** Finds runs whose state was removed. */
+export function checkLostRuns(context: CommandContext): DoctorFinding[] {
+  return lostRuns(context).map(({ folder, state }) =>
+    bad(
+      'workflow',
+      RUN_FINDINGS.about(folder.relative, RUN_FINDINGS.removed(state.name)),
+      RUN_FINDINGS.resumeOrAbort(
+        commandLine(['workflow', 'resume', taskWord(folder)], undefined),
+        commandLine(['workflow', 'abort', taskWord(folder)], undefined),
+      ),
+    ),
+  )
 }
 
 function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {

@@ -26,8 +26,11 @@ export interface UnfinishedPostflight extends Placed {
   readonly marker: Marker
 }
 
-/** How an unfinished run stands. `lost`: it is active, but its run file is gone, so that no hook finds it. */
-export type UnfinishedStanding = 'running' | 'lost' | 'stalled'
+/**
+ * How an unfinished run stands. `lost`: it is active, but its run file is gone, so that no hook finds it. `removed`: its state
+ * is gone too, and a copy is left.
+ */
+export type UnfinishedStanding = 'running' | 'lost' | 'removed' | 'stalled'
 
 /** One unfinished run of a workflow. */
 export interface UnfinishedWorkflow extends Placed {

@@ -16,6 +16,7 @@ import { isPast } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { endRunWait } from './run-wait.ts'
+import { findLostRuns, removeCopy } from './state-copy.ts'
 import { readState, stateDisplayPath, WORKFLOW_FOLDER, withRunLock } from './state-store.ts'
 
 /** Finds the runs that are active, and those that are unfinished. */
@@ -52,7 +53,7 @@ export function findActiveRuns(roots: readonly string[]): {
     try {
       const state = folder === undefined ? undefined : readState(folder)
       if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
-        settleRunFile(file)
+        settleRunFile(root, file)
         continue
       }
       // Two roots may lead to one folder.
@@ -71,36 +72,46 @@ export function findActiveRuns(roots: readonly string[]): {
  * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
  * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
-function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
+function settleRunFile(root: string, { path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
-    if (isSearched) removeFile(file)
-    else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
+    if (isSearched) {
+      removeFile(file)
+      // `git clean -x` removes the run file too: a person removed the task's folder.
+      if (id !== undefined) removeCopy(root, id)
+    } else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
     return
   }
   withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
     if (state?.active === true && state.id === id) return
     removeFile(file)
-    if (state?.active !== true && id !== undefined) removeRunFile(folder, id)
+    if (state?.active === true || id === undefined) return
+    removeRunFile(folder, id)
+    removeCopy(root, id)
   })
 }
 
 /**
  * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state: neither a run
- * file nor an id may be left. Never throws.
+ * file nor an id may be left. So are the runs of some repositories whose state is gone. Never throws.
  */
 export function listUnfinishedRuns(
-  roots: readonly string[],
+  { roots, repositories }: { readonly roots: readonly string[]; readonly repositories: readonly string[] },
   { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
 ): UnfinishedRun[] {
+  const removed = repositories.flatMap(findLostRuns).map(({ folder, state }): UnfinishedRun => {
+    const { name, hostSession, updatedMs } = state
+    return { folder, name, hostSession, standing: 'removed', ageMs: nowMs - updatedMs, isWaiting: false }
+  })
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
-  return folders.flatMap((folder) => {
+  const present = folders.flatMap((folder) => {
     const state = isPast(deadline) ? undefined : tryReadState(folder)
     const standing = state === undefined ? undefined : standingOf(folder, state)
     if (state === undefined || standing === undefined) return []
     const { name, hostSession, updatedMs, active, wait } = state
     return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, isWaiting: active && wait !== undefined }]
   })
+  return [...present, ...removed]
 }
 
 function standingOf(folder: TaskFolder, { active, outcome, id }: WorkflowState): UnfinishedStanding | undefined {

@@ -70,6 +70,11 @@ function idIn(folder: TaskFolder): { readonly id: string } | undefined | 'unread
   return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
 }
 
+/** The task folder that holds that id; undefined if there is none. */
+export function folderWithId(root: string, id: string): TaskFolder | undefined {
+  return listTaskFolders(root).folders.find((folder) => isHere(folder, id))
+}
+
 function isHere(folder: TaskFolder, id: string): boolean {
   const held = idIn(folder)
   return held !== undefined && held !== 'unread' && held.id === id

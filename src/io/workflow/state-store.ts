@@ -14,6 +14,7 @@ import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { replaceFile, tryRemoveFile } from '../fs/write.ts'
+import { keepCopy } from './state-copy.ts'
 
 /** Reads and writes a run's state, which one writer at a time replaces as a whole, and its history, one line a transition. */
 
@@ -93,6 +94,7 @@ export function writeState(folder: TaskFolder, state: WorkflowState, previous: W
   recordHistory(folder, state, previous)
   removeLitter(folder)
   replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
+  if (state.active && state.id !== undefined) keepCopy(folder, state.id)
 }
 
 /** Writes a state unless it is the one that lies there. */

@@ -7,6 +7,7 @@ import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { isPast } from '../process/age.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
+import { removeCopy } from './state-copy.ts'
 import { recordHistory, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 /** Takes the turns of a run: what the agent left moves it on, and the next prompt goes out. */
@@ -119,7 +120,9 @@ export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking:
   return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
-/** Removes the run file of a run that has ended. The caller holds the run's lock. */
+/** Removes the run file and the copy of a run that has ended. The caller holds the run's lock. */
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
-  if (id !== undefined && !active) removeRunFile(folder, id)
+  if (id === undefined || active) return
+  removeRunFile(folder, id)
+  removeCopy(folder.root, id)
 }

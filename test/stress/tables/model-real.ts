@@ -128,6 +128,7 @@ export function inProcess(root: string): Real {
     payload: parsePayload(payload),
     environment: {},
     roots: [root],
+    findRepositories: () => [],
     reader: { foundRoot: root, findForm: () => ({ onPath: true, script: '/postflight.js' }) },
     nowMs: nowMs(),
     deadline: Number.POSITIVE_INFINITY,

@@ -4,6 +4,7 @@ import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder
 import type { ResumeDocument } from '../../documents/workflow/resume.ts'
 import type { Painter } from '../../report.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
+import { restoreLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
 
@@ -18,6 +19,7 @@ export function resume(
   options: RunnerOptions,
 ): CommandResult<ResumeDocument> {
   const runner = runnerOf(context, options)
+  restoreLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)

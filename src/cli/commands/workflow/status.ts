@@ -3,9 +3,16 @@ import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import type { TaskFolder } from '../../../core/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
 import { readState, requireState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  findCommandRoot,
+  requireRoot,
+  requireTaskFolder,
+} from '../../context.ts'
 import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
 import { asPostflightError, type Painter } from '../../report.ts'
+import { lostError, lostRuns, refuseLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'
 
@@ -15,15 +22,20 @@ export function status(
   paint: Painter,
   task: string | undefined,
 ): CommandResult<StatusDocument> {
-  const root = requireRoot(context)
   if (task !== undefined) {
+    refuseLostRun(context, task)
+    const root = requireRoot(context)
     const folder = requireTaskFolder(root, task, 'workflow')
     const state = requireState(folder)
     return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
   }
-  const views = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).map((folder) =>
-    viewOf(folder, context, paint),
-  )
+  const lost = lostRuns(context)
+  const root = lost.length === 0 ? requireRoot(context) : findCommandRoot(context)
+  const folders = root === undefined ? [] : foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
+  const views = [
+    ...folders.map((folder) => viewOf(folder, context, paint)),
+    ...lost.map((run) => failedView(run.folder, lostError(run), paint)),
+  ]
   return {
     exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
     data: { workflows: views.flatMap((view) => view.data) },
@@ -49,12 +61,12 @@ function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): Li
       lines: runLines(folder, state, context.nowMs, paint),
     }
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    const message = errorMessage(code, args)
-    return {
-      exitCode: 1,
-      data: [{ task: folder.task, error: { code, message } }],
-      lines: [`${paint.red('✗')} ${message}`],
-    }
+    return failedView(folder, error, paint)
   }
+}
+
+function failedView({ task }: TaskFolder, error: unknown, paint: Painter): ListedRun {
+  const { code, args } = asPostflightError(error)
+  const message = errorMessage(code, args)
+  return { exitCode: 1, data: [{ task, error: { code, message } }], lines: [`${paint.red('✗')} ${message}`] }
 }
