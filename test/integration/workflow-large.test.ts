@@ -34,9 +34,15 @@ describe('a stop', () => {
   it('of a run with 2,000 phases to catch up with and a definition of 8 MB is answered in time', async () => {
     const phases = Array.from({ length: 2000 }, (_, at) => phase(at, { prompt: 'x'.repeat(4000) }))
     const project = await behind(phases, 'x')
-    const { answer, ms } = await timed(project)
-    expect(answer).toMatchObject({ decision: 'block' })
+    let { answer, ms } = await timed(project)
     expect(ms).toBeLessThan(LIMIT_MS)
+    // A busy machine may need a second stop.
+    if (answer.decision === undefined) {
+      expect(answer.systemMessage).toContain('more finished phases than one stop has time to check')
+      ;({ answer, ms } = await timed(project))
+      expect(ms).toBeLessThan(LIMIT_MS)
+    }
+    expect(answer).toMatchObject({ decision: 'block' })
     expect(await statusOf(project)).toMatchObject({ phase: 'p1999', prompts: 1 })
     const { history } = (await project.cli(['workflow', 'history', '7', '--json'])).json()
     expect(history.map(({ n }: { n: number }) => n)).toEqual(Array.from({ length: 4001 }, (_, at) => at + 1))

@@ -110,7 +110,8 @@ function folderNamed(repository: string, names: readonly string[]): TaskFolder |
 export function restoreRun({ folder, copy }: LostRun): void {
   const target = path.join(folder.path, RUN_STATE_FILE)
   makeFolders(path.dirname(target))
-  fs.copyFileSync(copy, target, fs.constants.COPYFILE_EXCL)
+  // A link is there as a whole or not at all, and fails where a state lies there by now.
+  fs.linkSync(copy, target)
 }
 
 function copiesFolder(repository: string): string | undefined {

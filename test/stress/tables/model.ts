@@ -112,6 +112,8 @@ interface Folder {
   /** Texts that the folder must contain, in files of any name. */
   abandoned: string[]
   unparsed: string[]
+  /** The id of a marker whose giving up was killed: the note that it is spent may be on disk. */
+  maybeGivenUp: string | undefined
 }
 
 export type Model = Record<Task, Folder>
@@ -124,6 +126,7 @@ export function newModel(): Model {
     blocks: {},
     abandoned: [],
     unparsed: [],
+    maybeGivenUp: undefined,
   })
   return { '007_x': folder(), '008_y': folder() }
 }
@@ -383,6 +386,14 @@ class Act implements Step {
   }
 }
 
+/** The marker was abandoned. `isOver`: its wait was removed just before. */
+function giveUp(folder: Folder, real: Real, task: Task, { text }: Marker, isOver: boolean): void {
+  // An empty marker has no text to keep.
+  if (text !== '') folder.abandoned.push((isOver ? readText(pathOf(real, task, ABANDONED)) : undefined) ?? text)
+  folder.marker = undefined
+  end(folder)
+}
+
 function stopAct(stop: Stop, kill: Kill | undefined): Act {
   const who = `${stop.event} ${stop.session} ${stop.agent ?? '?'} ${stop.prompt}${stop.background ? ' background' : ''}`
   const words = `stop ${who}${killWords(kill)}`
@@ -403,6 +414,7 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
         if (due[task] === 'cap' && model[task].marker === undefined && text !== undefined && text !== '') {
           model[task].abandoned.push(text)
         }
+        if (due[task] === 'cap') model[task].maybeGivenUp = model[task].marker?.id
       }
       return
     }
@@ -417,6 +429,11 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
       if (marker === undefined) continue
       switch (due[task]) {
         case 'block': {
+          const isGivenUp = marker.id !== undefined && marker.id === folder.maybeGivenUp
+          if (isGivenUp && given === undefined && readMarker(real, task) === undefined) {
+            giveUp(folder, real, task, marker, isOver)
+            break
+          }
           const count = spentOf(folder) + 1
           if (given !== count) say(`should be continuation ${count}`)
           countBlock(folder, marker)
@@ -429,11 +446,7 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
           break
         }
         case 'cap':
-          // An empty marker has no text to keep.
-          if (marker.text !== '')
-            folder.abandoned.push((isOver ? readText(pathOf(real, task, ABANDONED)) : undefined) ?? marker.text)
-          folder.marker = undefined
-          end(folder)
+          giveUp(folder, real, task, marker, isOver)
           break
         case 'bypass':
           folder.marker = undefined
