@@ -119,20 +119,22 @@ function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
 
 /** The active runs of the roots. The driver's own answer cannot be predicted, because it moves files to decide. */
 function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolean): ExplainDocument['runs'] {
-  return roots.flatMap(findRunFiles).flatMap(({ folder }) => {
-    const run = folder && runStanding(folder)
-    if (folder === undefined || run === undefined || run.standing === 'over') return []
-    const about = { path: inLine(folder.relative) }
-    const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
-    if (!isMine) {
-      const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
-      return { ...about, answer: 'allow' as const, why }
-    }
-    const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0 && !isHeld
-    return isAsked
-      ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
-      : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
-  })
+  return roots
+    .flatMap((root) => findRunFiles(root))
+    .flatMap(({ folder }) => {
+      const run = folder && runStanding(folder)
+      if (folder === undefined || run === undefined || run.standing === 'over') return []
+      const about = { path: inLine(folder.relative) }
+      const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
+      if (!isMine) {
+        const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
+        return { ...about, answer: 'allow' as const, why }
+      }
+      const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0 && !isHeld
+      return isAsked
+        ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
+        : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
+    })
 }
 
 function readPayloadFile(context: CommandContext, file: string): string {

@@ -5,7 +5,7 @@ import type { Recorded } from '../../core/journal-entry.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../core/stop/recovery.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
+import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
@@ -47,7 +47,12 @@ export function findActiveRuns(roots: readonly string[]): {
   const runs: ActiveRun[] = []
   const problems: UnusableRun[] = []
   const seen = new Set<string>()
-  const files = roots.flatMap((root) => findRunFiles(root).map((file) => ({ root, file })))
+  const files = roots.flatMap((root) => {
+    const unlisted: SearchProblem[] = []
+    const found = findRunFiles(root, unlisted).map((file) => ({ root, file }))
+    problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
+    return found
+  })
   for (const { root, file } of files) {
     const { folder, id } = file
     try {
@@ -84,10 +89,11 @@ function settleRunFile(root: string, { path: file, id, folder, isSearched }: Run
   withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
     if (state?.active === true && state.id === id) return
+    if (state?.active !== true && id !== undefined) {
+      removeCopy(root, id)
+      removeRunFile(folder, id)
+    }
     removeFile(file)
-    if (state?.active === true || id === undefined) return
-    removeRunFile(folder, id)
-    removeCopy(root, id)
   })
 }
 

@@ -52,9 +52,9 @@ export function runFileNames(root: string, problems: SearchProblem[] = []): stri
   }
 }
 
-/** The run files of a root, in the order of their names. Never throws. */
-export function findRunFiles(root: string): RunFile[] {
-  return runFileNames(root).map((name) => locate(root, name))
+/** The run files of a root, in the order of their names. If they cannot be listed, that is added to `problems`. Never throws. */
+export function findRunFiles(root: string, problems: SearchProblem[] = []): RunFile[] {
+  return runFileNames(root, problems).map((name) => locate(root, name))
 }
 
 /** The run file of the run with that id in that folder; undefined if no hook would find it. */
@@ -63,8 +63,10 @@ export function runFileOf(folder: TaskFolder, id: string | undefined): RunFile |
   return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
 }
 
-/** The id of the run in a task folder; undefined if there is none, `unread` if its file cannot be read. */
-function idIn(folder: TaskFolder): { readonly id: string } | undefined | 'unread' {
+/** The id that a task folder holds; undefined if there is none, `unread` if its file cannot be read. */
+type HeldId = { readonly id: string } | undefined | 'unread'
+
+function idIn(folder: TaskFolder): HeldId {
   const read = readSmallFile(idFile(folder), RUN_FILE_MAX_BYTES)
   if (read.kind === 'unreadable') return 'unread'
   return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
@@ -72,11 +74,10 @@ function idIn(folder: TaskFolder): { readonly id: string } | undefined | 'unread
 
 /** The task folder that holds that id; undefined if there is none. */
 export function folderWithId(root: string, id: string): TaskFolder | undefined {
-  return listTaskFolders(root).folders.find((folder) => isHere(folder, id))
+  return listTaskFolders(root).folders.find((folder) => holdsId(idIn(folder), id))
 }
 
-function isHere(folder: TaskFolder, id: string): boolean {
-  const held = idIn(folder)
+function holdsId(held: HeldId, id: string): boolean {
   return held !== undefined && held !== 'unread' && held.id === id
 }
 
@@ -87,7 +88,7 @@ function idFile(folder: TaskFolder): string {
 /** Writes a run's id and its run file where they are missing or name another place. The caller holds the run's lock. */
 export function putRunFile(folder: TaskFolder, id: string): void {
   const { root, relative } = folder
-  if (!isHere(folder, id)) replaceFile(idFile(folder), `${id}\n`)
+  if (!holdsId(idIn(folder), id)) replaceFile(idFile(folder), `${id}\n`)
   const below = relative.slice(SPECS_FOLDER.length + 1)
   const target = path.join(runningFolder(root), nameFor(root, below, id))
   const text = `${JSON.stringify({ id, path: below })}\n`
@@ -102,11 +103,14 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   removeNamed(root, id, target)
 }
 
-/** Removes the run file and the id of a run that has ended. The caller holds the run's lock. */
+/**
+ * Removes the id and the run file of a run that has ended, in this order: the next process that finds the file removes what
+ * a killed one left. The caller holds the run's lock.
+ */
 export function removeRunFile(folder: TaskFolder, id: string): void {
-  removeNamed(folder.root, id, undefined)
   const held = idIn(folder)
-  if (held === 'unread' || held?.id === id) removeFile(idFile(folder))
+  if (held === 'unread' || holdsId(held, id)) removeFile(idFile(folder))
+  removeNamed(folder.root, id, undefined)
 }
 
 /** The id of a run that is resumed: a new one for a run from before there were ids, and for the copy of a running one. */
@@ -152,11 +156,12 @@ function locate(root: string, name: string): RunFile {
   const held = named === undefined ? undefined : idIn(named)
   // What cannot be read now is not known to be stale.
   if (id === undefined || held === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
-  if (held?.id === id) return { ...found, folder: named, isSearched: true }
+  if (holdsId(held, id)) return { ...found, folder: named, isSearched: true }
   // The folder was renamed or archived, and the id moved with it.
   const { folders, problems } = listTaskFolders(root)
-  const moved = folders.find((one) => isHere(one, id))
-  const isSearched = problems.length === 0 && folders.every((one) => idIn(one) !== 'unread')
+  const ids = folders.map(idIn)
+  const moved = folders.find((_folder, index) => holdsId(ids[index], id))
+  const isSearched = problems.length === 0 && !ids.includes('unread')
   // Without its id in any folder, the state in the named folder decides.
   return { ...found, folder: moved ?? (held === undefined ? named : undefined), isSearched }
 }

@@ -123,6 +123,6 @@ export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking:
 /** Removes the run file and the copy of a run that has ended. The caller holds the run's lock. */
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
   if (id === undefined || active) return
-  removeRunFile(folder, id)
   removeCopy(folder.root, id)
+  removeRunFile(folder, id)
 }

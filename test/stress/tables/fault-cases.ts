@@ -4,7 +4,16 @@ import { parseMarker } from '../../../src/core/marker.ts'
 import type { Fault, Outcome } from '../support/actor.ts'
 import { CLAIMS, GUARD, isJsonObject, MARKER, type Program, TASK } from '../support/contention.ts'
 import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'
-import { essentials, type Files, filesBelow, findFileFlaws, letTimePass, putFiles } from './fault-files.ts'
+import {
+  essentials,
+  type Files,
+  filesBelow,
+  findFileFlaws,
+  findRunFlaws,
+  isRunFile,
+  letTimePass,
+  putFiles,
+} from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
 /** A run of a program without a fault. */
@@ -88,6 +97,16 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
   const settled = filesBelow(room.project)
   found.add(...findFileFlaws(before, after, settled, true), ...lossFlaws(program, before, settled))
   yield* stopUntilGone(measured, room, blocks, found)
+  yield* settleRuns(measured, room, found)
+}
+
+/** After a kill the next stop of any agent removes what is left of runs that have ended. */
+function* settleRuns({ before, after }: Measured, room: Room, found: Findings): Happening {
+  if (![before, after].some((files) => Object.keys(files).some(isRunFile))) return
+  letTimePass(room.project)
+  const outcome = yield { program: STOP(room.project) }
+  const settled = filesBelow(room.project)
+  found.add(...answerFlaws(outcome), ...findRunFlaws(settled))
 }
 
 /** Makes one call fail, or it and every later one of its name, and checks the result of the program. */
@@ -101,7 +120,7 @@ export function* fail(measured: Measured, room: Room, fault: Start, isFollowed: 
   const left = filesBelow(room.project)
   found.add(...findFileFlaws(before, after, left), ...lossFlaws(program, before, left), ...outsideFlaws(room))
   const isHook = isHookProgram(measured)
-  found.add(...(isHook ? hookFlaws(measured, outcome, left) : commandFlaws(measured, fault, outcome, left)))
+  found.add(...(isHook ? hookFlaws(measured, fault, outcome, left) : commandFlaws(measured, fault, outcome, left)))
   if (!isFollowed) return
   letTimePass(room.project)
   let blocks = countBlock(outcome)
@@ -269,8 +288,9 @@ function answerFlaws({ stdout, exitCode, stderr }: Outcome): string[] {
 }
 
 /** Checks that the hook answers as usual, or allows the stop and says why. */
-function hookFlaws({ outcome: usual }: Measured, outcome: Outcome, left: Files): string[] {
+function hookFlaws({ calls, outcome: usual }: Measured, fault: Start, outcome: Outcome, left: Files): string[] {
   const isSilent = gist(outcome.stdout) !== gist(usual.stdout) && outcome.stderr === ''
+  if (isSilent && isRefusedArtifact(fault, outcome.faulted ?? calls[(fault.at ?? 0) - 1])) return answerFlaws(outcome)
   return [
     ...answerFlaws(outcome),
     ...countFlaws(outcome, left),
@@ -297,12 +317,12 @@ const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(
 
 /**
  * True when an artifact could not be read. The run counts it as invalid and goes on. If all calls fail from one on, that may
- * be the reading of the run's id, just before.
+ * be the reading of the run's id or of its run file, just before.
  */
 const isRefusedArtifact = ({ fault }: Start, faulted = ''): boolean =>
   /:(?:EACCES|EPERM)$/.test(fault ?? '') &&
   (fault?.startsWith('errors:') === true
-    ? /(?:step-result|made|check)\.json$|workflow\/id$/
+    ? /(?:step-result|made|check)\.json$|workflow\/id$|\/running\/[^/]+$/
     : /(?:step-result|made|check)\.json$/
   ).test(faulted)
 

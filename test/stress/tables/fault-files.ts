@@ -122,15 +122,7 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
     else allowed(fromEither((one) => !isMarker(one)).includes(plain(text)))
   }
 
-  // Without its run file, no hook would find the run.
-  for (const [name, text] of Object.entries(left)) {
-    if (!name.endsWith('workflow/state.json') || name.includes('/workflow-runs/')) continue
-    const state = parseState(text)
-    const isFound = (id: string): boolean =>
-      Object.entries(left).some(([one, content]) => one.includes('/running/') && content.includes(`"${id}"`))
-    if (isState(state) && state.active && !isFound(state.id ?? ''))
-      flaws.push(`${name} is of a run without its run file`)
-  }
+  flaws.push(...lostRuns(left))
 
   const kept = texts(left, isEvidence)
   for (const [name, text] of Object.entries(before)) {
@@ -143,6 +135,34 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
     if (isEvidence(name) && stays && !kept.includes(plain(text))) flaws.push(`the content of ${name} is lost`)
   }
   return flaws
+}
+
+/** True for a run file. A killed process may leave a hidden one, which is none. */
+export const isRunFile = (name: string): boolean => /\/running\/[^./][^/]*$/.test(name)
+
+/** The flaws of active runs that have no run file: no hook would find them. */
+function lostRuns(left: Files): string[] {
+  return Object.entries(left).flatMap(([name, text]) => {
+    if (!isStateFile(name)) return []
+    const state = parseState(text)
+    const isFound = (id: string): boolean =>
+      Object.entries(left).some(([one, content]) => isRunFile(one) && content.includes(`"${id}"`))
+    return isState(state) && state.active && !isFound(state.id ?? '')
+      ? [`${name} is of a run without its run file`]
+      : []
+  })
+}
+
+const isStateFile = (name: string): boolean => name.endsWith('workflow/state.json') && !name.includes('/workflow-runs/')
+
+/** The flaws of runs after a stop: a run file or an id that no active run has, and an active run that has none. */
+export function findRunFlaws(left: Files): string[] {
+  const states = Object.entries(left).flatMap(([name, text]) => (isStateFile(name) ? [parseState(text)] : []))
+  const active = states.flatMap((state) => (isState(state) && state.active && state.id !== undefined ? [state.id] : []))
+  const stale = Object.entries(left)
+    .filter(([name]) => isRunFile(name) || name.endsWith('/workflow/id'))
+    .filter(([, text]) => !active.some((id) => text.includes(id)))
+  return [...lostRuns(left), ...stale.map(([name]) => `${name} is left of a run that is not active`)]
 }
 
 /** True when appended lines are complete, except for the one that the fault hit, which was the last one at that time. */

@@ -311,10 +311,22 @@ const FLOW = json({
     },
   ],
 })
+/** Two phases, without steps between them. */
+const SHORT_FLOW = json({
+  name: 'flow',
+  phases: ['made', 'check'].map((name) => ({ id: name, prompt: 'p', artifact: `${name}.json` })),
+})
 const FLOW_FILES = { 'flow.json': FLOW, [`${IN_TASK}/`]: '' }
 const begin = cli('workflow', 'start', '259', '--definition', 'flow.json')
 const next = cli('workflow', 'next', '259')
+const SHORT_FILES = { 'flow.json': SHORT_FLOW, [`${IN_TASK}/`]: '' }
 const MADE = { [`${IN_TASK}/made.json`]: '{"visit":1}\n' }
+const ALL_DONE = { ...MADE, [`${IN_TASK}/check.json`]: '{}\n' }
+const ONE_ATTEMPT = json({
+  name: 'flow',
+  phases: [{ id: 'make', prompt: 'p', artifact: 'made.json', max_attempts: 1 }],
+})
+const RUN_FILE = `specs/.postflight/running/${TASK}`
 const STEP_DONE = { [`${IN_TASK}/step-result.json`]: '{"success":true,"summary":"done one"}\n' }
 
 const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
@@ -356,6 +368,59 @@ const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
     setup: [begin, hook(stop)],
     change: () => STEP_DONE,
     run: hook(subagentStop),
+  },
+  {
+    name: 'a stop that completes a run',
+    files: SHORT_FILES,
+    setup: [begin, next],
+    change: () => ALL_DONE,
+    run: hook(stop),
+  },
+  {
+    name: 'a stop at which a run stalls',
+    files: { 'flow.json': ONE_ATTEMPT, [`${IN_TASK}/`]: '' },
+    setup: [begin, hook(stop)],
+    run: hook(stop),
+  },
+  {
+    name: 'workflow next that completes a run',
+    files: SHORT_FILES,
+    setup: [begin, next],
+    change: () => ALL_DONE,
+    run: next,
+  },
+  {
+    name: 'workflow stop before the first prompt, which ends the run',
+    files: FLOW_FILES,
+    setup: [begin],
+    run: cli('workflow', 'stop', '259'),
+  },
+  {
+    name: 'workflow resume where the run file leads elsewhere',
+    files: FLOW_FILES,
+    setup: [begin, next],
+    change: (files) => ({
+      [`${IN_TASK}/workflow/id`]: 'wf_000000000000\n',
+      [RUN_FILE]: (files[RUN_FILE] ?? '').replace(TASK, 'old'),
+    }),
+    run: cli('workflow', 'resume', '259'),
+  },
+  {
+    name: 'a stop of a run whose folder was renamed',
+    files: FLOW_FILES,
+    setup: [begin],
+    change: (files) => ({ [RUN_FILE]: (files[RUN_FILE] ?? '').replace(TASK, '007_before') }),
+    run: hook(stop),
+  },
+  {
+    name: 'a stop that finds the run file of an ended run',
+    files: FLOW_FILES,
+    setup: [begin, next, cli('workflow', 'abort', '259')],
+    change: (files) => {
+      const { id } = JSON.parse(files[`${IN_TASK}/workflow/state.json`] ?? '{}')
+      return { [RUN_FILE]: `${JSON.stringify({ id, path: TASK })}\n`, [`${IN_TASK}/workflow/id`]: `${id}\n` }
+    },
+    run: hook(stop),
   },
 ]
 
