@@ -343,6 +343,25 @@ describe.concurrent('the run goes on after', () => {
     expect(run.answer.reason).toContain('do it')
     expect(existsSync(join(linked, 'specs/.postflight/running'))).toBe(false)
   })
+
+  it('it was started in a linked worktree: a session there gets its prompts, the main one does not', async ({
+    expect,
+  }) => {
+    const project = createProject({ git: false })
+    project.write('flow.json', FLOW)
+    await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
+    const linked = join(project.base, 'linked')
+    const words = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json']
+    const start = await project.cli(words, { cwd: linked, env: { ...ENV, CLAUDE_PROJECT_DIR: linked } })
+    expect(start.status, start.stderr).toBe(0)
+
+    const env = { ...claudeHookEnv(project, SESSION), CLAUDE_PROJECT_DIR: linked }
+    const there = { ...stop(), cwd: linked }
+    expect((await project.hook(there, { env, cwd: linked })).answer.reason).toContain('attempt 1 of 3')
+    expect((await stopped(project)).answer).toEqual({})
+    expect((await project.hook(there, { env, cwd: linked })).answer.reason).toContain('attempt 2 of 3')
+    expect(runFiles(project)).toEqual([])
+  })
 })
 
 describe.concurrent('a run that has stalled', () => {
