@@ -79,7 +79,7 @@ export interface ErrorArguments {
     readonly more: number
   }
   'workflow-none': { readonly task: string }
-  'workflow-lost': { readonly task: string; readonly name: string }
+  'workflow-lost': { readonly task: string; readonly name: string; readonly rootOption: string | undefined }
   /** `outcome`: "running", or the outcome of the run. */
   'workflow-there': {
     readonly task: string

@@ -1,6 +1,6 @@
 /** The run file, by which the hook finds a workflow: it survives what people and agents do to task folders, and a run and a promise do not touch each other. */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
@@ -181,6 +181,43 @@ describe.concurrent('the copy of a state in .git', () => {
     const project = await startedInGit()
     project.write(`.git/postflight-guard/${name}`, '{}')
     expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(1)
+  })
+
+  it.each([
+    ['its task folder', IN_TASK],
+    ['its workflow folder', `${IN_TASK}/workflow`],
+    ['specs/', 'specs'],
+  ])('is not restored through a link in the place of %s', async (_what, place) => {
+    const project = await startedInGit()
+    await git(project, 'clean -qfdx specs')
+    const outside = join(project.base, 'outside')
+    mkdirSync(outside)
+    mkdirSync(join(project.at(place), '..'), { recursive: true })
+    symlinkSync(outside, project.at(place))
+    const run = await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('is a link') })
+    expect(readdirSync(outside)).toEqual([])
+  })
+
+  it('is that of another root in the repository: a task of that number is meant here, and the list says where', async ({
+    expect,
+  }) => {
+    const project = await startedInGit('..')
+    const other = join(project.base, 'other')
+    mkdirSync(join(other, 'specs'), { recursive: true })
+    const there = { env: ENV, cwd: other }
+    const definition = project.at('flow.json')
+    await project.cli(['workflow', 'start', '7', 'lost', '--definition', definition], there)
+    rmSync(join(other, 'specs'), { recursive: true })
+
+    expect((await project.cli(['workflow', 'status', '7'], { env: ENV })).stdout).toContain('007_flow')
+    expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).stdout).toContain('007_flow')
+    expect(existsSync(join(other, 'specs'))).toBe(false)
+    const resume = `postflight workflow resume 007_lost --root ${other}`
+    expect((await project.cli(['workflow', 'status'])).stdout).toContain(`\`${resume}\``)
+    expect((await findings(project)).map(([, , fix]) => fix)).toContainEqual(expect.stringContaining(resume))
+    const run = await project.cli(['workflow', 'resume', '007_lost', '--root', other], { env: ENV })
+    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('007_lost') })
   })
 
   it('does not decide whether a run goes on: it may be impossible to write', async ({ expect }) => {

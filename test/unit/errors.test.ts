@@ -10,7 +10,16 @@ type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? nev
 const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
   ...{ command: 'postflight create 7 my_slug' },
-  ...{ wanted: 'workflow', path: 'PATH', detail: 'DETAIL', place: ':3:5', more: 17, start: 'START', from: 'FROM' },
+  ...{
+    rootOption: '/ROOT_OPTION',
+    wanted: 'workflow',
+    path: 'PATH',
+    detail: 'DETAIL',
+    place: ':3:5',
+    more: 17,
+    start: 'START',
+    from: 'FROM',
+  },
   ...{ option: '--OPTION', options: '--ONE, --OTHER', value: 'VALUE', expected: 'unique', whose: 'WHOSE' },
   ...{
     limit: 65_536,

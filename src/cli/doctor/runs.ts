@@ -23,13 +23,13 @@ export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
 
 /** Finds runs whose state was removed. */
 export function checkLostRuns(context: CommandContext): DoctorFinding[] {
-  return lostRuns(context).map(({ folder, state }) =>
+  return lostRuns(context).map(({ folder, state, rootOption }) =>
     bad(
       'workflow',
       RUN_FINDINGS.about(folder.relative, RUN_FINDINGS.removed(state.name)),
       RUN_FINDINGS.resumeOrAbort(
-        commandLine(['workflow', 'resume', taskWord(folder)], undefined),
-        commandLine(['workflow', 'abort', taskWord(folder)], undefined),
+        commandLine(['workflow', 'resume', taskWord(folder)], rootOption),
+        commandLine(['workflow', 'abort', taskWord(folder)], rootOption),
       ),
     ),
   )

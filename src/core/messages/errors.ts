@@ -120,7 +120,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'workflow-none': (a) =>
     `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
   'workflow-lost': (a) =>
-    `the state of task ${a.task}'s workflow "${a.name}" was removed, perhaps by \`git clean -x\`: \`${workflowCommand('resume', a.task)}\` restores it from its copy in .git and continues it.`,
+    `the state of task ${a.task}'s workflow "${a.name}" was removed, perhaps by \`git clean -x\`: \`${commandLine(['workflow', 'resume', a.task], a.rootOption)}\` restores it from its copy in .git and continues it.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
       ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Another one can start after its end.`

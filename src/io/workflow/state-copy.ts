@@ -4,7 +4,8 @@ import { RUN_STATE_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isState, parseState } from '../../core/workflow/state-file.ts'
-import { makeFolders, makeOwnFolder } from '../fs/own-folder.ts'
+import { makeFoldersInside } from '../fs/inside.ts'
+import { makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { tryRemoveFile } from '../fs/write.ts'
@@ -28,6 +29,7 @@ const STATE_LIMIT = 33_554_432
 
 /** A run whose state is gone from its task folder. */
 export interface LostRun {
+  readonly repository: string
   /** The task folder, which may be gone too. */
   readonly folder: TaskFolder
   readonly state: WorkflowState
@@ -45,7 +47,7 @@ export function keepCopy(folder: TaskFolder, id: string): void {
     const name = `${id}.${below.join('%')}.json`
     if (below.some((part) => part.includes('%')) || Buffer.byteLength(name) > NAME_MAX_BYTES) return
     makeOwnFolder(copies)
-    removeCopies(copies, (one) => one.startsWith(`${id}.`) || one.endsWith(name.slice(id.length)))
+    removeCopies(copies, (one) => one.startsWith(`${id}.`) || one.slice(id.length) === name.slice(id.length))
     fs.linkSync(path.join(folder.path, RUN_STATE_FILE), path.join(copies, name))
   } catch {
     // See above.
@@ -86,7 +88,7 @@ function lostRun(repository: string, copy: string): LostRun | undefined {
   if (folderWithId(folder.root, id) !== undefined) return undefined
   const read = readSmallFile(copy, STATE_LIMIT)
   const state = read.kind === 'text' ? parseState(read.text) : undefined
-  return state !== undefined && isState(state) && state.id === id ? { folder, state, copy } : undefined
+  return state !== undefined && isState(state) && state.id === id ? { repository, folder, state, copy } : undefined
 }
 
 /** The task folder at a path from the repository's top. */
@@ -104,12 +106,13 @@ function folderNamed(repository: string, names: readonly string[]): TaskFolder |
 }
 
 /**
- * Puts the state of a lost run back into its task folder, which is created where it is gone.
- * @throws file-system errors.
+ * Puts the state of a lost run back into its task folder, which is created where it is gone. Nothing is written through a
+ * link that has the place of one of the folders.
+ * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
-export function restoreRun({ folder, copy }: LostRun): void {
+export function restoreRun({ repository, folder, copy }: LostRun): void {
   const target = path.join(folder.path, RUN_STATE_FILE)
-  makeFolders(path.dirname(target))
+  makeFoldersInside(repository, path.relative(repository, path.dirname(target)).replaceAll(path.sep, '/'))
   // A link is there as a whole or not at all, and fails where a state lies there by now.
   fs.linkSync(copy, target)
 }
