@@ -82,6 +82,15 @@ describe('a prompt that the host threw away or the user interrupted', () => {
     const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty' } })
     expect(advance(state, seen).state.phaseAttempts).toBe(1)
   })
+
+  it.each([
+    ['from before it, which it was to mend, is not its result', NOW - 1, 0],
+    ['from after it is', NOW + 1, 1],
+  ])('something invalid %s', (_what, changedMs, attempts) => {
+    const { state, looking } = judgeAgentStop({ ...asked(), promptedMs: NOW }, stop(ANOTHER), NOW)
+    const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty', changedMs } })
+    expect(advance(state, seen).state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
+  })
 })
 
 describe('a stop while shells run in the background', () => {

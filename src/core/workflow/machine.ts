@@ -96,6 +96,12 @@ function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: Observa
   return interrupted === true && interruptions < MAX_INTERRUPTIONS
 }
 
+/** True without an artifact, and with an invalid one from before the prompt, which was to mend it. */
+function isNothingLeft({ promptedMs }: WorkflowState, { artifact }: Observation): boolean {
+  if (artifact.kind !== 'invalid') return artifact.kind === 'absent'
+  return artifact.changedMs !== undefined && promptedMs !== undefined && artifact.changedMs < promptedMs
+}
+
 function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   return prompt({ ...state, interruptions: state.interruptions + 1 }, seen, [])
 }
@@ -164,7 +170,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
     return prompt(state, seen, [], known)
   }
   if (!seen.returned) return only(state, 'wait')
-  if (seen.artifact.kind === 'absent' && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
+  if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const attempts = state.phaseAttempts + 1
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
   const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }

@@ -6,7 +6,8 @@ export type Verdict = 'pass' | 'fail'
 /** The artifact of the current phase. */
 export type ArtifactSeen =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'invalid'; readonly why: string }
+  /** `changedMs` is the file's last change; undefined if it is not a file. */
+  | { readonly kind: 'invalid'; readonly why: string; readonly changedMs?: number | undefined }
   /** `verdict` and `reason` are the values at the pointers of `next`; undefined if the phase has none. */
   | { readonly kind: 'valid'; readonly verdict?: Verdict | undefined; readonly reason?: string | undefined }
 

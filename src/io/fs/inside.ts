@@ -12,7 +12,7 @@ import { type FileRead, readSmallFile } from './read.ts'
 /** The result of looking at a path inside a folder; `what` describes it for people. */
 export type Inside =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'file'; readonly path: string; readonly size: number }
+  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly changedMs: number }
   /** Something other than a file. */
   | { readonly kind: 'other'; readonly what: string }
   /** The path leads through something other than a folder, or through a folder that cannot be searched. */
@@ -33,7 +33,8 @@ export function lookInside(folder: string, relative: string): Inside {
     if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: obstacle(kind) }
     if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] }
   }
-  return { kind: 'file', path: current, size: fs.lstatSync(current).size }
+  const { size, ctimeMs } = fs.lstatSync(current)
+  return { kind: 'file', path: current, size, changedMs: ctimeMs }
 }
 
 function obstacle(kind: PathKind): string {

@@ -66,19 +66,23 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
   const found = lookForNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
-  if (found.size < (check.minBytes ?? 0)) return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0))
+  const { changedMs } = found
+  if (found.size < (check.minBytes ?? 0))
+    return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0), changedMs)
   if (check.json !== true && check.jsonSchema === undefined && next.verdict === undefined) return { kind: 'valid' }
   const json = readJson(folder, name, ARTIFACT_LIMIT)
   if (json.kind === 'absent') return json
-  if (json.kind === 'wrong') return invalid(json.why)
+  if (json.kind === 'wrong') return invalid(json.why, changedMs)
   const breach = check.jsonSchema === undefined ? undefined : findBreach(check.jsonSchema, json.value)
-  if (breach !== undefined) return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected))
+  if (breach !== undefined) {
+    return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected), changedMs)
+  }
   if (next.verdict === undefined) return { kind: 'valid' }
   const verdict = resolvePointer(json.value, next.verdict)
   const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
   if (verdict === true || verdict === 'pass') return { kind: 'valid', verdict: 'pass', reason }
   if (verdict === false || verdict === 'fail') return { kind: 'valid', verdict: 'fail', reason }
-  return invalid(WORKFLOW_TEXT.noVerdict(name, next.verdict))
+  return invalid(WORKFLOW_TEXT.noVerdict(name, next.verdict), changedMs)
 }
 
 function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
@@ -142,8 +146,8 @@ function isNoFaultOfFile(detail: string): boolean {
   return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
 
-function invalid(why: string): ArtifactSeen {
-  return { kind: 'invalid', why }
+function invalid(why: string, changedMs?: number): ArtifactSeen {
+  return { kind: 'invalid', why, changedMs }
 }
 
 /** The folder of a visit's step results: the phase's own for the first visit, one level deeper for later ones. */
