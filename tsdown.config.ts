@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
+import { writesNotices } from './scripts/third-party-notices.ts'
 
 /**
  * The entry groups. The hook runs at every stop of every agent, so it is one self-contained file without a dependency. The
@@ -84,23 +85,30 @@ const byEntry: Rolldown.CodeSplittingGroup = {
 
 export default defineConfig([
   // Minified, which saves 1 ms of parsing.
-  { ...shared, entry: { hook: 'src/hook/index.ts' }, plugins: [plainBuiltins, saysCommonJs], minify: true },
+  {
+    ...shared,
+    entry: { hook: 'src/hook/index.ts' },
+    plugins: [plainBuiltins, saysCommonJs, writesNotices],
+    minify: true,
+  },
   // The hook loads it only where a workflow runs.
-  { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins], minify: true },
+  { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins, writesNotices], minify: true },
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,
     entry: { 'postflight-guard': 'src/opencode/index.ts' },
     format: 'esm',
+    plugins: [writesNotices],
+    dts: true,
     outDir: 'dist/opencode',
-    outExtensions: () => ({ js: '.mjs' }),
+    outExtensions: () => ({ js: '.mjs', dts: '.d.mts' }),
     outputOptions: { chunkFileNames: '[name].mjs' },
   },
   {
     ...shared,
     entry: { cli: 'src/cli/index.ts' },
     outDir: 'dist/cli',
-    plugins: [plainBuiltins, lazyChildProcess],
+    plugins: [plainBuiltins, lazyChildProcess, writesNotices],
     minify: true,
     outputOptions: {
       chunkFileNames: '[name].js',

@@ -53,6 +53,7 @@ describe.concurrent('the package', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         'LICENSE',
+        'THIRD-PARTY-NOTICES',
         'README.md',
         'package.json',
         'settings.example.json',
@@ -64,7 +65,7 @@ describe.concurrent('the package', () => {
       ]),
     )
     const expected =
-      /^(?:bin|dist|examples|hooks|schema)\/|^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
+      /^(?:bin|dist|examples|hooks|schema)\/|^(?:LICENSE|THIRD-PARTY-NOTICES|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
     expect(names.filter((name) => !expected.test(name))).toEqual([])
     expect(names.filter((name) => /\.(?:ts|map|tgz|log)$|test|node_modules/.test(name))).toEqual([])
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
