@@ -10,7 +10,8 @@ import { type Model, type Script, startModel } from '../model.ts'
 import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { type RunningClient, type RunOptions, type RunResult, startClaude } from './run-client.ts'
 
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
+/** The folder of this package. */
+export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const SETTINGS = '.claude/settings.json'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()

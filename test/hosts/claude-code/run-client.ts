@@ -164,7 +164,10 @@ function userMessage(content: string): object {
   return { type: 'user', message: { role: 'user', content } }
 }
 
-function clientEnvironment(options: RunOptions): Record<string, string> {
+/** The client's whole environment: nothing of this machine's. */
+export function clientEnvironment(
+  options: Pick<RunOptions, 'path' | 'home' | 'model' | 'env'>,
+): Record<string, string> {
   return {
     PATH: options.path,
     HOME: options.home,
@@ -178,7 +181,7 @@ function clientEnvironment(options: RunOptions): Record<string, string> {
 }
 
 /** The client's temp folder, in which it leaves a folder for each project. Inside the home it is removed with the home. */
-function temporaryFolder(options: RunOptions): string {
+function temporaryFolder(options: Pick<RunOptions, 'home'>): string {
   return join(options.home, 'tmp')
 }
 

@@ -1,0 +1,215 @@
+/** The plugin, from a folder and from marketplaces: nothing is in the settings' hooks, and `postflight` is not on the PATH. */
+
+import { execFile } from 'node:child_process'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { layOutPlugin } from '../../../scripts/plugin.ts'
+import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
+import { startGitServer } from '../git-server.ts'
+import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
+import { type GuardedProject, guardedProject, PACKAGE } from './guarded.ts'
+import { clientEnvironment } from './run-client.ts'
+
+const binary = hostsSkipped() ? '' : await ensureClaudeCode()
+
+const CREATE =
+  'postflight create 259 prove --skill lean --operation research --step "status update" --step "git commit"'
+const TASK = '259_prove'
+const REPORT = 'The whole report:\n- first finding\n- second finding'
+const NAME = 'postflight-guard@postflight-guard'
+
+/** A project in which the plugin is in use. */
+interface WithPlugin {
+  guarded: GuardedProject
+  /** The client's arguments for the plugin. */
+  args: string[]
+}
+
+interface Command {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs a command of the client that is not a conversation. */
+async function claude(guarded: GuardedProject, ...words: string[]): Promise<Command> {
+  const { dir, home, path } = guarded.project
+  // No model answers there: these commands ask none.
+  const env = clientEnvironment({ path, home, model: { url: 'http://127.0.0.1:9' } })
+  const running = promisify(execFile)(binary, words, { cwd: dir, env })
+  running.child.stdin?.end()
+  const { code, stdout, stderr } = await running.then(
+    (ended) => ({ code: 0, ...ended }),
+    (error: Command) => error,
+  )
+  return { code, stdout, stderr }
+}
+
+/** A project without any wiring, and the plugin in a folder beside it. */
+function beforeInstall(): { guarded: GuardedProject; folder: string } {
+  const guarded = guardedProject({ install: false })
+  rmSync(join(guarded.project.bin, 'postflight'))
+  const folder = join(guarded.project.base, 'the plugin')
+  layOutPlugin(PACKAGE, folder)
+  return { guarded, folder }
+}
+
+/** Installs the plugin from a marketplace. */
+async function installFrom(guarded: GuardedProject, marketplace: string): Promise<void> {
+  for (const words of [
+    ['marketplace', 'add', marketplace],
+    ['install', NAME],
+  ]) {
+    const done = await claude(guarded, 'plugin', ...words)
+    expect(done, done.stderr || done.stdout).toMatchObject({ code: 0 })
+  }
+}
+
+const FORMS: Readonly<Record<string, () => Promise<WithPlugin>>> = {
+  'a folder': async () => {
+    const { guarded, folder } = beforeInstall()
+    return { guarded, args: ['--plugin-dir', folder] }
+  },
+  'a directory marketplace': async () => {
+    const { guarded, folder } = beforeInstall()
+    await installFrom(guarded, folder)
+    return { guarded, args: [] }
+  },
+  'a git marketplace': async () => {
+    const { guarded, folder } = beforeInstall()
+    const server = await startGitServer(await committed(guarded, folder))
+    onTestFinished(() => server.close())
+    await installFrom(guarded, server.urlOf('plugin.git'))
+    // What was copied must be enough.
+    rmSync(folder, { recursive: true })
+    return { guarded, args: [] }
+  },
+}
+
+/** Commits a folder as the top of a repository. Returns the folder with the bare repository `plugin.git`. */
+async function committed(guarded: GuardedProject, folder: string): Promise<string> {
+  const { base, home, path } = guarded.project
+  const work = join(base, 'work')
+  cpSync(folder, work, { recursive: true })
+  const git = (...words: string[]) => promisify(execFile)('git', words, { cwd: work, env: { PATH: path, HOME: home } })
+  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid']
+  await git('init', '--quiet', '--initial-branch=main')
+  await git('add', '.')
+  await git(...identity, 'commit', '--quiet', '-m', 'The plugin')
+  await git('clone', '--quiet', '--bare', work, join(base, 'served', 'plugin.git'))
+  return join(base, 'served')
+}
+
+describe.skipIf(hostsSkipped())('the plugin', () => {
+  it('passes the strict validation of the client', async () => {
+    const { guarded, folder } = beforeInstall()
+
+    const validated = await claude(guarded, 'plugin', 'validate', '--strict', folder)
+    const listed = await claude(
+      guarded,
+      'plugin',
+      'validate',
+      '--strict',
+      join(folder, '.claude-plugin', 'plugin.json'),
+    )
+
+    expect(validated, validated.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('Validation passed') })
+    expect(listed, listed.stdout).toMatchObject({ code: 0 })
+    for (const part of ['skills: postflight-guard:postflight', 'bin: postflight']) {
+      expect(validated.stdout).toContain(part)
+    }
+    expect(validated.stdout.match(/bin: /g)).toHaveLength(1)
+  })
+
+  it('leaves no hook, no command and no setting when it is uninstalled', async () => {
+    const { guarded, folder } = beforeInstall()
+    const scene = () =>
+      guarded.run(
+        { main: [bash('command -v postflight || echo none'), say('Done.')] },
+        { args: ['--include-hook-events'] },
+      )
+    await installFrom(guarded, folder)
+    const installed = await scene()
+
+    await claude(guarded, 'plugin', 'uninstall', NAME)
+    await claude(guarded, 'plugin', 'marketplace', 'remove', 'postflight-guard')
+    const uninstalled = await scene()
+
+    expect(installed.ran.hooks.map(({ event }) => event)).toEqual(['SessionStart', 'PostToolUse', 'Stop'])
+    expect(installed.model.turns('main')[1]?.lastToolResult).toBe(join(folder, 'bin', 'postflight'))
+    expect(uninstalled.ran.hooks).toEqual([])
+    expect(uninstalled.model.turns('main')[1]?.lastToolResult).toBe('none')
+    const settings = readFileSync(join(guarded.project.home, '.claude', 'settings.json'), 'utf8')
+    expect(settings).not.toContain('postflight')
+  })
+
+  describe.each(Object.entries(FORMS))('from %s', (_form, install) => {
+    it('blocks main until its steps are ticked and its marker is cleared', async () => {
+      const { guarded, args } = await install()
+
+      const { ran, model } = await guarded.run(
+        { main: dutiful(bash(CREATE), delegate('worker'), say('The research is finished.')), worker: [say(REPORT)] },
+        { args },
+      )
+
+      expect(model.turns('worker')).toHaveLength(1)
+      expect(reasonsIn(model.turns('main').at(-1))).toEqual([
+        [
+          'Postflight operations pending',
+          `Task ${TASK}: the postflight of its research (lean) is not done yet. Marker: specs/${TASK}/.postflight-pending`,
+          'Steps that remain:',
+          '  1. status update',
+          '  2. git commit',
+          `Tick each one when it is done: postflight step ${TASK} <number>`,
+          `When everything is done, clear the marker: postflight clear ${TASK}`,
+          'This is continuation 1 of 3.',
+        ].join('\n'),
+      ])
+      expect(ran.result).toMatchObject({ result: 'The research is finished.' })
+      expect(guarded.files(TASK)).toEqual([])
+      expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'step', 'step', 'clear'])
+    })
+
+    it('blocks a sub-agent that never clears its marker three times, and its caller gets the report', async () => {
+      const { guarded, args } = await install()
+
+      const { ran, model } = await guarded.run(
+        { main: [delegate('worker'), say('Main is done.')], worker: stubborn(bash(CREATE), say(REPORT)) },
+        { args },
+      )
+
+      expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
+      expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
+      expect(ran.result).toMatchObject({ result: 'Main is done.' })
+      expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    })
+
+    it('teaches the protocol by its skill, and its commands show and remove a marker', async () => {
+      const { guarded, args } = await install()
+      // By a plain terminal, so that it blocks no main conversation.
+      guarded.postflight('create', '259', 'prove')
+      // The commands allow their own shell calls.
+      const allowedTools = 'Read'
+
+      const taught = await guarded.run({ main: [useSkill('postflight-guard:postflight'), say('Learnt.')] }, { args })
+      const shown = await guarded.run(
+        { main: [bash('postflight inspect'), bash('postflight workflow status'), say('Shown.')] },
+        { args, allowedTools, prompt: '/postflight-guard:status' },
+      )
+      const cleared = await guarded.run(
+        { main: [bash('postflight clear 259'), say('Removed.')] },
+        { args, allowedTools, prompt: '/postflight-guard:clear 259' },
+      )
+
+      expect(taught.model.turns('main')[1]?.lastUserText).toContain('postflight step 259 "update status"')
+      const [asked, inspected, workflows] = shown.model.turns('main')
+      expect(asked?.lastUserText).toContain('tell me in a few lines what is pending')
+      expect(inspected?.lastToolResult).toContain(TASK)
+      expect(workflows?.lastToolResult).toMatch(/workflow/i)
+      expect(cleared.model.turns('main')[0]?.lastUserText).toContain('What I named: `259`')
+      expect(guarded.files(TASK)).toEqual([])
+    })
+  })
+})
