@@ -217,6 +217,16 @@ describe.concurrent('the package', () => {
     expect(imported.filter((name) => !/^node:|^\.\//.test(name))).toEqual([])
   })
 
+  it('exports its schemas', async () => {
+    const project = installPacked()
+    const names = ['workflow.schema.json', 'state.schema.json', 'marker.schema.json', 'output/create.schema.json']
+    const script = `console.log(JSON.stringify(process.argv.slice(1).map((name) => require('postflight-guard/schema/' + name).type)))`
+
+    const run = await runProcess(process.execPath, ['-e', script, ...names], { cwd: project.dir, env: project.env })
+
+    expect(run).toMatchObject({ status: 0, stdout: `${JSON.stringify(names.map(() => 'object'))}\n` })
+  })
+
   it('starts its hook through the link that npm makes, and through a link to that link', async () => {
     const project = installPacked()
     const linked = project.at('node_modules', '.bin', 'postflight-hook')

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
 import { formatMarker, withFields } from '../../src/core/marker-text.ts'
+import { schemaFaults } from '../support/json-schemas.ts'
 import { anyJson, anyUnits, hostileText, markerFields } from './arbitraries.ts'
 
 /** Checks the properties of every marker, whatever its file contains. */
@@ -83,5 +84,21 @@ describe('a rewrite', () => {
         expect(formatMarker(withFields(parseMarker(text).fields ?? {}, {}))).toBe(text)
       }),
     )
+  })
+})
+
+describe('a marker that its published schema allows', () => {
+  it('has no problems', () => {
+    let allowed = 0
+    fc.assert(
+      fc.property(markerFields, (fields) => {
+        const text = JSON.stringify(fields)
+        if (schemaFaults('marker.schema.json', JSON.parse(text)).length > 0) return
+        allowed += 1
+        expect(parseMarker(text).problems).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+    expect(allowed).toBeGreaterThan(10)
   })
 })

@@ -1,16 +1,20 @@
-/** Checks the documents that commands print with `--json` against the schemas of `src/cli/documents/`. */
+/** Checks the documents that commands print with `--json` against the schemas of `src/cli/documents/` and `schema/`. */
 
 import { expect } from 'vitest'
 import { ERROR_DOCUMENT } from '../../src/cli/documents/error.ts'
 import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import type { CommandName } from '../../src/cli/invocation.ts'
+import { outputSchemaFile, schemaFaults } from './json-schemas.ts'
 
 /** The one document of a command line; fails where it fits neither the command's schema nor that of errors. */
 export function readDocument(words: readonly string[], text: string): object {
   const document = JSON.parse(text) as object
-  const schema = 'error' in document ? ERROR_DOCUMENT : DOCUMENTS[commandIn(words)]
+  const isError = 'error' in document
+  const schema = isError ? ERROR_DOCUMENT : DOCUMENTS[commandIn(words)]
   const { error } = schema.safeParse(document)
   expect(error?.issues, `${words.join(' ')}: ${text}`).toBe(undefined)
+  const faults = schemaFaults(outputSchemaFile(isError ? 'error' : commandIn(words)), document)
+  expect(faults, `${words.join(' ')}: ${text}`).toEqual([])
   return document
 }
 

@@ -9,6 +9,7 @@ import { currentPhase, isInStep, stepArchiveName } from '../../src/core/workflow
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { schemaFaults } from './json-schemas.ts'
 
 /** The result of an agent's work on a prompt. */
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'
@@ -41,7 +42,10 @@ export function startWorld(definition: Definition, before: Readonly<Record<strin
 
 /** The state after it was written to disk and read back. */
 function reread(state: WorkflowState): WorkflowState {
-  const read = parseState(formatState(state))
+  const text = formatState(state)
+  const faults = schemaFaults('state.schema.json', JSON.parse(text))
+  if (faults.length > 0) throw new Error(`the state is not as its schema says: ${faults.join('; ')}`)
+  const read = parseState(text)
   if (!isState(read)) throw new Error(`the state cannot be read back: ${JSON.stringify(read)}`)
   return read
 }

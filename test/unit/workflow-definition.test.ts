@@ -10,11 +10,12 @@ import {
   MAX_PHASES,
 } from '../../src/core/workflow/definition-limits.ts'
 import { checkRules } from '../../src/core/workflow/definition-rules.ts'
-import { checkShape, definitionJsonSchema } from '../../src/core/workflow/definition-schema.ts'
+import { checkShape } from '../../src/core/workflow/definition-schema.ts'
 import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/core/workflow/phase-fields.ts'
 import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
+import { readSchema } from '../support/json-schemas.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
 const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
@@ -473,7 +474,7 @@ describe('a snapshot', () => {
     const names = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {}).sort()
     const keys = (table: Readonly<Record<string, { readonly key: string }>>): string[] =>
       Object.values(table).map(({ key }) => key)
-    const definition = definitionJsonSchema() as Schema
+    const definition = readSchema('workflow.schema.json') as unknown as Schema
     const phase = definition.properties.phases?.items
     expect(names(definition)).toEqual([...keys(DEFINITION_FIELDS), '$schema'].sort())
     // The text of a prompt file becomes the prompt.

@@ -96,14 +96,15 @@ const phase = z.strictObject({
   ),
 })
 
-const definition = z.strictObject({
+/** A definition of the right shape. */
+export const DEFINITION_SCHEMA = z.strictObject({
   $schema: z.optional(z.string()),
   name: text('Name of the workflow.', 100),
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
 
 /** A definition as it was written, of the right shape; `definition-rules.ts` checks its sense. */
-export type DefinitionFile = z.infer<typeof definition>
+export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
 /** A place in a definition, from its top. */
@@ -117,7 +118,7 @@ export interface ShapeFault {
 
 /** The definition, or every fault of its shape. */
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
-  const parsed = definition.safeParse(value)
+  const parsed = DEFINITION_SCHEMA.safeParse(value)
   if (parsed.success) return { file: parsed.data }
   return { faults: parsed.error.issues.flatMap((issue) => shapeFaults(issue, [])) }
 }
@@ -148,7 +149,7 @@ function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
 function fieldsAt(path: FaultPath): string[] {
   const name = path.findLast((part) => typeof part === 'string')
   const objects: Readonly<Record<string, { shape: object }>> = { phases: phase, check, next: ways, steps: stepSource }
-  return Object.keys((name === undefined ? definition : objects[name])?.shape ?? {})
+  return Object.keys((name === undefined ? DEFINITION_SCHEMA : objects[name])?.shape ?? {})
 }
 
 /** The faults of the nearest form: the one whose own type was right. */
@@ -159,10 +160,4 @@ function unionFaults(issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): Shap
   if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(inner, path))
   const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
   return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]
-}
-
-/** The JSON Schema of a definition, for editors. */
-export function definitionJsonSchema(): object {
-  const { $schema, ...rest } = z.toJSONSchema(definition)
-  return { $schema, title: 'postflight-guard workflow', ...rest }
 }

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini'
+
+/**
+ * The fields of a marker as its file holds them. `schema/marker.schema.json` is generated from this, for programs that read
+ * or write markers. It is not part of the hook's bundle: `marker.ts` reads markers of any content.
+ */
+
+const text = (description: string) => z.optional(z.string().register(z.globalRegistry, { description }))
+const flag = (description: string) => z.optional(z.boolean().register(z.globalRegistry, { description }))
+const count = (least: number, description: string) =>
+  z.int().check(z.minimum(least)).register(z.globalRegistry, { description })
+const filled = (description: string) => z.string().check(z.minLength(1)).register(z.globalRegistry, { description })
+
+const step = z.looseObject({ name: z.string(), done: flag('True once it is ticked.') })
+
+const wait = z.looseObject({
+  for: filled('What the agent waits for.'),
+  count: count(1, 'The number of this prompt among those that the promise has waited at.'),
+  prompt_id: z.optional(filled('The prompt whose stops are allowed.')),
+  last_prompt_id: z.optional(filled('The prompt of the wait before.')),
+  stopped_ms: z.optional(z.number()).register(z.globalRegistry, {
+    description: 'Without ids of prompts: when the one stop was allowed, in ms since the epoch.',
+  }),
+})
+
+/** A marker. Fields of other programs are kept. */
+export const MARKER_SCHEMA = z.looseObject({
+  id: text('"pf_" and 12 letters or digits, given by `postflight create`.'),
+  session_id: text("The skill's own session id."),
+  skill: text('The skill that made the promise.'),
+  task_number: z.optional(z.number().register(z.globalRegistry, { description: "The task's number." })),
+  operation: text('The operation, such as "research".'),
+  reason: text('What the agent is told when it stops too early.'),
+  created: z.optional(
+    z.iso.datetime({ offset: true }).register(z.globalRegistry, { description: 'When the promise was made.' }),
+  ),
+  stop_hook_active: flag('True: the next stop is allowed, and the marker is removed.'),
+  cc_session_id: text("The host's id of the conversation. Without it, the marker is unowned."),
+  owner_from: text('"environment" if session and agent come from the environment of `postflight create`.'),
+  agent_id: text('The owner: "main", or the id of a sub-agent. Without it, the owner is not known yet.'),
+  agent_type: text('Only sub-agents of this type are blocked.'),
+  steps: z.optional(z.array(z.union([z.string(), step])).register(z.globalRegistry, { description: 'The checklist.' })),
+  wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
+  waits: z.optional(count(0, 'The number of prompts at which the promise has waited, apart from `wait`.')),
+  workflow: flag('True in a marker of earlier versions that says that a workflow runs.'),
+})

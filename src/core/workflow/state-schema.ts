@@ -1,0 +1,95 @@
+import * as z from 'zod/mini'
+import { RUN_OUTCOMES } from './outcome.ts'
+
+/**
+ * The state of a run as `workflow/state.json` holds it. `schema/state.schema.json` is generated from this, for programs that
+ * read states. It is not part of the hook's bundle: `state-fields.ts` reads and writes them, and a test compares the two.
+ */
+
+const described = <Schema extends z.core.$ZodType>(schema: Schema, description: string): Schema => {
+  z.globalRegistry.add(schema, { description })
+  return schema
+}
+
+const text = (description: string) => described(z.string(), description)
+const flag = (description: string) => described(z.boolean(), description)
+const count = (description: string) => described(z.int().check(z.minimum(0)), description)
+const orNull = <Schema extends z.core.$ZodType>(schema: Schema, description: string) =>
+  described(z.nullable(schema), description)
+const time = () => z.iso.datetime({ offset: true })
+
+const ledBy = z.strictObject({
+  phase: z.string(),
+  verdict: z.optional(z.enum(['pass', 'fail'])),
+  reason: z.optional(z.string()),
+})
+
+const wait = z.strictObject({
+  for: z.string(),
+  count: z.int().check(z.minimum(1)),
+  prompt_id: z.optional(z.string()),
+  last_prompt_id: z.optional(z.string()),
+  stopped_ms: z.optional(z.number()),
+})
+
+const transition = z.looseObject({
+  n: described(z.int().check(z.minimum(1)), 'The number of the transition.'),
+  time: time(),
+  event: z.string(),
+  phase: z.string(),
+  visit: z.optional(z.int()),
+  step: z.optional(described(z.int(), 'From 1.')),
+  attempt: z.optional(described(z.int(), 'From 1.')),
+  outcome: z.optional(z.enum(RUN_OUTCOMES)),
+  detail: z.optional(z.string()),
+})
+
+/** A run's state. Steps and attempts count from 0. */
+export const STATE_SCHEMA = z.strictObject({
+  version: z.literal(1),
+  id: orNull(z.string(), 'The id of the run, which its run file and workflow/id repeat.'),
+  name: text('Name of the workflow.'),
+  active: flag('True while the run goes on.'),
+  outcome: orNull(z.enum(RUN_OUTCOMES), 'How the run ended; null while it goes on.'),
+  why: orNull(z.string(), 'The reason for the outcome.'),
+  phase: text('The phase in work.'),
+  phase_attempts: count("The failed attempts at the phase's own prompt in this visit."),
+  max_phase_attempts: count('Their limit. It grows with each resume.'),
+  current_step: count('The step in work.'),
+  total_steps: count('The number of steps of the phase.'),
+  step_attempts: count('The failed attempts at this step.'),
+  max_step_attempts: count('Their limit. It grows with each resume.'),
+  prompted: flag('True after the prompt for the current attempt went out.'),
+  prompted_at: orNull(time(), 'When the last prompt went out.'),
+  repeats: count('How often the prompt was repeated for requests from before it went out.'),
+  prompt_id: orNull(z.string(), "The host's id of the prompt in whose chain of stops the prompt went out."),
+  shells: described(z.array(z.string()), 'The ids of the shells that ran in the background then.'),
+  came_back: flag('True once the main conversation has stopped after the prompt went out.'),
+  interruptions: count('How often a prompt went out again because it was interrupted.'),
+  asked_to_wait: flag('True once the agent was asked whether it waits for shells in the background.'),
+  wait: orNull(wait, 'What the agent announced that it waits for.'),
+  waits: count('The number of waits that are over.'),
+  clearing: flag('True in a phase that was entered again, until its old artifact is archived.'),
+  begun: flag('True after the first prompt of this visit.'),
+  last_failure: orNull(z.string(), 'What was wrong the last time.'),
+  led_by: orNull(ledBy, 'The phase that led here, with its verdict and the reason for it.'),
+  previous_artifact: orNull(z.string(), "Where the artifact of the phase's last visit lies now."),
+  stop_requested: orNull(time(), 'When a stop was requested.'),
+  parent_session_id: orNull(z.string(), 'The session that its prompts belong to.'),
+  host_session: orNull(z.string(), "The host's id of the conversation that is driven."),
+  started_at: time(),
+  updated_at: time(),
+  skips: count('The number of steps and artifacts that were skipped.'),
+  phase_skips: count('The number of steps that were given up in this visit.'),
+  prompts: count('The number of prompts that were given out.'),
+  sequence: count('The number of the last transition.'),
+  visits: described(z.record(z.string(), z.int()), 'The number of visits of each phase.'),
+  visits_granted: count('The number of visits that resumes have granted beyond max_visits.'),
+  steps_known: flag("True once the phase's steps are known in this visit."),
+  taken_steps: orNull(z.array(z.string()), 'A copy of the steps that were taken from an artifact.'),
+  history: described(z.array(transition), 'The last transitions. workflow/history.jsonl has all of them.'),
+  definition: described(
+    z.looseObject({ name: z.string(), phases: z.array(z.looseObject({ id: z.string() })).check(z.minLength(1)) }),
+    'A copy of the definition, with every default filled in.',
+  ),
+})
