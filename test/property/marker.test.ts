@@ -89,16 +89,14 @@ describe('a rewrite', () => {
 
 describe('a marker that its published schema allows', () => {
   it('has no problems', () => {
-    let allowed = 0
     fc.assert(
       fc.property(markerFields, (fields) => {
-        const text = JSON.stringify(fields)
-        if (schemaFaults('marker.schema.json', JSON.parse(text)).length > 0) return
-        allowed += 1
-        expect(parseMarker(text).problems).toEqual([])
+        const written = Object.entries(JSON.parse(JSON.stringify(fields)) as object)
+        const allowed = written.filter(
+          ([name, value]) => schemaFaults('marker.schema.json', { [name]: value }).length === 0,
+        )
+        expect(parseMarker(JSON.stringify(Object.fromEntries(allowed))).problems).toEqual([])
       }),
-      { numRuns: 300 },
     )
-    expect(allowed).toBeGreaterThan(10)
   })
 })
