@@ -1,47 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { accessSync, constants, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { installPacked, pack } from '../support/packed.ts'
 import { SESSION, subagentStop } from '../support/payloads.ts'
 import { CLI, PACKAGE, runProcess } from '../support/process.ts'
-import { claudeHookEnv, createProject, type Project } from '../support/project.ts'
-
-interface Packed {
-  readonly filename: string
-  readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[]
-}
-
-/** Runs npm without a registry and without a build: it packs the built files. */
-function pack(home: string, ...words: string[]): Packed {
-  const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--offline', ...words], {
-    cwd: PACKAGE,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      npm_config_cache: join(home, '.npm'),
-      npm_config_update_notifier: 'false',
-    },
-  })
-  const [packed] = JSON.parse(output) as [Packed]
-  return packed
-}
-
-/** A project with the packed package in node_modules, and with links to its binaries as npm makes them. */
-function installPacked(): Project {
-  const project = createProject()
-  const { filename } = pack(project.home, '--pack-destination', project.base)
-  const target = project.at('node_modules', 'postflight-guard')
-  mkdirSync(target, { recursive: true })
-  execFileSync('tar', ['-xzf', join(project.base, filename), '-C', target, '--strip-components=1'])
-  mkdirSync(project.at('node_modules', '.bin'))
-  const { bin } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as { bin: Record<string, string> }
-  for (const [name, file] of Object.entries(bin)) {
-    symlinkSync(join('..', 'postflight-guard', file), project.at('node_modules', '.bin', name))
-  }
-  return project
-}
+import { claudeHookEnv, createProject } from '../support/project.ts'
 
 describe.concurrent('the package', () => {
   it('holds every file that is started, and no other large file', () => {
