@@ -506,7 +506,10 @@ describe.concurrent('a run that waits', () => {
     const run = await project.cli(WAIT, { env: ENV })
     expect(run.stdout).toMatch(/^waiting specs\/007_flow\/workflow\/state\.json {2}wf_\w+\n/)
     for (let count = 0; count < 2; count++) expect((await stopped(project)).answer).toEqual({})
-    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ prompts: 1, attempt: 1 })
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({
+      ...{ prompts: 1, attempt: 1, wait: { for: 'go-ahead to deploy', count: 1 } },
+    })
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('waits for: go-ahead to deploy')
     expect((await stopped(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 3')
   })
 
@@ -731,6 +734,8 @@ describe('a command that is killed at any write', () => {
         const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
         // An active run is found by its file and goes on; without an active run there is no file.
         expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
+        const kept = join(folder, '.git/postflight-guard')
+        expect(existsSync(kept) ? readdirSync(kept) : [], `call ${call}`).toHaveLength(isActive ? 1 : 0)
         expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
         return true
       }

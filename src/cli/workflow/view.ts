@@ -36,6 +36,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     attempt: (isInStep(state) ? state.stepAttempts : state.phaseAttempts) + 1,
     last_failure: state.lastFailure ?? null,
     stop_requested: state.stopRequestedMs !== undefined,
+    wait: state.wait === undefined ? null : { for: oneLine(state.wait.for, 500), count: state.wait.count },
     host_session: state.hostSession ?? null,
     parent_session_id: state.parentSession ?? null,
     prompts: state.prompts,
@@ -93,6 +94,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure)}`]
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
+    ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
   ]

@@ -80,9 +80,9 @@ export function findActiveRuns(roots: readonly string[]): {
 function settleRunFile(root: string, { path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
     if (isSearched) {
-      removeFile(file)
       // `git clean -x` removes the run file too: a person removed the task's folder.
       if (id !== undefined) removeCopy(root, id)
+      removeFile(file)
     } else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
     return
   }

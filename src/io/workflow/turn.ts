@@ -120,7 +120,10 @@ export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking:
   return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
-/** Removes the run file and the copy of a run that has ended. The caller holds the run's lock. */
+/**
+ * Removes the copy and the run file of a run that has ended. The run file goes last: the next process that finds it removes
+ * what a killed one left. The caller holds the run's lock.
+ */
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
   if (id === undefined || active) return
   removeCopy(folder.root, id)

@@ -25,6 +25,9 @@ export const RUN_DOCUMENT = z.strictObject({
   attempt: count('The current attempt, from 1.'),
   last_failure: optionalText('Why the last attempt failed.'),
   stop_requested: flag('True if it stops after the step or phase in work.'),
+  wait: z
+    .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
+    .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
   host_session: optionalText('The session that drives it.'),
   parent_session_id: optionalText('The session that its prompts belong to.'),
   prompts: count('The number of prompts given out so far.'),
