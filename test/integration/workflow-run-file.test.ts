@@ -341,8 +341,10 @@ describe.concurrent('the run goes on after', () => {
     expect(answer.hookSpecificOutput?.additionalContext).toMatch(
       /`postflight workflow resume 007_flow( --root \S+)?` restores it from its copy in \.git/,
     )
-    const one = await project.cli(['workflow', 'status', '7'])
-    expect(one).toMatchObject({ status: 1, stderr: expect.stringContaining(RESUME) })
+    for (const words of [['status'], ['next'], ['next', '--peek'], ['stop'], ['history']]) {
+      const run = await project.cli(['workflow', ...words, '7'])
+      expect(run, words.join(' ')).toMatchObject({ status: 1, stderr: expect.stringContaining(RESUME) })
+    }
     expect((await project.cli(['workflow', 'status'])).stdout).toContain(RESUME)
     expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
       [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],

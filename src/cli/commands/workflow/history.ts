@@ -2,10 +2,12 @@ import { toIso } from '../../../core/time.ts'
 import { readHistory, requireState } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { HistoryDocument } from '../../documents/workflow/history.ts'
+import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { historyLine } from '../../workflow/view.ts'
 
 /** `postflight workflow history`: prints every transition of a run. */
 export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {
+  refuseLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const entries = readHistory(folder, requireState(folder))
   return {

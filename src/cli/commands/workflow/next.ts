@@ -10,6 +10,7 @@ import { requireState } from '../../../io/workflow/state-store.ts'
 import { type NoTurn, type Turn, takeTurn } from '../../../io/workflow/turn.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
+import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
 
 /** `postflight workflow next`: drives a run without hooks. */
@@ -23,6 +24,7 @@ export interface NextOptions {
  * answer is `wait`, and nothing is counted.
  */
 export function next(context: CommandContext, task: string, options: NextOptions): CommandResult<NextDocument> {
+  refuseLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
