@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { guardedCommand, guardedNodeCommand } from '../core/settings/hook-entries.ts'
 import { PLUGIN_FILE } from '../core/settings/opencode-plugins.ts'
-import { realPath } from '../io/fs/path-kind.ts'
 import type { Scope } from '../io/settings/paths.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
+import { dependencyIn } from './dependency.ts'
 
 /** The entries for this package in a host's settings: `install` writes them and `doctor` expects them. */
 
@@ -14,23 +15,21 @@ export function projectFolder(context: CommandContext): string {
 }
 
 /**
- * The command that a host starts. Its path is relative to the project if the package is in the project's node_modules,
- * and absolute otherwise. It is never npx, which would resolve the package at every stop.
+ * The command that a host starts. Its path is relative to the project if the package is a dependency of the project, and
+ * absolute otherwise. It is never npx, which would resolve the package at every stop.
  */
 export function hookCommand(
-  context: CommandContext,
+  { packageFolder, platform }: CommandContext,
   scope: Scope,
   project: string,
 ): { command: string; portable: boolean } {
-  const { packageFolder, platform } = context
-  const words = platform === 'win32' ? ['node', 'dist/hook.js'] : [undefined, 'hooks/postflight-hook']
-  const [program, file] = words
-  const inProject = insideProject(project, packageFolder)
-  const portable = scope !== 'user' && inProject.startsWith('node_modules/')
-  const location = portable ? `$CLAUDE_PROJECT_DIR/${inProject}/${file}` : path.join(packageFolder, file as string)
-  const quoted = doubleQuoted(location, portable)
-  // On Windows the last word only marks the entry as ours, whatever the folder's name is.
-  return { command: program === undefined ? quoted : `${program} ${quoted} postflight-hook`, portable }
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const portable = dependency !== undefined
+  const isWindows = platform === 'win32'
+  const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
+  const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
+  const file = doubleQuoted(location, portable)
+  return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }
 
 /**
@@ -42,17 +41,12 @@ export function openCodePlugin(
   scope: Scope,
   project: string,
 ): { plugin: string; portable: boolean } {
-  const inProject = insideProject(project, packageFolder)
-  const portable = scope !== 'user' && inProject.startsWith('node_modules/')
-  const location = portable
-    ? `./${inProject}/${PLUGIN_FILE}`
-    : pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
-  return { plugin: location, portable }
-}
-
-/** The path of this package, relative to the project. */
-function insideProject(project: string, packageFolder: string): string {
-  return path.relative(realPath(project), realPath(packageFolder)).split(path.sep).join('/')
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const plugin =
+    dependency === undefined
+      ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
+      : `./${dependency}/${PLUGIN_FILE}`
+  return { plugin, portable: dependency !== undefined }
 }
 
 /** Quotes a path for the shell, so that spaces are kept and our own `$CLAUDE_PROJECT_DIR` is still expanded. */

@@ -6,7 +6,9 @@ import { shellWord } from './text.ts'
 export interface CommandForm {
   /** True if `postflight` is on the PATH. */
   readonly onPath: boolean
-  /** The CLI's own file, for a shell without `postflight` on the PATH. */
+  /** True if the reader's project depends on this package, so that npx finds the CLI there. */
+  readonly byNpx: boolean
+  /** The CLI's own file, for a shell that finds it in neither way. */
   readonly script: string
 }
 
@@ -28,13 +30,15 @@ export function commandLine(words: readonly string[], root: string | undefined):
   return ['postflight', ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
-/** The same command through Node and the CLI's own file; undefined if `postflight` is on the PATH. */
+/** The same command for a shell without `postflight` on the PATH; undefined if it is there. */
 export function fallbackLine(
-  form: CommandForm,
+  { onPath, byNpx, script }: CommandForm,
   words: readonly string[],
   root: string | undefined,
 ): string | undefined {
-  return form.onPath ? undefined : ['node', form.script, ...withRoot(words, root)].map(shellWord).join(' ')
+  if (onPath) return undefined
+  const starts = byNpx ? ['npx', '--no-install', 'postflight'] : ['node', script]
+  return [...starts, ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
 function withRoot(words: readonly string[], root: string | undefined): string[] {

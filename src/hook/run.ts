@@ -102,8 +102,9 @@ function answerPayload(payload: Payload, hook: HookProcess): HookAnswer {
   if (handle === undefined) return ALLOW
   const { environment, words, cli, deadline, findStart } = hook
   const option = optionValue(words, '--root')
-  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd: currentFolder(hook) })
-  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli) }
+  const cwd = currentFolder(hook)
+  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd })
+  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
   const { roots, findRepositories } = place
   const findSessionBirth = () => hook.findSessionBirth(payload, environment)
   const nowMs = Date.now()

@@ -40,7 +40,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const sessions = new Sessions(client)
   const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), oneShot)
-  const place = { folder: directory, environment, findForm: () => findCommandForm(environment, CLI) }
+  const place = { folder: directory, environment, findForm: () => findCommandForm(environment, CLI, directory) }
   const guard = new Guard(place, sessions, reporter, new IdleRuns(driven))
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)

@@ -1,7 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
-import { createProject, type HookRun, hoursAgo } from '../support/project.ts'
+import { LAUNCHER } from '../support/process.ts'
+import { copyPackage, createProject, type HookRun, hoursAgo, type Project } from '../support/project.ts'
 
 const OWNED = { operation: 'research', cc_session_id: SESSION, agent_id: 'agent-a', reason: 'SECRET ORDER' }
 const LAUNCHED = { words: ['SessionStart'] }
@@ -134,5 +136,66 @@ describe.concurrent('a session that starts', () => {
     project.marker('259_x', OWNED)
 
     expect(contextOf(await project.hook(sessionStart('startup')))).toContain('259_x')
+  })
+})
+
+describe.concurrent('the agent’s shell, through the file that Claude Code runs before its commands,', () => {
+  const shares = async (project: Project, program: string, env: Record<string, string> = {}): Promise<string> => {
+    const file = join(project.base, 'session.sh')
+    await project.hook(sessionStart('startup'), {
+      ...LAUNCHED,
+      program: [program],
+      env: { CLAUDE_ENV_FILE: file, ...env },
+    })
+    return existsSync(file) ? file : ''
+  }
+
+  it.each(['package', 'it\'s $HOME `x` "y" \\z'])(
+    'finds `postflight` of a package in a folder called %j',
+    async (name) => {
+      const project = createProject()
+      const folder = copyPackage(join(project.base, name))
+      const launcher = join(folder, 'hooks', 'postflight-hook')
+      const linked = join(project.base, 'bin', 'linked')
+      symlinkSync(launcher, linked)
+
+      for (const program of [launcher, linked]) {
+        const file = await shares(project, program)
+        const run = await project.shell(`. '${file}' && command -v postflight && postflight --version`)
+
+        expect(run).toMatchObject({ status: 0, stderr: '' })
+        expect(run.stdout).toMatch(/^\S.*\/bin\/postflight\n\d+\.\d+/)
+        expect(run.stdout.startsWith(join(folder, 'bin', 'postflight'))).toBe(true)
+      }
+    },
+  )
+
+  it('keeps the `postflight` that it has, however often a session starts', async () => {
+    const project = createProject()
+    const own = join(project.base, 'bin', 'postflight')
+    writeFileSync(own, '#!/bin/sh\necho own\n', { mode: 0o755 })
+
+    await shares(project, LAUNCHER)
+    const file = await shares(project, LAUNCHER)
+
+    expect((await project.shell(`. '${file}' && postflight && echo "$PATH"`)).stdout).toBe(`own\n${project.env.PATH}\n`)
+  })
+
+  it('gets nothing from the hook of a plugin, whose folder the host adds, and nothing where the hook is off', async () => {
+    const project = createProject()
+
+    expect(await shares(project, LAUNCHER, { CLAUDE_PLUGIN_ROOT: '/plugin' })).toBe('')
+    expect(await shares(project, LAUNCHER, { POSTFLIGHT_DISABLE: '1' })).toBe('')
+  })
+
+  it('does without where that file cannot be written', async () => {
+    const project = createProject()
+
+    const run = await project.hook(sessionStart('startup'), {
+      ...LAUNCHED,
+      env: { CLAUDE_ENV_FILE: '/nowhere/session.sh' },
+    })
+
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 })

@@ -11,6 +11,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { CommandContext } from '../../src/cli/context.ts'
+import { hookCommand } from '../../src/cli/host-entry.ts'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import {
@@ -142,7 +144,65 @@ describe.concurrent('install', () => {
     const run = await project.cli(['install'])
 
     expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
-    expect(commandsOf(project.read(SETTINGS))).toContain(`"${LAUNCHER}"`)
+    expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
+  })
+
+  it('writes the path of the project where a package manager links the package from a store', async () => {
+    const pnpm = createSourceProject()
+    const inStore = pnpm.at('node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard')
+    copyPackage(inStore)
+    symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
+    const outside = createSourceProject()
+    const shared = copyPackage(join(outside.base, 'store', 'postflight-guard'))
+    mkdirSync(outside.at('node_modules'))
+    symlinkSync(shared, outside.at('node_modules/postflight-guard'))
+    outside.write('package.json', JSON.stringify({ devDependencies: { 'postflight-guard': '0.1.0' } }))
+
+    await pnpm.cli(['install'], { packageFolder: inStore })
+    await outside.cli(['install'], { packageFolder: shared })
+
+    expect(pnpm.read(SETTINGS)).toBe(EXAMPLE)
+    expect(outside.read(SETTINGS)).toBe(EXAMPLE)
+  })
+
+  it('writes commands that silently do nothing for people who have not installed the dependencies', async () => {
+    const project = createSourceProject()
+    await cliIn(project)('install')
+    const windows = hookCommand(
+      { packageFolder: project.at('node_modules/postflight-guard'), platform: 'win32' } as CommandContext,
+      'project',
+      project.dir,
+    )
+    const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
+    rmSync(project.at('node_modules'), { recursive: true })
+
+    for (const command of commands) {
+      const run = await project.shell(command, {
+        input: JSON.stringify({ cwd: project.dir, ...subagentStop() }),
+        env: claudeHookEnv(project, SESSION),
+      })
+      expect(run, command).toMatchObject({ status: 0, stdout: '', stderr: '' })
+    }
+  })
+
+  it('writes a command for Windows that starts the hook by Node alone', async () => {
+    const project = createSourceProject({ name: 'a project – with blanks' })
+    const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+    const { command, portable } = hookCommand(
+      { packageFolder, platform: 'win32' } as CommandContext,
+      'project',
+      project.dir,
+    )
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
+
+    const held = await project.hook(subagentStop(), {
+      program: ['sh', '-c', command],
+      env: claudeHookEnv(project, SESSION),
+    })
+
+    expect(portable).toBe(true)
+    expect(held.answer.decision).toBe('block')
   })
 
   it.each(['with spaces', 'dollar$HOME', "it's", 'back`tick`', 'quo"te', 'back\\slash', 'ü'])(

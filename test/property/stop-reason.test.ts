@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
+import type { CommandForm } from '../../src/core/command-line.ts'
 import { commandLine } from '../../src/core/command-line.ts'
 import { type Marker, parseMarker } from '../../src/core/marker.ts'
 import { type BlockedMarker, composeReason } from '../../src/core/stop/reason.ts'
@@ -41,14 +42,14 @@ const anyList = fc.oneof(
     .tuple(anyBlocked, fc.integer({ min: 1, max: 200 }))
     .map(([item, count]) => Array(count).fill(item) as BlockedMarker[]),
 )
-const anyForm = fc.record({ onPath: fc.boolean(), script: anyRoot.map((root) => `${root ?? ''}/postflight.js`) })
+const anyForm = fc.record({
+  onPath: fc.boolean(),
+  byNpx: fc.boolean(),
+  script: anyRoot.map((root) => `${root ?? ''}/postflight.js`),
+})
 
 /** The reason as the host reads it. */
-function answered(
-  blocked: readonly BlockedMarker[],
-  form: { onPath: boolean; script: string },
-  subagent: boolean,
-): string {
+function answered(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
   const line = formatAnswer({ kind: 'block', reason: composeReason(blocked, form, subagent) }, true)
   expect(line.indexOf('\n')).toBe(line.length - 1)
   const answer = JSON.parse(line) as { decision: string; reason: string }
@@ -114,7 +115,7 @@ describe('the reason of a block', () => {
           path: 'p',
           count: 1,
         }))
-        const reason = composeReason(blocked, { onPath: true, script: '' }, subagent)
+        const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
         const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
         expect(shown).toEqual(shown.map((_, index) => index))
         const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)

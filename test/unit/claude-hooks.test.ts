@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings/claude-hooks.ts'
-import { claudeEntries, isOurCommand } from '../../src/core/settings/hook-entries.ts'
+import {
+  claudeEntries,
+  fileOfCommand,
+  guardedCommand,
+  guardedNodeCommand,
+  isOurCommand,
+} from '../../src/core/settings/hook-entries.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -56,6 +62,11 @@ describe('a command of ours', () => {
     `${COMMAND} SessionStart`,
     `${COMMAND} Agent`,
     'node "C:/any folder/dist/hook.js" postflight-hook Agent',
+    guardedCommand(COMMAND),
+    `${guardedCommand(COMMAND)} SessionStart`,
+    guardedCommand('"/a \\"b\\" \\$c/ ] || exec x/hooks/postflight-hook"'),
+    guardedNodeCommand('"C:/any folder/dist/hook.js"'),
+    `${guardedNodeCommand('"C:/any folder/dist/hook.js"')} Agent`,
     'postflight-hook',
     '/usr/bin/postflight-hook',
     "'/with space/postflight-hook'",
@@ -83,6 +94,13 @@ describe('a command of ours', () => {
   })
 
   it.each([
+    '[ ! -f /x/hooks/postflight-hook ] || exec /y/hooks/postflight-hook',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hook; say done',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hook SessionStart x',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hooks',
+    '[ ! -f x postflight-hook ] || exec x postflight-hook',
+    '[ ! -f say ] || exec say',
+    'node -e "evil()" "/x/dist/hook.js" postflight-hook',
     'echo done',
     "echo 'start of postflight hook' >> ~/log",
     'grep -q postflight-hook /etc/x && notify-send done',
@@ -404,5 +422,23 @@ describe('keys with the names of inherited properties', () => {
     const added = add(text)
     expect(add(added)).toBe(added)
     expect(JSON.stringify(JSON.parse(remove(added)))).toBe(text)
+  })
+})
+
+describe('the file of a command of ours', () => {
+  it.each([
+    [
+      guardedCommand('"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'),
+      '$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook',
+    ],
+    [`${guardedCommand('"/my place/hooks/postflight-hook"')} SessionStart`, '/my place/hooks/postflight-hook'],
+    [guardedNodeCommand('"C:/x/dist/hook.js"'), 'C:/x/dist/hook.js'],
+    ['/old/hooks/postflight-hook', '/old/hooks/postflight-hook'],
+    ['node "/x/postflight-guard/dist/hook.js" Agent', '/x/postflight-guard/dist/hook.js'],
+    ['postflight hook', undefined],
+    ['postflight-hook', undefined],
+  ])('%s', (command, file) => {
+    expect(isOurCommand(command)).toBe(true)
+    expect(fileOfCommand(command)).toBe(file)
   })
 })

@@ -23,7 +23,7 @@ describe('a folder with a name like an option', () => {
     ['/home/me/a b', "postflight clear --root '/home/me/a b' -- -rf"],
   ])('comes after all options (root %s)', (root, expected) => {
     expect(commandLine(['clear', '-rf'], root)).toBe(expected)
-    expect(fallbackLine({ onPath: false, script: '/p.js' }, ['clear', '-rf'], root)).toBe(
+    expect(fallbackLine({ onPath: false, byNpx: false, script: '/p.js' }, ['clear', '-rf'], root)).toBe(
       expected.replace('postflight', 'node /p.js'),
     )
   })
@@ -44,16 +44,24 @@ describe('a command without `postflight` on the PATH', () => {
   const script = '/opt/my tools/bin/postflight.js'
 
   it("runs Node with the CLI's own file", () => {
-    expect(fallbackLine({ onPath: false, script }, ['clear', '259_x'], '/home/me/a b')).toBe(
+    expect(fallbackLine({ onPath: false, byNpx: false, script }, ['clear', '259_x'], '/home/me/a b')).toBe(
       "node '/opt/my tools/bin/postflight.js' clear 259_x --root '/home/me/a b'",
     )
   })
 
   it('has no --root if none is needed', () => {
-    expect(fallbackLine({ onPath: false, script: '/p.js' }, ['clear', '.'], undefined)).toBe('node /p.js clear .')
+    expect(fallbackLine({ onPath: false, byNpx: false, script: '/p.js' }, ['clear', '.'], undefined)).toBe(
+      'node /p.js clear .',
+    )
+  })
+
+  it('runs npx, which installs nothing, where the project depends on the package', () => {
+    expect(fallbackLine({ onPath: false, byNpx: true, script }, ['clear', '259_x'], undefined)).toBe(
+      'npx --no-install postflight clear 259_x',
+    )
   })
 
   it('is undefined if `postflight` is on the PATH', () => {
-    expect(fallbackLine({ onPath: true, script }, ['clear', '259_x'], '/home/me/a b')).toBeUndefined()
+    expect(fallbackLine({ onPath: true, byNpx: false, script }, ['clear', '259_x'], '/home/me/a b')).toBeUndefined()
   })
 })

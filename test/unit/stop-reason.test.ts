@@ -5,8 +5,8 @@ import { parseMarker, unparsed } from '../../src/core/marker.ts'
 import { composeReason } from '../../src/core/stop/reason.ts'
 import { blocked, PATTERN_MARKER, PATTERN_MARKER_QUOTED } from './builders.ts'
 
-const ON_PATH: CommandForm = { onPath: true, script: '/opt/postflight.js' }
-const OFF_PATH: CommandForm = { onPath: false, script: '/opt/my tools/postflight.js' }
+const ON_PATH: CommandForm = { onPath: true, byNpx: false, script: '/opt/postflight.js' }
+const OFF_PATH: CommandForm = { onPath: false, byNpx: false, script: '/opt/my tools/postflight.js' }
 const REPORT = /\n\nThen repeat your full report as your last message: your caller receives only that message\.$/
 
 const linesOf = (reason: string): string[] => reason.split('\n')

@@ -44,7 +44,7 @@ export function explain(
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1'
       ? observeUnfinished(place.roots, context).unfinished
       : []
-  const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'))
+  const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
   const { answer, notices } = answerFor(payload, { ...report, unfinished }, { foundRoot: place.foundRoot, findForm })
   const markers = planned.map(describe)
   const problems = [...place.problems, ...report.problems]

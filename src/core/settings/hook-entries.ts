@@ -39,6 +39,25 @@ export function claudeEntries(command: string): SettingsEntry[] {
   ]
 }
 
+/**
+ * The command that starts the launcher at `file`, a word of the shell. Where the file is missing, it does nothing: shared
+ * settings also reach people who have not installed the project's dependencies, and their stops are simply allowed.
+ */
+export function guardedCommand(file: string): string {
+  return `[ ! -f ${file} ] || exec ${file}`
+}
+
+/** The same on Windows, which may have no POSIX shell. The last word marks the entry as ours, whatever the folder's name. */
+export function guardedNodeCommand(file: string): string {
+  return `node -e "${LOAD_IF_THERE}" ${file} postflight-hook`
+}
+
+/** With `-e`, Node's arguments begin with the file, as if Node had started it. */
+const LOAD_IF_THERE = "require('fs').existsSync(process.argv[1])&&require(process.argv[1])"
+
+/** The words of `guardedCommand`, with the event's name behind them. */
+const GUARDED = /^\[ ! -f ([\s\S]+) \] \|\| exec \1(| [A-Za-z]+)$/
+
 /** Matches a path whose last part is `name`. */
 const named = (name: string): RegExp => new RegExp(`(?:^|[/\\\\])${name}$`)
 
@@ -57,12 +76,30 @@ const EVENT_WORDS: readonly string[] = ['SessionStart', 'Agent']
  * belongs to the user.
  */
 export function isOurCommand(command: unknown): command is string {
-  const words = typeof command === 'string' ? shellWords(command) : undefined
+  if (typeof command !== 'string') return false
+  const [, guarded, event] = GUARDED.exec(command.trim()) ?? []
+  const words = shellWords(guarded === undefined ? command : guarded + event)
   if (words === undefined) return false
-  const [file = '', ...further] = words.length > 1 && NODE.test(words[0] as string) ? words.slice(1) : words
+  const [file = '', ...further] = withoutNode(words)
   if (EVENT_WORDS.includes(further.at(-1) ?? '')) further.pop()
   // On Windows `install` adds this word, so that a bundle is recognised whatever its folder's name.
   if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
   if (CLI.test(file) && further.join(' ') === 'hook') return true
   return further.length === 0 && (LAUNCHER.test(file) || OWN_BUNDLE.test(file))
+}
+
+/** The words without Node and its option to load a file only where it exists. */
+function withoutNode(words: readonly string[]): readonly string[] {
+  if (words.length < 2 || !NODE.test(words[0] as string)) return words
+  return words[1] === '-e' && words[2] === LOAD_IF_THERE ? words.slice(3) : words.slice(1)
+}
+
+/**
+ * The file that a command of ours starts, as it stands there, variables included; undefined for a command that names none
+ * (`postflight hook`).
+ */
+export function fileOfCommand(command: string): string | undefined {
+  const [, guarded] = GUARDED.exec(command.trim()) ?? []
+  const [file] = withoutNode(shellWords(guarded ?? command) ?? [])
+  return file !== undefined && /[/\\]/.test(file) ? file : undefined
 }

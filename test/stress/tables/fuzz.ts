@@ -123,7 +123,7 @@ export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: D
   if (typeof payload === 'string') return payload
   const reader = {
     foundRoot: root,
-    findForm: () => ({ onPath, script: '/opt/postflight/bin/postflight.js' }),
+    findForm: () => ({ onPath, byNpx: false, script: '/opt/postflight/bin/postflight.js' }),
   }
   const seen = markers.map(seenOf)
   const sessionBornMs = sessionAgeMs === undefined ? undefined : NOW_MS - sessionAgeMs

@@ -129,7 +129,7 @@ export function inProcess(root: string): Real {
     environment: {},
     roots: [root],
     findRepositories: () => [],
-    reader: { foundRoot: root, findForm: () => ({ onPath: true, script: '/postflight.js' }) },
+    reader: { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
     nowMs: nowMs(),
     deadline: Number.POSITIVE_INFINITY,
     findStart: nowMs,

@@ -1,0 +1,43 @@
+import path from 'node:path'
+import { isJsonObject } from '../core/json-object.ts'
+import { realPath } from '../io/fs/path-kind.ts'
+import { readSmallFile } from '../io/fs/read.ts'
+
+/** Finds this package among the dependencies of a project. */
+
+/** The place of this package in a project that depends on it. */
+export const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
+
+/**
+ * The path of this package, relative to a project that depends on it; undefined for another project. pnpm and yarn link
+ * the package from a store, whose paths hold its version, so the link counts. A link that only this machine has
+ * (`npm link`) does not: it leads out of `node_modules`, and no `package.json` names it.
+ */
+export function dependencyIn(project: string, packageFolder: string): string | undefined {
+  const folder = realPath(packageFolder)
+  const relative = path.relative(realPath(project), folder).split(path.sep).join('/')
+  const isInside = relative.startsWith('node_modules/')
+  const isLinked = realPath(path.join(project, DEPENDENCY_FOLDER)) === folder
+  if (isLinked && (isInside || dependsOnUs(project))) return DEPENDENCY_FOLDER
+  return isInside ? relative : undefined
+}
+
+/** True if the project's `package.json` names this package. */
+function dependsOnUs(project: string): boolean {
+  const read = readSmallFile(path.join(project, 'package.json'), PACKAGE_JSON_LIMIT)
+  if (read.kind !== 'text') return false
+  try {
+    const manifest: unknown = JSON.parse(read.text)
+    return LISTS.some((list) => {
+      const names = isJsonObject(manifest) ? manifest[list] : undefined
+      return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard')
+    })
+  } catch {
+    return false
+  }
+}
+
+/** The size of the largest `package.json` that is read, in bytes. */
+const PACKAGE_JSON_LIMIT = 1_048_576
+
+const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
