@@ -29,8 +29,19 @@ export interface CommandContext {
   readonly platform: NodeJS.Platform
   /** True if stdout is caught by another program, or thrown away. */
   readonly isOutputCaught: () => boolean
+  /** The person at the terminal; undefined if there is none. */
+  readonly terminal?: Terminal | undefined
   /** Prints a note on stderr at once. */
   readonly note: (text: string) => void
+}
+
+/** A person who can be asked. */
+export interface Terminal {
+  readonly print: (line: string) => void
+  /** The answer; undefined at the end of the input. */
+  readonly ask: (question: string) => Promise<string | undefined>
+  /** After the last question. */
+  readonly close: () => void
 }
 
 /** The result of a command: data for `--json`, lines for people. */

@@ -5,6 +5,7 @@ import { isCaught } from '../io/process/output.ts'
 import { currentFolder } from './current-folder.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
+import { processTerminal } from './terminal.ts'
 
 /** Starts the CLI in this process. */
 
@@ -25,6 +26,9 @@ void main(process.argv.slice(2), {
     findHome: () => process.getBuiltinModule('node:os').homedir(),
     platform: process.platform,
     isOutputCaught: () => isCaught(1),
+    get terminal() {
+      return processTerminal()
+    },
     note: (text) => standardError.write(`${text}\n`),
   }),
   endWith: (exitCode) => {

@@ -3,8 +3,9 @@ import type { BypassOptions } from './commands/bypass.ts'
 import type { ClearOptions } from './commands/clear.ts'
 import type { CreateOptions } from './commands/create.ts'
 import type { ExplainOptions } from './commands/explain.ts'
+import type { InitOptions } from './commands/init.ts'
 import type { InspectOptions } from './commands/inspect.ts'
-import type { InstallOptions } from './commands/install.ts'
+import type { InstallOptions, UninstallOptions } from './commands/install.ts'
 import type { LogsOptions } from './commands/logs.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
@@ -25,8 +26,9 @@ interface CommandInputs {
   adopt: Input<[task: string], AdoptOptions>
   explain: Input<[], ExplainOptions>
   logs: Input<[], LogsOptions & { readonly follow: boolean }>
+  init: Input<[], InitOptions>
   install: Input<[], InstallOptions>
-  uninstall: Input<[], InstallOptions>
+  uninstall: Input<[], UninstallOptions>
   doctor: Input<[], NoOptions>
   'workflow validate': Input<[file: string], NoOptions>
   'workflow start': Input<[task: string, slug: string | undefined], StartOptions>

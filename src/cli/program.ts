@@ -6,6 +6,7 @@ import { example } from './help-examples.ts'
 import type { GlobalOptions, Invocation } from './invocation.ts'
 import type { Output } from './report.ts'
 import { requireOption } from './required-option.ts'
+import { addSettingsCommands } from './settings-program.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
 /** Declares the commands, and turns a command line into an invocation. */
@@ -34,7 +35,7 @@ Examples:
   $ postflight step 259 "git commit"
   $ postflight clear 259
   $ postflight inspect
-  $ postflight install --scope local
+  $ postflight init
 
 Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.`
 
@@ -194,36 +195,8 @@ function addHookCommands(program: Program, run: Run): void {
     )
 }
 
-function addSettingsCommands(program: Program, run: Run): void {
-  for (const name of ['install', 'uninstall'] as const) {
-    program
-      .command(name)
-      .description(
-        name === 'install'
-          ? "add the hook (or the plugin) to a host's settings"
-          : "remove the hook (or the plugin) from a host's settings",
-      )
-      .option('--host <name>', 'claude or opencode', 'claude')
-      .option(
-        '--scope <scope>',
-        "project (.claude/settings.json, opencode.json), local (.claude/settings.local.json) or user (the host's own folder)",
-        'project',
-      )
-      .option('--dry-run', 'only print what would be written', false)
-      .addHelpText(
-        'after',
-        example(`${name} --scope local`, `${name} --scope user --dry-run`, `${name} --host opencode --scope user`),
-      )
-      .action((options) => run({ command: name, arguments: [], options }))
-  }
-  program
-    .command('doctor')
-    .description('check the installation and the markers; every problem comes with its fix')
-    .addHelpText('after', example('doctor', 'doctor --json'))
-    .action(() => run({ command: 'doctor', arguments: [], options: {} }))
-}
-
-function collect(value: string, previous: readonly string[]): string[] {
+/** Collects the values of an option that can be repeated. */
+export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
 }
 

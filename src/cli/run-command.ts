@@ -14,7 +14,7 @@ export interface World {
 }
 
 const markers = () => import('./commands/marker-commands.ts')
-const settings = () => import('./commands/install.ts')
+const settings = () => import('./commands/settings-commands.ts')
 const definitions = () => import('./commands/workflow/definition-commands.ts')
 const runs = () => import('./commands/workflow/run-commands.ts')
 
@@ -41,6 +41,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   explain: async (context, paint, { options }) =>
     (await import('./commands/explain.ts')).explain(context, paint, options),
   logs: async (context, _, { options }) => (await markers()).logs(context, options),
+  init: async (context, _, { options }) => (await settings()).init(context, options),
   install: async (context, _, { options }) => (await settings()).install(context, options),
   uninstall: async (context, _, { options }) => (await settings()).uninstall(context, options),
   doctor: async (context, paint) => (await import('./commands/doctor.ts')).doctor(context, paint),
@@ -62,7 +63,8 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
 export async function runCommand(invocation: Invocation, options: GlobalOptions, world: World): Promise<0 | 1> {
   const { stdout } = world
   const contextNow = (): CommandContext => world.contextNow(options.root)
-  const context = contextNow()
+  // A question would stand in the middle of the document.
+  const context = options.json ? { ...contextNow(), terminal: undefined } : contextNow()
   const { NO_COLOR, TERM } = context.environment
   if (invocation.command === 'logs' && invocation.options.follow) {
     const { followLogs } = await import('./commands/logs.ts')

@@ -72,6 +72,16 @@ export interface ErrorArguments {
     readonly expected: 'object' | 'list' | 'unique'
   }
   /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
+  /** `fault`: the YAML parser's name of the fault; empty where there is no front matter. */
+  'skill-front-matter': { readonly path: string; readonly fault: string }
+  'skill-layout': { readonly path: string }
+  /** The hook is wired already: `where` names the place, `command` removes it there. */
+  'already-wired': {
+    readonly where: string
+    readonly wiredBy: 'settings' | 'plugin' | 'skill'
+    readonly command: string
+  }
+  'needs-answer': NoArguments
   'workflow-definition': {
     readonly path: string
     readonly place: string
@@ -144,6 +154,10 @@ export const EXIT_CODES = {
   'settings-not-json': EXIT.data,
   'settings-too-deep': EXIT.data,
   'settings-wrong-shape': EXIT.data,
+  'skill-front-matter': EXIT.data,
+  'skill-layout': EXIT.data,
+  'already-wired': EXIT.no,
+  'needs-answer': EXIT.usage,
   'workflow-definition': EXIT.data,
   'workflow-none': EXIT.no,
   'workflow-lost': EXIT.no,

@@ -120,6 +120,9 @@ const ROWS: readonly Row[] = [
       project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":"of another program"}\n'),
   },
 
+  { words: ['init', '--yes'], holds: { scope: 'local', changed: true, dry_run: false } },
+  { words: ['init', '--dry-run'], holds: { changed: true, dry_run: true, backups: [] } },
+  { words: ['init'], holds: { error: { code: 'needs-answer' } } },
   {
     words: ['install'],
     holds: { backup: expect.any(String), command: expect.any(String) },

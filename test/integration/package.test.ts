@@ -20,15 +20,17 @@ describe.concurrent('the package', () => {
         'README.md',
         'package.json',
         'settings.example.json',
+        'bin/postflight',
         'bin/postflight.js',
         'hooks/postflight-hook',
+        'plugin/skills/postflight/SKILL.md',
         'dist/hook.js',
         'dist/cli/cli.js',
         'dist/opencode/postflight-guard.mjs',
       ]),
     )
     const expected =
-      /^(?:bin|dist|examples|hooks|schema)\/|^(?:LICENSE|THIRD-PARTY-NOTICES|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
+      /^(?:bin|dist|examples|hooks|plugin\/skills|schema)\/|^(?:LICENSE|THIRD-PARTY-NOTICES|README\.md|CHANGELOG\.md|package\.json|settings\.example\.json)$/
     expect(names.filter((name) => !expected.test(name))).toEqual([])
     expect(names.filter((name) => /\.(?:ts|map|tgz|log)$|test|node_modules/.test(name))).toEqual([])
     expect(files.filter((file) => file.size > 400_000)).toEqual([])
@@ -91,9 +93,11 @@ describe.concurrent('the package', () => {
       'hook',
     ]
 
-    const found = await Promise.all([...others, 'install', 'uninstall'].map((words) => loadsIt(words.split(' '))))
+    const found = await Promise.all(
+      [...others, 'install', 'uninstall', 'init --dry-run'].map((words) => loadsIt(words.split(' '))),
+    )
 
-    expect(found).toEqual([...others.map(() => false), true, true])
+    expect(found).toEqual([...others.map(() => false), true, true, true])
     for (const name of ['hook.js', 'workflow.js', 'opencode/postflight-guard.mjs']) {
       expect(readFileSync(join(PACKAGE, 'dist', name), 'utf8').includes('tmpfileCreated'), name).toBe(false)
     }
@@ -104,7 +108,7 @@ describe.concurrent('the package', () => {
 
     const { files } = pack(project.home, '--dry-run')
 
-    for (const name of ['bin/postflight.js', 'hooks/postflight-hook']) {
+    for (const name of ['bin/postflight', 'bin/postflight.js', 'hooks/postflight-hook']) {
       const file = files.find((one) => one.path === name)
       expect((file?.mode ?? 0) & 0o111, name).not.toBe(0)
       accessSync(join(PACKAGE, name), constants.X_OK)

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { Terminal } from '../../src/cli/context.ts'
 import { main } from '../../src/cli/main.ts'
 import { runHook } from '../../src/hook/run.ts'
 import { processAgeMs } from '../../src/io/process/age.ts'
@@ -20,6 +21,8 @@ export interface ProgramOptions extends ProcessOptions {
   readonly sessionBirthMs?: number | undefined
   /** The package folder that the CLI works with. A process works with its own. */
   readonly packageFolder?: string | undefined
+  /** What a person at the terminal answers, for the CLI's sources. A process of a test has no terminal. */
+  readonly answers?: readonly string[] | undefined
 }
 
 /** Runs a program to its end. */
@@ -79,7 +82,7 @@ const VERSION: string = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), '
 
 async function cliHere(
   words: readonly string[],
-  { cwd, env, packageFolder = PACKAGE }: ProgramOptions,
+  { cwd, env, packageFolder = PACKAGE, answers }: ProgramOptions,
 ): Promise<ProcessResult> {
   const printed = { stdout: '', stderr: '' }
   const print = (to: keyof typeof printed) => (text: string) => {
@@ -101,6 +104,7 @@ async function cliHere(
       findHome: () => env.HOME ?? '',
       platform: process.platform,
       isOutputCaught: () => false,
+      terminal: answers && personWho(answers, print('stdout')),
       note: (text) => print('stderr')(`${text}\n`),
     }),
     endWith: (exitCode) => {
@@ -110,4 +114,17 @@ async function cliHere(
   const durationMs = Date.now() - startMs
   await setImmediate()
   return { status, signal: null, ...printed, durationMs }
+}
+
+/** A person at a terminal who gives these answers and then ends the input. */
+function personWho(answers: readonly string[], print: (text: string) => void): Terminal {
+  const left = [...answers]
+  return {
+    print: (line) => print(`${line}\n`),
+    ask: async (question) => {
+      print(question)
+      return left.shift()
+    },
+    close: () => {},
+  }
 }

@@ -33,6 +33,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
+  ...{ where: 'WHERE', wiredBy: 'skill' },
   ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 
@@ -98,13 +99,13 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['fault', 'resumable', 'problem'])
+    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
-    expect(silent).toEqual(['current-folder-lost', 'session-unknown', 'payload-not-object'])
+    expect(silent).toEqual(['current-folder-lost', 'session-unknown', 'payload-not-object', 'needs-answer'])
   })
 
   it.each([

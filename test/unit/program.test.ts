@@ -36,7 +36,9 @@ const NO_OPTIONS = { root: undefined, json: false, quiet: false }
 
 const CREATE = { step: [], force: false }
 const CLEAR = { all: false, orphaned: false, returnMeta: false, dryRun: false }
-const INSTALL = { host: 'claude', scope: 'project', dryRun: false }
+const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false }
+const UNINSTALL = { host: 'claude', scope: undefined, skill: undefined, dryRun: false }
+const INIT = { scope: undefined, skip: [], yes: false, dryRun: false, force: false }
 
 /** Every command with every argument and option: the words, and the invocation. */
 const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: Invocation])[] = [
@@ -109,12 +111,30 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['install'], { command: 'install', arguments: [], options: INSTALL }],
   [
     ['install', '--host', 'opencode', '--scope', 'user', '--dry-run'],
-    { command: 'install', arguments: [], options: { host: 'opencode', scope: 'user', dryRun: true } },
+    { command: 'install', arguments: [], options: { host: 'opencode', scope: 'user', dryRun: true, force: false } },
   ],
-  [['uninstall'], { command: 'uninstall', arguments: [], options: INSTALL }],
+  [
+    ['install', '--skill', 's/SKILL.md', '--force'],
+    { command: 'install', arguments: [], options: { ...INSTALL, skill: 's/SKILL.md', force: true } },
+  ],
+  [['init'], { command: 'init', arguments: [], options: INIT }],
+  [
+    ['init', '--scope', 'user', '--skip', 'hook', '--skip', 'skill', '--yes', '--dry-run', '--force'],
+    {
+      command: 'init',
+      arguments: [],
+      options: { scope: 'user', skip: ['hook', 'skill'], yes: true, dryRun: true, force: true },
+    },
+  ],
+  [['uninstall'], { command: 'uninstall', arguments: [], options: UNINSTALL }],
+  [['uninstall', '--skill', 's'], { command: 'uninstall', arguments: [], options: { ...UNINSTALL, skill: 's' } }],
   [
     ['uninstall', '--host', 'opencode', '--scope', 'nowhere', '--dry-run'],
-    { command: 'uninstall', arguments: [], options: { host: 'opencode', scope: 'nowhere', dryRun: true } },
+    {
+      command: 'uninstall',
+      arguments: [],
+      options: { ...UNINSTALL, host: 'opencode', scope: 'nowhere', dryRun: true },
+    },
   ],
 
   [['doctor'], { command: 'doctor', arguments: [], options: {} }],

@@ -7,6 +7,7 @@ import { CREATE_DOCUMENT } from './create.ts'
 import { DOCTOR_DOCUMENT } from './doctor.ts'
 import type { DocumentOf } from './document.ts'
 import { EXPLAIN_DOCUMENT } from './explain.ts'
+import { INIT_DOCUMENT } from './init.ts'
 import { INSPECT_DOCUMENT } from './inspect.ts'
 import { INSTALL_DOCUMENT, UNINSTALL_DOCUMENT } from './install.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
@@ -31,6 +32,7 @@ export const DOCUMENTS = {
   adopt: ADOPT_DOCUMENT,
   explain: EXPLAIN_DOCUMENT,
   logs: LOGS_DOCUMENT,
+  init: INIT_DOCUMENT,
   install: INSTALL_DOCUMENT,
   uninstall: UNINSTALL_DOCUMENT,
   doctor: DOCTOR_DOCUMENT,

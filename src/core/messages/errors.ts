@@ -47,6 +47,13 @@ const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string
   'run-limit': () => `has waited at ${WAIT_LIMIT} prompts in this phase, the limit: do what its prompt says.`,
 }
 
+/** Where the hook is already. */
+const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) => string> = {
+  settings: (where) => `the hook is already in ${where}, with another command`,
+  plugin: (where) => `the plugin ${where} already brings the hook`,
+  skill: (where) => `the hook is already in the skill ${where}`,
+}
+
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
 const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
 
@@ -115,6 +122,15 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'settings-too-deep': (a) => `${a.path}: its JSON is nested more than ${a.limit} levels deep.`,
   'settings-wrong-shape': (a) =>
     `${a.path}: ${a.property === undefined ? 'the whole file' : `"${a.property}"`} must ${SETTINGS_SHAPES[a.expected]}.`,
+  'skill-front-matter': (a) =>
+    a.fault === ''
+      ? `${a.path} has no front matter: begin it with "---", the skill's name and description, and "---". Nothing was written.`
+      : `${a.path}: its front matter is not valid YAML (${a.fault}). Nothing was written: fix it, then try again.`,
+  'skill-layout': (a) =>
+    `${a.path}: its "hooks" are written in a way that cannot be edited safely: write them with one entry a line, or add ours by hand (\`settings.example.json\` lists them). Nothing was written.`,
+  'already-wired': (a) =>
+    `${WIRED[a.wiredBy](a.where)}: two would count each stop twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
+  'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'workflow-none': (a) =>

@@ -1,4 +1,6 @@
-/** What `install` and `uninstall` print. */
+import { counted } from './phrases.ts'
+
+/** What `install`, `uninstall` and `init` print. */
 
 /** The hook for Claude Code, or the plugin for OpenCode. */
 type Installed = 'hook' | 'plugin'
@@ -11,9 +13,59 @@ export const INSTALL_TEXT = {
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
-  removed: (what: Installed, file: string, isDryRun: boolean): string =>
-    `${isDryRun ? 'Would remove' : 'Removed'} the ${what} from ${file}`,
+  removed: (what: Installed, hasRules: boolean, hasHook: boolean, file: string, isDryRun: boolean): string =>
+    `${isDryRun ? 'Would remove' : 'Removed'} ${[...(hasHook || !hasRules ? [`the ${what}`] : []), ...(hasRules ? ['our permission rules'] : [])].join(' and ')} from ${file}`,
+  removedLines: (file: string, isDryRun: boolean): string =>
+    `${isDryRun ? 'Would remove' : 'Removed'} our lines from ${file}`,
+  removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
+  keptSkill: (file: string, word: string): string =>
+    `Kept ${file}, because it was changed since \`postflight init\` wrote it: remove it with \`rm ${word}\``,
+  keptBackup: (backup: string): string => `Kept the backup ${backup}, because it holds something else than the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
+} as const
+
+/** The parts of `init`, by their names. */
+type Part = 'hook' | 'permissions' | 'gitignore' | 'skill'
+
+const PART_TITLES: Record<Part, string> = {
+  hook: 'the hook',
+  permissions: 'permission rules',
+  gitignore: 'lines for git',
+  skill: 'a skill',
+}
+
+const PART_STATES = {
+  written: 'written',
+  planned: 'would be written',
+  declined: 'not written',
+  done: 'there already',
+  kept: 'kept: this file is not as init wrote it',
+  needless: 'not needed: this is not a git repository',
+} as const
+
+export const INIT_TEXT = {
+  intro: (count: number): string =>
+    `postflight init sets this project up for Claude Code in ${counted(count, 'part')}. Nothing is written before the last answer.`,
+  numbered: (number: number, what: string): string => `${number}. ${what}`,
+  part: {
+    hook: (file: string): string =>
+      `The hook, in ${file}: entries that start it when an agent stops, when a session starts, and after commands that name postflight.`,
+    permissions: (file: string): string =>
+      `Permission rules, in ${file}: agents may use the commands of the protocol without a question (create, step, wait, clear, …). Claude Code asks you first where a command can start others (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
+    gitignore: (file: string): string =>
+      `Lines in ${file}: git ignores markers, the journal and the backups of settings.`,
+    skill: (file: string): string =>
+      `A skill, ${file}: it teaches agents to create, tick and clear a marker, to wait, and what a block means.`,
+  } satisfies Record<Part, (file: string) => string>,
+  question: '   Write this? [Y/n] ',
+  line: (part: Part, state: keyof typeof PART_STATES, file: string): string =>
+    `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${PART_STATES[state]})`,
+  undo: (scope: string, isDependency: boolean): string =>
+    `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
+  skillWithoutPath:
+    '## If `postflight` is not found\n\nUse `npx --no-install postflight` in its place, from a folder of the project.',
+  skillMark: (checksum: string): string =>
+    `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const

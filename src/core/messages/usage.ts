@@ -25,5 +25,6 @@ export const OPTION_EXPECTATIONS = {
   oneLine: 'must be one line of text',
   atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
+  oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
 } as const

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { isOurCommand, type SettingsEntry } from './hook-entries.ts'
+import type { SettingsEntry } from './hook-entries.ts'
+import { hooksOf, isOnlyOurs, isOurHook } from './hook-groups.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -68,19 +69,4 @@ function ourGroups(text: string, path: string): OurGroup[] {
   return Object.entries(readDocument(text, settingsAt(path)).held ?? {}).flatMap(([event, groups]) =>
     groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurHook)),
   )
-}
-
-function hooksOf(group: unknown): unknown[] {
-  const hooks = (group as { hooks?: unknown } | null)?.hooks
-  return Array.isArray(hooks) ? hooks : []
-}
-
-function isOurHook(hook: unknown): hook is { command: string } {
-  return isOurCommand((hook as { command?: unknown } | null)?.command)
-}
-
-/** True for a group that has only our commands, so that it is removed with them. */
-function isOnlyOurs(group: unknown): boolean {
-  const hooks = hooksOf(group)
-  return hooks.length > 0 && hooks.every(isOurHook)
 }

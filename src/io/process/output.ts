@@ -27,8 +27,8 @@ export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
   return undefined
 }
 
-/** True when a person reads the output. Loads `node:tty` only for a character device. */
-export function isTerminal(descriptor: 1 | 2): boolean {
+/** True when a person is at the other end. Loads `node:tty` only for a character device. */
+export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
     return fs.fstatSync(descriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(descriptor)
   } catch {

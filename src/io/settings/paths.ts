@@ -12,11 +12,16 @@ export const SCOPES = ['project', 'local', 'user'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
+/** Claude Code's folder of the user. */
+export function claudeFolder(home: string, environment: Environment): string {
+  return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude')
+}
+
 /** Claude Code's settings file of a scope. */
 export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
   switch (scope) {
     case 'user':
-      return path.join(variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude'), 'settings.json')
+      return path.join(claudeFolder(home, environment), 'settings.json')
     case 'project':
       return path.join(project, '.claude', 'settings.json')
     case 'local':

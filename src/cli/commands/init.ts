@@ -1,0 +1,109 @@
+import { PostflightError } from '../../core/errors.ts'
+import { INIT_TEXT, INSTALL_TEXT } from '../../core/messages/settings.ts'
+import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import { replaceSettingsFile } from '../../io/settings/replace.ts'
+import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
+import type { InitDocument } from '../documents/init.ts'
+import { hookCommand, projectFolder } from '../host-entry.ts'
+import { type InitPart, initParts, PART_NAMES } from '../installation/init-parts.ts'
+import { refuseSecond } from '../installation/refuse-second.ts'
+import { targetOf } from '../installation/target.ts'
+
+/** `postflight init`: everything that a project needs, shown first. Each part can be declined. */
+
+export interface InitOptions {
+  /** Undefined: the project's shared settings if it depends on this package, otherwise those of this user in the project. */
+  readonly scope: string | undefined
+  readonly skip: readonly string[]
+  readonly yes: boolean
+  readonly dryRun: boolean
+  readonly force: boolean
+}
+
+export async function init(context: CommandContext, options: InitOptions): Promise<CommandResult<InitDocument>> {
+  checkNames(options.skip)
+  const scope = options.scope ?? likelyScope(context)
+  const target = targetOf(context, 'claude', scope)
+  if (!options.force && !options.skip.includes('hook')) {
+    refuseSecond(context, target.project, { scope, command: target.entry })
+  }
+  const parts = initParts(context, target).filter(({ name }) => !options.skip.includes(name))
+  const missing = parts.filter(({ state }) => state === 'missing')
+  const accepted = options.dryRun || options.yes ? missing : await ask(context, missing)
+  const backups = options.dryRun ? [] : write(accepted)
+  const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
+  if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
+  lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
+  const isWritten = accepted.length > 0 && !options.dryRun
+  if (isWritten) lines.push(INSTALL_TEXT.restart, INIT_TEXT.undo(scope, target.portable))
+  if (accepted.some(({ name }) => name === 'hook') && scope === 'project' && !target.portable) {
+    lines.push(INSTALL_TEXT.notPortable(target.personalScope))
+  }
+  return {
+    exitCode: 0,
+    data: {
+      ...{ scope: target.scope, changed: accepted.length > 0, dry_run: options.dryRun, backups },
+      parts: parts.map((part) => ({ name: part.name, file: part.file, state: stateOf(part) })),
+    },
+    lines,
+  }
+
+  function stateOf(part: InitPart): InitDocument['parts'][number]['state'] {
+    if (part.state !== 'missing') return part.state
+    if (!accepted.includes(part)) return 'declined'
+    return options.dryRun ? 'planned' : 'written'
+  }
+}
+
+/** A path of this machine does not belong in settings that are shared. */
+function likelyScope(context: CommandContext): string {
+  return hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local'
+}
+
+function checkNames(names: readonly string[]): void {
+  const unknown = names.find((name) => !PART_NAMES.includes(name as never))
+  if (unknown === undefined) return
+  const expected = OPTION_EXPECTATIONS.oneOf(PART_NAMES)
+  throw new PostflightError('value-invalid', { option: '--skip', expected, value: unknown })
+}
+
+/** Asks about each part before anything is written. @throws {PostflightError} `needs-answer` without a terminal. */
+async function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): Promise<InitPart[]> {
+  if (parts.length === 0) return []
+  if (terminal === undefined) throw new PostflightError('needs-answer')
+  terminal.print(INIT_TEXT.intro(parts.length))
+  const accepted: InitPart[] = []
+  try {
+    for (const [index, part] of parts.entries()) {
+      terminal.print(`\n${INIT_TEXT.numbered(index + 1, shown(context, part)[0] as string)}`)
+      const answer = await terminal.ask(INIT_TEXT.question)
+      // The input ended without an answer: nothing is agreed.
+      if (answer === undefined) return []
+      if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
+    }
+  } finally {
+    terminal.close()
+  }
+  terminal.print('')
+  return accepted
+}
+
+/** What a part does, and the text that it adds. */
+function shown(context: Omit<CommandContext, 'terminal'>, part: InitPart): string[] {
+  return [INIT_TEXT.part[part.name](displayPath(context, part.file)), ...part.preview]
+}
+
+/** Writes the parts, each file once. Returns the backups. */
+function write(parts: readonly InitPart[]): string[] {
+  const files = [...new Set(parts.map(({ file }) => file))]
+  const texts = files.map((file) => {
+    const before = readSettingsFile(file)
+    const edits = parts.filter((part) => part.file === file)
+    return { file, before, after: edits.reduce((text, { add }) => add(text), before ?? ''), edits }
+  })
+  return texts.flatMap(({ file, before, after, edits }) => {
+    const backup = replaceSettingsFile(file, after, edits.some(({ keepsBackup }) => keepsBackup) ? before : undefined)
+    return backup ?? []
+  })
+}

@@ -1,0 +1,2 @@
+export { init } from './init.ts'
+export { install, uninstall } from './install.ts'

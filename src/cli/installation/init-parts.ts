@@ -1,0 +1,75 @@
+import { addIgnored } from '../../core/settings/ignored-files.ts'
+import { addRules, rulesOf } from '../../core/settings/permission-rules.ts'
+import { requireInside } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import { type CommandContext, findCommandRepository } from '../context.ts'
+import { notIgnored, OWN_FILES } from '../git.ts'
+import { ignoreFile } from './project-files.ts'
+import { hasMark, isAsWritten, protocolSkill, protocolSkillFile } from './protocol-skill.ts'
+import { placeOf, type Target } from './target.ts'
+
+/** The parts of `init`: each is an edit of one file. */
+
+export const PART_NAMES = ['hook', 'permissions', 'gitignore', 'skill'] as const
+
+export interface InitPart {
+  readonly name: (typeof PART_NAMES)[number]
+  readonly file: string
+  /** `kept`: the file is the user's own, and stays. `needless`: the project does not need this part. */
+  readonly state: 'missing' | 'done' | 'kept' | 'needless'
+  /** The text of the file with this part. */
+  readonly add: (text: string) => string
+  /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
+  readonly keepsBackup: boolean
+  /** What is added, for people. */
+  readonly preview: readonly string[]
+}
+
+/** Every part, in the order in which people are asked. Nothing is written. */
+export function initParts(context: CommandContext, target: Target): InitPart[] {
+  return [hookPart(target), rulesPart(target), ignorePart(target), skillPart(context, target)]
+}
+
+function hookPart(target: Target): InitPart {
+  const file = placeOf(target)
+  const add = (text: string): string => target.add(text, file)
+  return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: [`  ${target.entry}`] }
+}
+
+function rulesPart(target: Target): InitPart {
+  const file = placeOf(target)
+  const add = (text: string): string => addRules(text, file)
+  const preview = [
+    ...rulesOf('allow').map((rule) => `  allow  ${rule}`),
+    ...rulesOf('ask').map((rule) => `  ask    ${rule}`),
+  ]
+  return { name: 'permissions', file, state: stateOf(file, add), add, keepsBackup: true, preview }
+}
+
+function ignorePart({ project }: Target): InitPart {
+  const file = ignoreFile(project)
+  const part = { name: 'gitignore', file, add: addIgnored, keepsBackup: false } as const
+  const preview = addIgnored('')
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`)
+  if (findCommandRepository(project) === undefined) return { ...part, state: 'needless', preview }
+  requireInside(file, project)
+  const isIgnored = notIgnored(project, OWN_FILES)?.length === 0
+  return { ...part, state: isIgnored ? 'done' : stateOf(file, addIgnored), preview }
+}
+
+function skillPart(context: CommandContext, { scope, project }: Target): InitPart {
+  const file = protocolSkillFile(context, scope, project)
+  if (scope !== 'user') requireInside(file, project)
+  const text = protocolSkill(context)
+  const present = readSettingsFile(file)
+  const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
+  const state = !isOurs ? 'kept' : present === text ? 'done' : 'missing'
+  return { name: 'skill', file, state, add: () => text, keepsBackup: false, preview: [] }
+}
+
+function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {
+  const text = readSettingsFile(file) ?? ''
+  return add(text) === text ? 'done' : 'missing'
+}

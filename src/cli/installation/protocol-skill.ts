@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import path from 'node:path'
+import { INIT_TEXT } from '../../core/messages/settings.ts'
+import { claudeFolder, type Scope } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import type { CommandContext } from '../context.ts'
+
+/** The skill that teaches an agent the protocol, as `init` writes it. Its last line tells whether people changed it. */
+
+/** The skill's file: beside the user's settings, or in the project. */
+export function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
+  const folder =
+    scope === 'user' ? claudeFolder(context.findHome(), context.environment) : path.join(project, '.claude')
+  return path.join(folder, 'skills', 'postflight', 'SKILL.md')
+}
+
+/** The text of the skill. @throws {PostflightError} `file-unreadable` where the package is not complete. */
+export function protocolSkill({ packageFolder }: CommandContext): string {
+  const text = readSettingsFile(path.join(packageFolder, 'plugin', 'skills', 'postflight', 'SKILL.md')) ?? ''
+  const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
+  return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
+}
+
+/** True for a skill that `init` of any version wrote, and that is as it wrote it. */
+export function isAsWritten(text: string): boolean {
+  const last = text.trimEnd().split('\n').at(-1) ?? ''
+  const body = text.slice(0, text.lastIndexOf(last))
+  return last === INIT_TEXT.skillMark(checksum(body))
+}
+
+/** True for a text that holds the line by which `init` marks its skill. */
+export function hasMark(text: string): boolean {
+  return text.includes(INIT_TEXT.skillMark('').split('(')[0] as string)
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}

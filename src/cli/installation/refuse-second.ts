@@ -1,0 +1,38 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { type CommandContext, displayPath } from '../context.ts'
+import { enabledPlugin, settingsPlaces, wiredSkills } from '../wiring.ts'
+
+/** Refuses to wire the hook a second time: Claude Code would run both, and each stop would use two continuations. */
+
+/** What is about to be wired: a scope's settings with their command, or a skill. */
+export type Wish = { readonly scope: string; readonly command: string } | { readonly skill: string }
+
+/** @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there. */
+export function refuseSecond(context: CommandContext, project: string, wish: Wish): void {
+  const places = settingsPlaces(context, project)
+  const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
+  if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
+  const target = 'scope' in wish ? places.find(({ scope }) => scope === wish.scope)?.file : undefined
+  for (const { scope, file, commands } of places) {
+    if (file === target || commands.length === 0) continue
+    // Claude Code runs the same command once, if settings list it twice; but not if a skill does (2.1.329).
+    if ('command' in wish && commands.every(({ command }) => command.startsWith(wish.command))) continue
+    refuse('settings', displayPath(context, file), `postflight uninstall --scope ${scope}`)
+  }
+  if ('skill' in wish) return
+  const [skill] = wiredSkills(context, project)
+  if (skill === undefined) return
+  const shown = displayPath(context, skill.file)
+  refuse('skill', shown, `postflight uninstall --skill ${shown}`)
+}
+
+/** The name of the plugin whose own CLI this is: `--plugin-dir` is recorded in no settings. */
+function ownPlugin({ packageFolder }: CommandContext): string | undefined {
+  return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
+}
+
+function refuse(wiredBy: 'settings' | 'plugin' | 'skill', where: string, command: string): never {
+  throw new PostflightError('already-wired', { where, wiredBy, command })
+}

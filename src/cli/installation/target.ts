@@ -1,0 +1,94 @@
+import { PostflightError } from '../../core/errors.ts'
+import { addEntries, findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
+import { claudeEntries } from '../../core/settings/hook-entries.ts'
+import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
+import { addRules, holdsRules, removeRules } from '../../core/settings/permission-rules.ts'
+import { claudeSettingsPath, openCodeConfigPaths, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import type { CommandContext } from '../context.ts'
+import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
+
+/** The settings files of a host's scope, and how our entries are added to them and removed. */
+
+export const HOSTS = ['claude', 'opencode'] as const
+
+/** What is installed in a host's settings. */
+interface Installed {
+  readonly what: 'hook' | 'plugin'
+  /** The name of the entry in the document of `--json`. */
+  readonly key: 'command' | 'plugin'
+  /** The scope whose settings are not shared. */
+  readonly personalScope: 'local' | 'user'
+}
+
+const HOOK: Installed = { what: 'hook', key: 'command', personalScope: 'local' }
+const PLUGIN: Installed = { what: 'plugin', key: 'plugin', personalScope: 'user' }
+
+/** The settings files of a scope, and how they are changed. */
+export interface Target extends Installed {
+  readonly scope: Scope
+  readonly project: string
+  /** The files that may hold our entries, in the order in which the host reads them. At least one. */
+  readonly files: readonly string[]
+  readonly entry: string
+  /** False if the entry holds a path on this machine. */
+  readonly portable: boolean
+  readonly holds: (text: string, file: string) => boolean
+  readonly add: (text: string, file: string) => string
+  /** Removes everything of ours: what `init` adds to the same file, too. */
+  readonly remove: (text: string, file: string) => string
+  /** The texts that `install` and `init` can make of a text. */
+  readonly results: (text: string, file: string) => readonly string[]
+}
+
+/** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside. */
+export function targetOf(context: CommandContext, host: string, scope: string): Target {
+  if (!HOSTS.includes(host as never)) {
+    throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
+  }
+  if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
+  const project = projectFolder(context)
+  const target = (host === 'opencode' ? openCodeTarget : claudeTarget)(context, scope as Scope, project)
+  if (scope !== 'user') for (const file of target.files) requireInside(file, project)
+  return target
+}
+
+/** The file for our entries: the one that holds some already, so that they are never in two; or the one read last. */
+export function placeOf({ files, holds }: Target): string {
+  const holder = files.findLast((file) => {
+    const text = readSettingsFile(file)
+    return text !== undefined && holds(text, file)
+  })
+  return holder ?? (files.at(-1) as string)
+}
+
+/** The same target for the permission rules that `init` adds. */
+export function rulesTarget(target: Target): Target {
+  return { ...target, add: addRules, holds: holdsRules }
+}
+
+function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
+  const { command, portable } = hookCommand(context, scope, project)
+  const entries = claudeEntries(command)
+  const files = [claudeSettingsPath(scope, project, context.findHome(), context.environment)]
+  const add = (text: string, file: string): string => addEntries(text, entries, file)
+  const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
+  const remove = (text: string, file: string): string => removeRules(removeEntries(text, file), file)
+  const results = (text: string, file: string): string[] => [
+    add(text, file),
+    addRules(add(text, file), file),
+    addRules(text, file),
+    add(addRules(text, file), file),
+  ]
+  return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove, results }
+}
+
+function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
+  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
+  const { plugin, portable } = openCodePlugin(context, scope, project)
+  const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+  const add = (text: string, file: string): string => addPlugin(text, plugin, file)
+  const holds = (text: string, file: string): boolean => findPlugins(text, file).length > 0
+  const results = (text: string, file: string): string[] => [add(text, file)]
+  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove: removePlugin, results }
+}

@@ -1,0 +1,60 @@
+import { example } from './help-examples.ts'
+import { collect, type Program, type Run } from './program.ts'
+
+/** Declares the commands that wire the guard into a host, and the one that checks it. */
+
+const SCOPE =
+  "project (.claude/settings.json, opencode.json), local (.claude/settings.local.json) or user (the host's own folder)"
+
+export function addSettingsCommands(program: Program, run: Run): void {
+  program
+    .command('init')
+    .description('set a project up for Claude Code: hook, permission rules, .gitignore and a skill; shown first')
+    .option(
+      '--scope <scope>',
+      'project, local or user (default: project if it depends on postflight-guard, else local)',
+    )
+    .option('--skip <part>', 'leave out hook, permissions, gitignore or skill; can be repeated', collect, [])
+    .option('--yes', 'do not ask', false)
+    .option('--dry-run', 'only print what would be written', false)
+    .option('--force', 'also where the hook is wired in another place', false)
+    .addHelpText('after', example('init', 'init --yes --skip skill', 'init --dry-run'))
+    .action((options) => {
+      const { scope, skip, yes, dryRun, force } = options
+      return run({ command: 'init', arguments: [], options: { scope, skip, yes, dryRun, force } })
+    })
+  program
+    .command('install')
+    .description("add the hook (or the plugin) to a host's settings")
+    .option('--host <name>', 'claude or opencode', 'claude')
+    .option('--scope <scope>', SCOPE, 'project')
+    .option('--skill <file>', 'put the hook into the front matter of a skill instead: it runs where that skill is used')
+    .option('--dry-run', 'only print what would be written', false)
+    .option('--force', 'also where the hook is wired in another place', false)
+    .addHelpText(
+      'after',
+      example(
+        'install --scope local',
+        'install --scope user --dry-run',
+        'install --skill .claude/skills/research/SKILL.md',
+        'install --host opencode --scope user',
+      ),
+    )
+    .action((options) => run({ command: 'install', arguments: [], options }))
+  program
+    .command('uninstall')
+    .description('undo install and init')
+    .option('--host <name>', 'claude or opencode', 'claude')
+    .option('--scope <scope>', `${SCOPE} (default: the one of the project that has it)`)
+    .option('--skill <file>', 'remove the hook from the front matter of a skill')
+    .option('--dry-run', 'only print what would be written', false)
+    .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode'))
+    .action(({ host, scope, skill, dryRun }) =>
+      run({ command: 'uninstall', arguments: [], options: { host, scope, skill, dryRun } }),
+    )
+  program
+    .command('doctor')
+    .description('check the installation and the markers; every problem comes with its fix')
+    .addHelpText('after', example('doctor', 'doctor --json'))
+    .action(() => run({ command: 'doctor', arguments: [], options: {} }))
+}

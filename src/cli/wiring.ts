@@ -1,0 +1,135 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PostflightError } from '../core/errors.ts'
+import { variable } from '../core/hosts/host.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { findCommands } from '../core/settings/claude-hooks.ts'
+import { splitMark } from '../core/settings/json-document.ts'
+import { findSkillCommands } from '../core/settings/skill-hooks.ts'
+import { readSmallFile } from '../io/fs/read.ts'
+import {
+  claudeFolder,
+  claudeSettingsPath,
+  distinctFiles,
+  requireInside,
+  SCOPES,
+  type Scope,
+} from '../io/settings/paths.ts'
+import { readSettingsFile } from '../io/settings/read.ts'
+import type { CommandContext } from './context.ts'
+
+/** Finds the places that wire our hooks into Claude Code: its settings files, a plugin, skills. */
+
+/** A settings file of Claude Code. */
+export interface SettingsPlace {
+  readonly scope: Scope
+  readonly file: string
+  /** Undefined where there is none, or where it cannot be used. */
+  readonly text: string | undefined
+  /** Our commands in it. */
+  readonly commands: readonly { readonly event: string; readonly command: string }[]
+  /** Why the file cannot be used. */
+  readonly fault: PostflightError | undefined
+}
+
+/** A skill whose front matter has our hooks. */
+export interface WiredSkill {
+  readonly file: string
+  readonly commands: readonly { readonly event: string; readonly command: string }[]
+}
+
+/** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
+export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
+  const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
+  return distinctFiles(files).map((file) => placeOf(SCOPES[files.indexOf(file)] as Scope, file, project))
+}
+
+function placeOf(scope: Scope, file: string, project: string): SettingsPlace {
+  try {
+    if (scope !== 'user') requireInside(file, project)
+    const text = readSettingsFile(file)
+    const commands = text === undefined ? [] : findCommands(text, file)
+    return { scope, file, text, commands, fault: undefined }
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return { scope, file, text: undefined, commands: [], fault: error }
+  }
+}
+
+/** The order in which Claude Code reads its settings: the last one that sets a value decides. */
+const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
+
+/** The value that Claude Code uses, and the file that sets it. */
+function effective<T>(
+  places: readonly SettingsPlace[],
+  pick: (settings: Record<string, unknown>) => T | undefined,
+): { readonly value: T; readonly file: string } | undefined {
+  return READ_ORDER.flatMap((scope) => places.filter((place) => place.scope === scope))
+    .flatMap(({ text, file }) => {
+      const value = pick(parsed(text))
+      return value === undefined ? [] : [{ value, file }]
+    })
+    .at(-1)
+}
+
+function parsed(text: string | undefined): Record<string, unknown> {
+  try {
+    const settings: unknown = JSON.parse(splitMark(text ?? '').body)
+    return isJsonObject(settings) ? settings : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The settings file that sets `disableAllHooks`, if it counts. */
+export function hooksDisabledIn(places: readonly SettingsPlace[]): string | undefined {
+  const found = effective(places, ({ disableAllHooks }) => disableAllHooks)
+  return found?.value === true ? found.file : undefined
+}
+
+/** What sets `POSTFLIGHT_DISABLE=1`: a settings file, or the environment. Claude Code's settings come before its environment. */
+export function guardDisabledIn(
+  context: CommandContext,
+  places: readonly SettingsPlace[],
+): { readonly file: string | undefined } | undefined {
+  const found = effective(places, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
+  if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
+  return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
+}
+
+/** Our plugin's name in Claude Code's settings; a marketplace follows it. */
+const PLUGIN = /^postflight-guard@/
+
+/** The name of our plugin, with its marketplace, if it is switched on; and the file that does it. */
+export function enabledPlugin(places: readonly SettingsPlace[]): { name: string; file: string } | undefined {
+  const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
+  const names = places.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
+  for (const name of names) {
+    const found = effective(places, (settings) => listed(settings)[name])
+    if (found !== undefined && found.value !== false) return { name, file: found.file }
+  }
+  return undefined
+}
+
+/** The size of the largest skill that is read, in bytes. */
+const SKILL_LIMIT = 1_048_576
+
+/** The skills of the project and of the user that have our hooks. */
+export function wiredSkills(context: CommandContext, project: string): WiredSkill[] {
+  const folders = [path.join(project, '.claude'), claudeFolder(context.findHome(), context.environment)]
+  return distinctFiles(folders)
+    .flatMap((folder) => skillsIn(path.join(folder, 'skills')))
+    .flatMap((file) => {
+      const read = readSmallFile(file, SKILL_LIMIT)
+      const commands = read.kind === 'text' ? findSkillCommands(read.text) : []
+      return commands.length === 0 ? [] : [{ file, commands }]
+    })
+}
+
+function skillsIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder).map((name) => path.join(folder, name, 'SKILL.md'))
+  } catch {
+    return []
+  }
+}

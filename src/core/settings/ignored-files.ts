@@ -1,0 +1,37 @@
+/** Our lines in a project's `.gitignore`. Taking them out restores the text from before, to the byte. */
+
+const TITLE = '# postflight-guard'
+
+/** What git must not track, relative to the root: markers, the journal, backups of settings. */
+export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*']
+
+/** The text with our lines at its end. The same text if it has all of them. */
+export function addIgnored(text: string): string {
+  const present = linesOf(text).map((line) => line.trim())
+  const missing = IGNORED.filter((line) => !present.includes(line))
+  if (missing.length === 0) return text
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+  const block = [TITLE, ...missing].join(lineEnd)
+  if (text === '') return block + lineEnd
+  // A last line without an end stays the kind of last line that it was.
+  return text.endsWith('\n') ? text + lineEnd + block + lineEnd : text + lineEnd + lineEnd + block
+}
+
+/** The text without our title, the lines of ours below it, and the empty line above it. */
+export function removeIgnored(text: string): string {
+  const lines = linesOf(text)
+  const start = lines.findIndex((line) => line.trim() === TITLE)
+  if (start === -1) return text
+  const length = lines.slice(start + 1).findIndex((line) => !IGNORED.includes(line.trim()))
+  const end = length === -1 ? lines.length : start + 1 + length
+  const isSet = start > 0 && lines[start - 1]?.trim() === ''
+  const before = lines.slice(0, isSet ? start - 1 : start).join('')
+  const after = lines.slice(end).join('')
+  // Without our lines, the line before them is the last one again, and has no end if the text had none.
+  return after === '' && !text.endsWith('\n') ? before.replace(/\r?\n$/, '') : before + after
+}
+
+/** The lines of a text, each with its end. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+}

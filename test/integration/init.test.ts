@@ -1,0 +1,381 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { rulesOf } from '../../src/core/settings/permission-rules.ts'
+import { SESSION, stop } from '../support/payloads.ts'
+import { CLI, canRun, type ProcessResult } from '../support/process.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type Project,
+  type RunOptions,
+} from '../support/project.ts'
+
+const SETTINGS = '.claude/settings.json'
+const LOCAL = '.claude/settings.local.json'
+const SKILL = '.claude/skills/postflight/SKILL.md'
+
+/** A project that depends on the package, and the package's CLI. */
+function withPackage(): { project: Project; cli: (words: string, options?: RunOptions) => Promise<ProcessResult> } {
+  const project = createSourceProject()
+  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+  return { project, cli: (words, options) => project.cli(words.split(' '), { packageFolder, ...options }) }
+}
+
+/** What lies in the project besides the package. */
+function filesOf(project: Project): Record<string, string> {
+  return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
+}
+
+describe.concurrent('init', () => {
+  it('writes the hook, permission rules, lines for git and a skill, and says how to undo it', async () => {
+    const { project, cli } = withPackage()
+
+    const run = await cli('init --yes')
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toContain('npx postflight uninstall --scope project')
+    const settings = JSON.parse(project.read(SETTINGS))
+    expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse'])
+    expect(settings.permissions).toEqual({ allow: rulesOf('allow'), ask: rulesOf('ask') })
+    expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
+    expect(project.read(SKILL)).toMatch(/^---\nname: postflight\n[\s\S]*npx --no-install postflight/)
+  })
+
+  it('wires a hook that holds a stop', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const { hooks } = JSON.parse(project.read(SETTINGS))
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main' })
+
+    const run = await project.hook(stop(), {
+      program: ['sh', '-c', hooks.Stop[0].hooks[0].command],
+      env: claudeHookEnv(project, SESSION),
+    })
+
+    expect(run.answer.decision).toBe('block')
+  })
+
+  it.each([
+    ['nothing before', {}],
+    [
+      'settings, a .gitignore and a skill before',
+      {
+        [SETTINGS]: '{\n    "permissions": {\n        "allow": ["Bash(ls *)"]\n    }\n}',
+        '.gitignore': 'node_modules',
+        '.claude/skills/other/SKILL.md': '---\nname: other\n---\n',
+      },
+    ],
+  ])('writes nothing the second time, and uninstall leaves no trace of it: %s', async (_what, files) => {
+    const { project, cli } = withPackage()
+    for (const [name, text] of Object.entries(files)) project.write(name, text)
+    const before = filesOf(project)
+    await cli('init --yes')
+    const after = filesOf(project)
+
+    const again = await cli('init --yes --json')
+    const same = filesOf(project)
+    await cli('uninstall')
+
+    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
+    expect(after).not.toEqual(before)
+    expect(same).toEqual(after)
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it('leaves no trace either where install came before, or the settings have changed since', async () => {
+    const { project, cli } = withPackage()
+    project.write(SETTINGS, '{"model": "opus"}\n')
+    const before = filesOf(project)
+    await cli('install')
+    await cli('init --yes')
+    await cli('uninstall')
+    expect(filesOf(project)).toEqual(before)
+
+    await cli('init --yes')
+    project.write(SETTINGS, project.read(SETTINGS).replace('"opus"', '"sonnet"'))
+    const run = await cli('uninstall')
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
+    // The backup holds what was there before, which is not what is there now.
+    expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
+  })
+
+  it('writes nothing with --dry-run, and shows every rule', async () => {
+    const { project, cli } = withPackage()
+    const before = filesOf(project)
+
+    const run = await cli('init --dry-run')
+
+    expect(run.status).toBe(0)
+    for (const rule of [...rulesOf('allow'), ...rulesOf('ask')]) expect(run.stdout).toContain(rule)
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it.each([
+    [['n', 'n', 'n', 'n'], []],
+    [
+      ['', 'no', 'N', 'Y'],
+      [SETTINGS, SKILL],
+    ],
+    [
+      ['n', 'yes', '', 'x'],
+      [SETTINGS, '.gitignore'],
+    ],
+    [['y', 'y', 'y'], []],
+  ])('asks about each part, and writes only after the last answer: %j', async (answers, written) => {
+    const { project, cli } = withPackage()
+
+    const run = await cli('init', { answers })
+
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('Nothing is written before the last answer')
+    expect([SETTINGS, '.gitignore', SKILL].filter((name) => project.has(name)).sort()).toEqual([...written].sort())
+  })
+
+  it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
+    const { project, cli } = withPackage()
+
+    await cli(`init --yes --skip ${part}`)
+
+    const settings = JSON.parse(project.read(SETTINGS))
+    expect({
+      hook: settings.hooks !== undefined,
+      permissions: settings.permissions !== undefined,
+      gitignore: project.has('.gitignore'),
+      skill: project.has(SKILL),
+    }).toEqual({ hook: true, permissions: true, gitignore: true, skill: true, [part]: false })
+    await cli('uninstall')
+    expect(filesOf(project)).toEqual({ specs: 'folder' })
+  })
+
+  it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
+    const { project, cli } = withPackage()
+    const before = filesOf(project)
+
+    expect(await cli('init')).toMatchObject({ status: 64, stderr: expect.stringContaining('--yes') })
+    expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
+    expect(await cli('init --yes --skip hooks')).toMatchObject({
+      status: 64,
+      stderr: 'postflight: --skip must be one of hook, permissions, gitignore, skill, not "hooks".\n',
+    })
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it('writes a path of this machine only into settings that are not shared, and uninstall finds them', async () => {
+    const project = createSourceProject()
+    const before = project.snapshot()
+
+    const run = await project.cli(['init', '--yes'])
+    const written = [SETTINGS, LOCAL].filter((name) => project.has(name))
+    await project.cli(['uninstall'])
+
+    expect(run.stdout).toContain('postflight uninstall --scope local')
+    expect(written).toEqual([LOCAL])
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('puts the skill beside the settings of the user with --scope user', async () => {
+    const project = createSourceProject()
+    await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
+
+    expect(Object.keys(project.snapshot())).toEqual(['specs'])
+    expect(project.has(`../home/${SKILL}`)).toBe(true)
+    await project.cli(['uninstall', '--scope', 'user'])
+    expect(Object.keys(project.snapshot('../home/.claude'))).toEqual([])
+  })
+
+  it('keeps a skill that people wrote or changed, and says so', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const changed = project.read(SKILL).replace('# Postflight', '# Our postflight')
+    project.write(SKILL, changed)
+
+    const run = await cli('init --yes --json')
+    const removed = await cli('uninstall')
+
+    expect(JSON.parse(run.stdout).parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
+    expect(removed.stdout).toContain(`Kept ${SKILL}`)
+    expect(project.read(SKILL)).toBe(changed)
+    project.write(SKILL, 'their own')
+    await cli('init --yes')
+    await cli('uninstall')
+    expect(project.read(SKILL)).toBe('their own')
+  })
+
+  it('replaces the skill of an older version', async () => {
+    const { project, cli } = withPackage()
+    const text = project.at('node_modules/postflight-guard/plugin/skills/postflight/SKILL.md')
+    const source = 'node_modules/postflight-guard/plugin/skills/postflight/SKILL.md'
+    const now = project.read(source)
+    project.write(source, `${now}\nOld words.\n`)
+    await cli('init --yes')
+    rmSync(text)
+    project.write(source, now)
+
+    await cli('init --yes')
+
+    expect(project.read(SKILL)).not.toContain('Old words.')
+  })
+
+  it('leaves .gitignore alone where there is no repository, and where git ignores these files already', async () => {
+    const outside = createSourceProject({ git: false })
+    const run = await outside.cli(['init', '--yes', '--json'])
+    const project = createSourceProject()
+    rmSync(project.at('.git'), { recursive: true })
+    execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
+    project.write('.gitignore', '.postflight*\n*.postflight-backup\n')
+    await project.cli(['init', '--yes'])
+
+    expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
+    expect(outside.has('.gitignore')).toBe(false)
+    expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
+  })
+
+  it.each(['.gitignore', '.claude/skills/postflight/SKILL.md'])(
+    'refuses %s that leads out of the project',
+    async (name) => {
+      const project = createSourceProject()
+      project.write('../outside', 'theirs')
+      mkdirSync(join(project.at(name), '..'), { recursive: true })
+      symlinkSync(join(project.base, 'outside'), project.at(name))
+      const before = project.snapshot('..')
+
+      const run = await project.cli(['init', '--yes'])
+
+      expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
+      expect(project.snapshot('..')).toEqual(before)
+    },
+  )
+
+  it.skipIf(!canRun('command -v script'))('asks on a real terminal', async () => {
+    const project = createProject()
+    const command = `node '${CLI}' init`
+
+    const run = await project.shell(`printf 'y\\nn\\nn\\n\\n' | script -qec ${JSON.stringify(command)} /dev/null`)
+
+    expect(run.stdout).toMatch(/1\. The hook, in[\s\S]*Write this\? \[Y\/n\][\s\S]*4\. A skill/)
+    expect(project.has(LOCAL)).toBe(true)
+    expect([project.has('.gitignore'), project.has(SKILL)]).toEqual([false, true])
+  })
+})
+
+describe.concurrent('a second place for the hook', () => {
+  it.each(['install --scope local', 'init --yes --scope local'])(
+    'is refused by %s, which names the first one',
+    async (words) => {
+      const project = createSourceProject()
+      project.write(
+        SETTINGS,
+        JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] } }),
+      )
+      const before = project.snapshot()
+
+      const run = await project.cli(words.split(' '))
+
+      expect(run.status).toBe(1)
+      expect(run.stderr).toBe(
+        `postflight: the hook is already in ${SETTINGS}, with another command: two would count each stop twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
+      )
+      expect(project.snapshot()).toEqual(before)
+      expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)
+    },
+  )
+
+  it('with the same command is no second one: Claude Code runs it once', async () => {
+    const { project, cli } = withPackage()
+    await cli('install')
+
+    expect((await cli('install --scope local')).status).toBe(0)
+    expect(project.has(LOCAL)).toBe(true)
+  })
+
+  it.each([
+    ['the settings of the user', '../home/.claude/settings.json', { 'postflight-guard@somewhere': true }, 1],
+    ['the project', SETTINGS, { 'postflight-guard@postflight-guard': true }, 1],
+    ['no settings: it is switched off', SETTINGS, { 'postflight-guard@postflight-guard': false }, 0],
+    ['another plugin', SETTINGS, { 'postflight-guards@postflight-guard': true }, 0],
+  ])('is refused where %s has the plugin', async (_what, file, enabledPlugins, status) => {
+    const project = createSourceProject()
+    project.write(file, JSON.stringify({ enabledPlugins }))
+
+    const run = await project.cli(['install', '--scope', 'local'])
+
+    expect(run.status).toBe(status)
+    if (status === 1) expect(run.stderr).toContain(`claude plugin uninstall ${Object.keys(enabledPlugins)[0]}`)
+  })
+
+  it('is refused by the CLI of the plugin itself', async () => {
+    const project = createSourceProject()
+    const packageFolder = copyPackage(join(project.base, 'plugin'))
+    project.write('../plugin/.claude-plugin/plugin.json', '{"name":"postflight-guard"}')
+
+    const run = await project.cli(['init', '--yes'], { packageFolder })
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('the plugin postflight-guard') })
+  })
+})
+
+describe.concurrent('install --skill', () => {
+  const FILE = '.claude/skills/research/SKILL.md'
+  const TEXT = '---\nname: research\ndescription: "finds things"  # really\n---\n\n# Research\n'
+
+  it('writes the hook into the front matter, and uninstall --skill restores it to the byte', async () => {
+    const { project, cli } = withPackage()
+    project.write(FILE, TEXT)
+
+    const run = await cli(`install --skill ${FILE}`)
+    const written = project.read(FILE)
+    const again = await cli(`install --skill ${FILE}`)
+    const removed = await cli(`uninstall --skill ${FILE}`)
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(written).toContain('$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook')
+    expect(again.stdout).toContain('already')
+    expect(removed.stdout).toBe(`Removed the hook from ${FILE}\n`)
+    expect(project.read(FILE)).toBe(TEXT)
+    expect(Object.keys(project.snapshot('.claude/skills/research'))).toEqual(['SKILL.md'])
+  })
+
+  it('writes a full path into a skill of the user', async () => {
+    const { project, cli } = withPackage()
+    project.write(`../home/${FILE}`, TEXT)
+
+    await cli(`install --skill ../home/${FILE}`)
+
+    expect(project.read(`../home/${FILE}`)).toContain(project.at('node_modules/postflight-guard/hooks/postflight-hook'))
+  })
+
+  it('refuses where settings have the hook, and settings refuse where a skill has it: both would run', async () => {
+    const { project, cli } = withPackage()
+    project.write(FILE, TEXT)
+    await cli('install')
+    expect(await cli(`install --skill ${FILE}`)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`already in ${SETTINGS}`),
+    })
+    await cli('uninstall')
+    await cli(`install --skill ${FILE}`)
+
+    expect(await cli('install')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`postflight uninstall --skill ${FILE}`),
+    })
+    expect(project.has(SETTINGS)).toBe(false)
+  })
+
+  it('refuses a file that is missing, and one without front matter', async () => {
+    const { project, cli } = withPackage()
+    project.write(FILE, '# Research\n')
+
+    expect(await cli('install --skill nowhere.md')).toMatchObject({ status: 65 })
+    expect(await cli(`install --skill ${FILE}`)).toMatchObject({
+      status: 65,
+      stderr: expect.stringContaining('no front matter'),
+    })
+    expect(project.read(FILE)).toBe('# Research\n')
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { addIgnored, IGNORED, removeIgnored } from '../../src/core/settings/ignored-files.ts'
+
+const BLOCK = ['# postflight-guard', ...IGNORED].join('\n')
+
+describe('our lines in .gitignore', () => {
+  it.each(['', 'node_modules/\n', 'node_modules/', 'a\r\nb\r\n', 'a\r\nb', 'a\n\n', '\n', '\n\n', '# a\n!b'])(
+    'are added to %j once, and taking them out restores it',
+    (text) => {
+      const added = addIgnored(text)
+
+      expect(added.startsWith(text)).toBe(true)
+      expect(added.replaceAll('\r', '')).toContain(BLOCK)
+      expect(addIgnored(added)).toBe(added)
+      expect(removeIgnored(added)).toBe(text)
+      expect(added.endsWith('\n')).toBe(text === '' || text.endsWith('\n'))
+      if (text.includes('\r')) expect(added.replaceAll('\r\n', '')).not.toContain('\n')
+    },
+  )
+
+  it('are not added where people have them already, and those of people stay', () => {
+    const text = `x\n${IGNORED.join('\n')}\ny\n`
+
+    expect(addIgnored(text)).toBe(text)
+    expect(removeIgnored(text)).toBe(text)
+  })
+
+  it('are completed where some are missing', () => {
+    const text = `${IGNORED[1]}\n`
+
+    expect(addIgnored(text)).toBe(`${text}\n# postflight-guard\n${IGNORED[0]}\n${IGNORED[2]}\n`)
+    expect(removeIgnored(addIgnored(text))).toBe(text)
+  })
+
+  it('are taken out of the middle of a file that grew since', () => {
+    expect(removeIgnored(`${addIgnored('a\n')}b\n`)).toBe('a\nb\n')
+  })
+})
