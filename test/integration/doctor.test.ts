@@ -63,6 +63,7 @@ describe.concurrent('doctor', () => {
     expect(all.map((finding) => [finding.check, finding.what])).toEqual([
       ['settings', `the hook is installed in ${project.at('.claude/settings.json')}`],
       ['hook', 'the hook answers: {}'],
+      ['cli', "the hook adds `postflight` to the PATH of the agent's shell when a session starts"],
       ['root', `the root is ${project.dir}`],
     ])
   })
@@ -394,14 +395,15 @@ describe.concurrent('a hook that is installed more than once', () => {
   it('with different commands is found, with a warning that each one runs', async () => {
     const { cli, project } = withPackage()
     await cli('install')
-    await cli('install', '--scope', 'user')
+    await cli('install', '--scope', 'user', '--force')
 
     expect(settingsOf(await findingsOf(cli))).toEqual([
       {
         check: 'settings',
         ok: false,
-        what: `the hook is installed more than once, in ${join(project.home, '.claude/settings.json')} and ${project.at('.claude/settings.json')}: the host runs each of them at every stop and uses a continuation for each`,
-        fix: 'postflight uninstall --scope project',
+        what: `the hook is installed more than once, in ${project.at('.claude/settings.json')} and ${join(project.home, '.claude/settings.json')}: the host runs each of them at every stop and uses a continuation for each`,
+        // The entry that a team shares stays.
+        fix: 'postflight uninstall --scope user',
       },
     ])
   })
@@ -414,10 +416,8 @@ describe.concurrent('a hook that is installed more than once', () => {
 
     const wrong = settingsOf(await findingsOf((...words) => project.cli(words)))
 
-    expect(wrong.map(({ fix }) => fix)).toEqual([
-      'postflight install --scope project',
-      'postflight uninstall --scope project',
-    ])
+    // Never both `install` and `uninstall` for one scope.
+    expect(wrong.map(({ fix }) => fix)).toEqual(['postflight uninstall --scope project'])
   })
 
   it('in one file is found, and install repairs it', async () => {

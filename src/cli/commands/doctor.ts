@@ -1,9 +1,12 @@
+import { REACH_FINDINGS } from '../../core/messages/doctor.ts'
 import { inLine } from '../../core/text.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
+import { checkGit } from '../doctor/git.ts'
 import { checkHook } from '../doctor/hook.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
+import { checkReach, needsNpx } from '../doctor/reach.ts'
 import { checkRoot } from '../doctor/root.ts'
 import { checkLostRuns, checkRuns } from '../doctor/runs.ts'
 import type { DoctorDocument } from '../documents/doctor.ts'
@@ -17,23 +20,35 @@ import type { Painter } from '../report.ts'
 export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult<DoctorDocument>> {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
+  const settings = checkSettings(context, openCode.length > 0)
+  const isWired = [...settings, ...openCode].some(({ ok }) => ok)
   const findings = [
-    ...checkSettings(context, openCode.length > 0),
+    ...settings,
     ...openCode,
     ...checkHook(context),
+    // Where nothing is installed, that is to be done first.
+    ...(isWired ? [checkReach(context)] : []),
     checkRoot(context, root),
     ...(root === undefined
       ? []
-      : [...checkMarkers(context, root), ...checkRuns(root, context.nowMs), ...(await checkStrays(root))]),
+      : [
+          ...checkGit(root),
+          ...checkMarkers(context, root),
+          ...checkRuns(root, context.nowMs),
+          ...(await checkStrays(root)),
+        ]),
     ...checkLostRuns(context),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
   return {
     exitCode: wrong.length > 0 ? 1 : 0,
     data: { root: root ?? null, findings },
-    lines: findings.flatMap(({ ok, what, fix }) => [
-      `${ok ? paint.green('✓') : paint.red('✗')} ${inLine(what)}`,
-      ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
-    ]),
+    lines: [
+      ...findings.flatMap(({ ok, what, fix }) => [
+        `${ok ? paint.green('✓') : paint.red('✗')} ${inLine(what)}`,
+        ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
+      ]),
+      ...(wrong.some(({ fix }) => fix?.startsWith('postflight ')) && needsNpx(context) ? [REACH_FINDINGS.typeNpx] : []),
+    ],
   }
 }

@@ -1,101 +1,160 @@
-import { PostflightError } from '../../core/errors.ts'
 import { HOOK_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
-import { findCommands, isInstalled } from '../../core/settings/claude-hooks.ts'
+import { isInstalled } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
-import { splitMark } from '../../core/settings/json-document.ts'
-import { oneLine } from '../../core/text.ts'
-import { claudeSettingsPath, distinctFiles, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
-import { readSettingsFile } from '../../io/settings/read.ts'
-import type { CommandContext } from '../context.ts'
+import { oneLine, shellWord } from '../../core/text.ts'
+import type { Scope } from '../../io/settings/paths.ts'
+import { type CommandContext, displayPath } from '../context.ts'
 import { hookCommand, projectFolder } from '../host-entry.ts'
+import {
+  enabledPlugin,
+  guardDisabledIn,
+  hooksDisabledIn,
+  type SettingsPlace,
+  settingsPlaces,
+  wiredSkills,
+} from '../wiring.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
+import { findWiredCopy, type WiredCopy } from './wired-copy.ts'
 
 /**
- * Checks that the hook is in Claude Code's settings, once and as `install` writes it. With `elsewhere`, another host has
- * it, so Claude Code does not need it.
+ * Checks that Claude Code starts the hook, once, and that nothing switches it off. With `elsewhere`, another host has it,
+ * so Claude Code does not need it.
  */
 export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
   const project = projectFolder(context)
-  const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
-  // A project that is the home folder shares its settings with the user's.
-  const checked = distinctFiles(files).map((file) =>
-    checkScope(context, SCOPES[files.indexOf(file)] as Scope, file, project),
+  const places = settingsPlaces(context, project)
+  const off = switchedOff(context, places)
+  // A hook that is switched off is not reported as one that works.
+  const inForce = (wired: Wired): Wired =>
+    off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
+  const wired = [
+    ...places.flatMap((place) => wiredBySettings(context, place, project)),
+    ...wiredByPlugin(places),
+    ...wiredSkills(context, project).map(({ file }) => wiredBySkill(context, file)),
+  ].map(inForce)
+  const faults = places.flatMap(({ fault }) =>
+    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
   )
-  const findings = [...checked.flatMap(({ finding }) => finding ?? []), ...checkOnce(checked)]
+  const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
-  return [bad('settings', HOOK_FINDINGS.notInstalled, 'postflight install')]
+  const { portable } = hookCommand(context, 'project', project)
+  return [bad('settings', HOOK_FINDINGS.notInstalled, `postflight install${portable ? '' : ' --scope local'}`)]
 }
 
-/** The result for the settings file of a scope. */
-interface ScopeCheck {
-  readonly scope: Scope
-  readonly file: string
-  /** Our commands in the file that a host would run. */
-  readonly commands: readonly { event: string; command: string }[]
-  readonly finding: DoctorFinding | undefined
+/** A place that wires the hook. */
+interface Wired {
+  readonly where: string
+  /** The command that removes the hook there. */
+  readonly removal: string
+  /** The commands that run at stops. */
+  readonly stops: readonly string[]
+  readonly findings: readonly DoctorFinding[]
+  /** Of several places, the one with the lowest rank stays. */
+  readonly rank: number
 }
-
-/** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
-const KEPT_FIRST: readonly Scope[] = ['user', 'project', 'local']
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
-/** Checks that only one file has the hook. Claude Code 2.1.329 runs the same command once, wherever it is listed. */
-function checkOnce(checked: readonly ScopeCheck[]): DoctorFinding[] {
-  const wired = KEPT_FIRST.flatMap((scope) => checked.filter((one) => one.scope === scope && one.commands.length > 0))
-  if (wired.length < 2) return []
-  const kept = wired.find(({ finding }) => finding?.ok) ?? wired[0]
-  const atStops = wired.flatMap(({ commands }) => commands.filter(({ event }) => STOPS.includes(event)))
-  const files = wired.map(({ file }) => file)
-  const cost =
-    new Set(atStops.map(({ command }) => command)).size === 1
-      ? HOOK_FINDINGS.sameCommand
-      : HOOK_FINDINGS.differentCommands
+/** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
+const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
+
+function switchedOff(context: CommandContext, places: readonly SettingsPlace[]): DoctorFinding[] {
+  const hooksOff = hooksDisabledIn(places)
+  const guardOff = guardDisabledIn(context, places)
   return [
-    bad(
-      'settings',
-      HOOK_FINDINGS.installedTwice(files, cost),
-      wired.flatMap((one) => (one === kept ? [] : [`postflight uninstall --scope ${one.scope}`])).join(' && '),
-    ),
+    ...(hooksOff === undefined
+      ? []
+      : [bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks)]),
+    ...(guardOff === undefined
+      ? []
+      : [
+          bad(
+            'settings',
+            HOOK_FINDINGS.guardDisabled(guardOff.file),
+            guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard,
+          ),
+        ]),
   ]
 }
 
-function checkScope(context: CommandContext, scope: Scope, file: string, project: string): ScopeCheck {
-  const found = (finding: DoctorFinding | undefined, commands: ScopeCheck['commands'] = []): ScopeCheck => {
-    return { scope, file, commands, finding }
-  }
-  try {
-    if (scope !== 'user') requireInside(file, project)
-    const text = readSettingsFile(file)
-    if (text === undefined) return found(undefined)
-    if (disablesHooks(text)) {
-      return found(bad('settings', HOOK_FINDINGS.hooksDisabled(file), HOOK_FINDINGS.enableHooks))
-    }
-    const commands = findCommands(text, file)
-    if (commands.length === 0) return found(undefined)
-    const { command } = hookCommand(context, scope, project)
-    if (isInstalled(text, claudeEntries(command), file))
-      return found(good('settings', HOOK_FINDINGS.installed(file)), commands)
-    const strange = commands.find((one) => !one.command.startsWith(command))
-    const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
-    const what =
-      strange !== undefined
-        ? HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
-        : isDoubled
-          ? HOOK_FINDINGS.listedTwice(file)
-          : HOOK_FINDINGS.incomplete(file)
-    return found(bad('settings', what, `postflight install --scope ${scope}`), commands)
-  } catch (error) {
-    if (!(error instanceof PostflightError)) throw error
-    return found(bad('settings', errorFault(error.code, error.args), HOOK_FINDINGS.repairSettings))
-  }
+/** Checks that only one place has the hook. Claude Code 2.1.329 runs a command once, however many settings list it. */
+function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
+  const [only, ...others] = [...wired].sort(
+    (one, other) => Number(isBroken(one)) - Number(isBroken(other)) || one.rank - other.rank,
+  )
+  if (only === undefined) return []
+  if (others.length === 0) return [...only.findings]
+  const commands = new Set(wired.flatMap(({ stops }) => stops))
+  const cost = commands.size === 1 ? HOOK_FINDINGS.sameCommand : HOOK_FINDINGS.differentCommands
+  const places = [only, ...others].map(({ where }) => where)
+  const removals = others.map(({ removal }) => removal).join(' && ')
+  // What is wrong with a place that should be removed needs no fix of its own.
+  const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
+  return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(places, cost), removals)]
 }
 
-function disablesHooks(text: string): boolean {
-  try {
-    return JSON.parse(splitMark(text).body).disableAllHooks === true
-  } catch {
-    return false
+function isBroken({ findings }: Wired): boolean {
+  return findings.some(({ ok }) => !ok)
+}
+
+function wiredBySettings(context: CommandContext, place: SettingsPlace, project: string): Wired[] {
+  const { scope, file, commands } = place
+  if (commands.length === 0) return []
+  const copy = findWiredCopy(commands, project)
+  const finding = checkEntries(context, place, project, copy)
+  return [
+    {
+      where: file,
+      removal: `postflight uninstall --scope ${scope}`,
+      stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [command] : [])),
+      findings: [finding],
+      // The entry that a team shares comes before one of this machine.
+      rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
+    },
+  ]
+}
+
+function checkEntries(
+  context: CommandContext,
+  { scope, file, text, commands }: SettingsPlace,
+  project: string,
+  copy: WiredCopy,
+): DoctorFinding {
+  const { command, portable } = hookCommand(context, scope, project)
+  if (isInstalled(text ?? '', claudeEntries(command), file)) return good('settings', HOOK_FINDINGS.installed(file))
+  // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
+  const isTheirs = copy.portable && !portable
+  const fix = `${isTheirs ? 'npx --no-install ' : ''}postflight install --scope ${scope}`
+  if (isTheirs) {
+    if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
+    if (isInstalled(text ?? '', claudeEntries(copy.command), file)) {
+      return good('settings', HOOK_FINDINGS.installedByProject(file))
+    }
   }
+  const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
+  const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  const what =
+    strange !== undefined
+      ? copy.file === findWiredCopy([{ event: '', command }], project).file
+        ? HOOK_FINDINGS.outdated(file)
+        : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
+      : isDoubled
+        ? HOOK_FINDINGS.listedTwice(file)
+        : HOOK_FINDINGS.incomplete(file)
+  return bad('settings', what, fix)
+}
+
+function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
+  const plugin = enabledPlugin(places)
+  if (plugin === undefined) return []
+  const findings = [good('settings', HOOK_FINDINGS.plugin(plugin.name, plugin.file))]
+  const removal = `claude plugin disable ${shellWord(plugin.name)}`
+  return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
+}
+
+function wiredBySkill(context: CommandContext, file: string): Wired {
+  const findings = [good('settings', HOOK_FINDINGS.skill(file))]
+  const removal = `postflight uninstall --skill ${shellWord(displayPath(context, file))}`
+  return { where: file, removal, stops: [file], findings, rank: 6 }
 }

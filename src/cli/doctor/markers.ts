@@ -2,6 +2,7 @@ import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { commandLine } from '../../core/command-line.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../core/files.ts'
+import { INSPECT_TEXT } from '../../core/messages/commands.ts'
 import { MARKER_FINDINGS } from '../../core/messages/doctor.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
@@ -33,6 +34,10 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
     if (view.state === 'pending' && view.continuations.spent === null) {
       return bad('marker', unreadable, MARKER_FINDINGS.repairCount)
+    }
+    const faults = view.problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
+    if (view.state === 'pending' && faults.length > 0) {
+      return bad('marker', MARKER_FINDINGS.unparsed(name, faults), MARKER_FINDINGS.repairOrClear(clear))
     }
     const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
     if (unwritable !== undefined) {

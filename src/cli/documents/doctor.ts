@@ -7,7 +7,7 @@ export const DOCTOR_DOCUMENT = z.strictObject({
   root: optionalText('The folder that holds specs/; null where there is none.'),
   findings: z.array(
     z.strictObject({
-      check: z.enum(['settings', 'hook', 'plugin', 'root', 'marker', 'workflow']),
+      check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'workflow']),
       ok: flag('False for a problem.'),
       what: text('The finding.'),
       fix: optionalText('How to fix it: a command, or what to do by hand.'),

@@ -12,8 +12,18 @@ export const HOOK_FINDINGS = {
   differentCommands: 'the host runs each of them at every stop and uses a continuation for each',
   hooksDisabled: (file: string): string => `${file} sets disableAllHooks, so no hook runs`,
   enableHooks: 'remove disableAllHooks from that file',
+  guardDisabled: (file: string | undefined): string =>
+    `POSTFLIGHT_DISABLE=1 is set ${file === undefined ? 'in the environment' : `in ${file}`}, so the hook allows every stop`,
+  enableGuard: 'remove POSTFLIGHT_DISABLE from "env" in that file',
   anotherCopy: (file: string, command: string): string => `${file} starts another copy: ${command}`,
   listedTwice: (file: string): string => `${file} lists the hook more than once`,
+  outdated: (file: string): string => `${file} starts the hook by an older command`,
+  copyMissing: (file: string, problem: string): string =>
+    `${file} starts the project's own copy, which does not work here: ${problem}`,
+  installedByProject: (file: string): string => `the project's own copy of the hook is installed in ${file}`,
+  plugin: (name: string, file: string): string => `the plugin ${name} brings the hook (${file})`,
+  pluginPlace: (name: string): string => `the plugin ${name}`,
+  skill: (file: string): string => `the hook is in ${file}: it runs once that skill is used`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
   missing: (file: string): string => `${file} is missing`,
@@ -37,6 +47,24 @@ export const PLUGIN_FINDINGS = {
   rebuild: HOOK_FINDINGS.rebuild,
 } as const
 
+/** About the agent's shell. */
+export const REACH_FINDINGS = {
+  onPath: '`postflight` is on the PATH',
+  byPlugin: "the plugin adds `postflight` to the PATH of the agent's shell",
+  byHook: "the hook adds `postflight` to the PATH of the agent's shell when a session starts",
+  byNpx: "the agent's shell finds the command as `npx --no-install postflight`",
+  unreachable: "the agent's shell does not find `postflight`, so skills cannot create markers",
+  /** Beneath findings whose fixes begin with `postflight`. */
+  typeNpx: 'Type `npx postflight` for `postflight`: it is not on the PATH here.',
+} as const
+
+/** About git. */
+export const GIT_FINDINGS = {
+  notIgnored: (example: string): string => `git does not ignore the files of postflight-guard, such as ${example}`,
+  tracked: (names: readonly string[]): string =>
+    `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, which mean something on one machine only`,
+} as const
+
 /** About the root. */
 export const ROOT_FINDINGS = {
   root: (root: string): string => `the root is ${root}`,
@@ -58,6 +86,9 @@ export const MARKER_FINDINGS = {
   stray: (name: string): string => `${name} lies where the hook does not look`,
   fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',
+  unparsed: (name: string, problems: readonly string[]): string =>
+    `${name} ${problems.join(', ')}, so it blocks any sub-agent and says little`,
+  repairOrClear: (clear: string): string => `${clear} (its text is kept), or repair it by hand`,
   repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
   adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,
   moveStray: (specs: string): string => `move it to ${specs}/NNN_slug/, or remove it`,
