@@ -22,6 +22,8 @@ export interface GuardedOptions extends ProjectOptions {
   packageIn?: 'machine' | 'project'
   /** Arguments of `postflight install`; false to install nothing. */
   install?: readonly string[] | false
+  /** False: the client's PATH has no `postflight`. */
+  onPath?: boolean
 }
 
 /** The model's scripts by actor. */
@@ -83,7 +85,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       : join(project.base, `package for ${basename(project.dir)}`)
   for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
   const script = join(packageFolder, 'bin', 'postflight.js')
-  project.link('postflight', script)
+  if (options.onPath !== false) project.link('postflight', script)
 
   const inProject = (name: string): string | undefined => {
     const file = join(project.dir, name)
