@@ -1,6 +1,6 @@
 /**
  * Keeps one active instance of the plugin for each project folder. A plugin may be listed twice under different names;
- * OpenCode then loads it twice (the same file once, 1.18.33). It also loads it again after a folder was disposed. Only the
+ * OpenCode then loads it twice (the same file once, 1.18.34). It also loads it again after a folder was disposed. Only the
  * newest instance acts, so that no stop is answered twice.
  */
 

@@ -4,7 +4,7 @@ import type { HostClient } from './host/api.ts'
 import { OPENCODE_TEXT } from './messages.ts'
 
 /**
- * Keeps the plugin's errors away from the session: in OpenCode 1.18.33 an error in a hook breaks the turn, and an error in
+ * Keeps the plugin's errors away from the session: in OpenCode 1.18.34 an error in a hook breaks the turn, and an error in
  * the event handler breaks the server.
  */
 
@@ -18,7 +18,7 @@ export interface Reporter {
 
 /**
  * Creates a reporter to OpenCode's log and to the journal of the first root. With `onStderr` it writes to stderr too:
- * `opencode run` has no screen, and ends before its log is written (1.18.33). The reporter never throws.
+ * `opencode run` has no screen, and ends before its log is written (1.18.34). The reporter never throws.
  */
 export function createReporter(client: HostClient, findRoots: () => readonly string[], onStderr: boolean): Reporter {
   const log = (level: 'warn' | 'error', message: string): void => {

@@ -9,7 +9,7 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 
 const LIST = ['plugin']
 
-/** OpenCode 1.18.33 reads comments and trailing commas. */
+/** OpenCode 1.18.34 reads comments and trailing commas. */
 function configAt(path: string): SettingsFile<unknown[]> {
   return { path, comments: true, property: 'plugin', shape: z.array(z.unknown()) }
 }

@@ -29,7 +29,7 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
-/** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.33). */
+/** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
 /**

@@ -100,7 +100,7 @@ export class Guard {
     for (const one of plan.markers) {
       if (one.kind !== 'judged' || one.rule !== 'block') continue
       const { folder, identity } = one.stored
-      // After an error OpenCode sends the idle event twice (1.18.33).
+      // After an error OpenCode sends the idle event twice (1.18.34).
       if (this.#told.has(identity.file)) continue
       this.#told.add(identity.file)
       this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(folder)))

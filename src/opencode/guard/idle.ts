@@ -13,7 +13,7 @@ export class IdleGuard {
   readonly #client: HostClient
   readonly #sessions: Sessions
   readonly #guard: Guard
-  /** The last message that was handled, by session: after an error OpenCode sends the idle event twice (1.18.33). */
+  /** The last message that was handled, by session: after an error OpenCode sends the idle event twice (1.18.34). */
   readonly #seen = new Map<string, string>()
 
   constructor(client: HostClient, sessions: Sessions, guard: Guard) {

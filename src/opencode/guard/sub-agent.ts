@@ -5,12 +5,12 @@ import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
- * Holds sub-agents of the `task` tool: their result is held back until their postflights are done. OpenCode 1.18.33 waits
+ * Holds sub-agents of the `task` tool: their result is held back until their postflights are done. OpenCode 1.18.34 waits
  * for the plugin between the end of a tool and the moment at which the caller sees the result. A prompt on the sub-agent's
  * own idle event would not make the caller wait.
  */
 
-/** The report in the output of a `task` (1.18.33). */
+/** The report in the output of a `task` (1.18.34). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
 /** The report and the notices that the caller gets. */

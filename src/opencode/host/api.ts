@@ -1,5 +1,5 @@
 /**
- * The part of OpenCode's plugin API that this plugin uses, measured with 1.18.33. The types are our own, because the
+ * The part of OpenCode's plugin API that this plugin uses, measured with 1.18.34. The types are our own, because the
  * plugin must load where `@opencode-ai/plugin` is not installed.
  */
 
@@ -179,7 +179,7 @@ export interface ToolContext {
   readonly abort: AbortSignal
 }
 
-/** A tool of the plugin. Arguments given as plain JSON Schemas are all required (OpenCode 1.18.33). */
+/** A tool of the plugin. Arguments given as plain JSON Schemas are all required (OpenCode 1.18.34). */
 export interface PluginTool {
   readonly description: string
   readonly args: Readonly<Record<string, object>>
@@ -218,7 +218,7 @@ export interface Hooks {
 }
 
 /**
- * The output of a stop hook. 1.18.33 has no such hook; of the two that are proposed upstream, one reads `stop`, the other
+ * The output of a stop hook. 1.18.34 has no such hook; of the two that are proposed upstream, one reads `stop`, the other
  * `continue`, and both read `message`.
  */
 export interface StoppingOutput {

@@ -118,7 +118,7 @@ export interface MessagePlace {
   readonly parts: readonly string[]
 }
 
-/** Empties a message, which cannot be removed while the session is busy (1.18.33). */
+/** Empties a message, which cannot be removed while the session is busy (1.18.34). */
 export async function emptyMessage(client: HostClient, place: MessagePlace): Promise<void> {
   for (const part of place.parts) {
     const { error } = await client._client.delete({ url: `${urlOf(place)}/part/${part}` })

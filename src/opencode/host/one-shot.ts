@@ -2,7 +2,7 @@
 
 const ONE_SHOT = ['run', 'github']
 
-/** Options that take the next word as their value (`opencode --help`, 1.18.33). */
+/** Options that take the next word as their value (`opencode --help`, 1.18.34). */
 const WITH_VALUE = [
   ...['--log-level', '--port', '--hostname', '--mdns-domain', '--cors', '--model', '-m', '--session', '-s'],
   ...['--prompt', '--agent'],
@@ -10,7 +10,7 @@ const WITH_VALUE = [
 
 /**
  * True for `opencode run`: its process ends when the main session is first idle, so a prompt that is sent then is lost
- * (1.18.33). `argv` is the process's.
+ * (1.18.34). `argv` is the process's.
  */
 export function isOneShot(argv: readonly string[]): boolean {
   const words = argv.slice(2)

@@ -4,7 +4,7 @@ import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.t
 
 /**
  * Prompts a session of ours and waits for its answer. One long request would not do: OpenCode's server and client both end
- * a request after five minutes (1.18.33). The session's events say when to look; looking again now and then covers an
+ * a request after five minutes (1.18.34). The session's events say when to look; looking again now and then covers an
  * event that was missed.
  */
 
@@ -55,7 +55,7 @@ export class Turns {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
         }
-        // After its idle event a session is listed as busy for a moment longer (1.18.33).
+        // After its idle event a session is listed as busy for a moment longer (1.18.34).
         const isBusy = await this.#isBusy(session)
         if (isBusy && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
