@@ -17,6 +17,9 @@ import { tryRemoveFile } from './write.ts'
  *
  * The lock is an empty file, because an empty file can be created on a full disk, and `clear` must work there. A lock
  * that its process left behind is taken over after STALE_MS.
+ *
+ * The hook and the CLI have nothing else to do, so they sleep until the lock is free. A server must not sleep: there
+ * `retryWhileLocked` surrounds the call, and the wait happens between two attempts.
  */
 
 /** A lock older than this (ms) was left behind: work under a lock takes milliseconds. */
@@ -64,6 +67,39 @@ export function withLockIfRoom<T>(folder: string, patienceMs: number, action: ()
   }
 }
 
+/** Thrown instead of sleeping, through everything that `retryWhileLocked` runs. */
+export class LockBusy extends Error {}
+
+/** The beginning of the asynchronous wait whose attempt is running (age of this process in ms). An attempt is synchronous, so there is one at most. */
+let waitingSinceMs: number | undefined
+
+/**
+ * Runs `action`, which may take locks, without ever blocking the event loop. Where a lock is held, `action` is left by a
+ * `LockBusy` and runs again a moment later, until the lock is free or its patience is over; so nothing that it does before
+ * it has its locks may matter twice.
+ * @throws the errors of `action`.
+ */
+export async function retryWhileLocked<T>(action: () => T): Promise<T> {
+  const sinceMs = processAgeMs()
+  for (;;) {
+    try {
+      return attempt(action, sinceMs)
+    } catch (error) {
+      if (!(error instanceof LockBusy)) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+function attempt<T>(action: () => T, sinceMs: number): T {
+  waitingSinceMs = sinceMs
+  try {
+    return action()
+  } finally {
+    waitingSinceMs = undefined
+  }
+}
+
 /** Removes our lock; another process may have taken it over if this one slept for seconds. */
 function release(lock: string, held: FileIdentity): void {
   try {
@@ -74,7 +110,7 @@ function release(lock: string, held: FileIdentity): void {
 }
 
 function take(lock: string, patienceMs: number): FileIdentity {
-  const deadline = processAgeMs() + patienceMs
+  const deadline = (waitingSinceMs ?? processAgeMs()) + patienceMs
   for (;;) {
     try {
       return createLock(lock)
@@ -86,6 +122,7 @@ function take(lock: string, patienceMs: number): FileIdentity {
     if (processAgeMs() >= deadline) {
       throw new PostflightError('locked', { path: path.dirname(lock), lock })
     }
+    if (waitingSinceMs !== undefined) throw new LockBusy()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
   }
 }

@@ -14,6 +14,7 @@ import type { StoredMarker } from '../../core/stored-marker.ts'
 import { claimContinuation } from '../continuations/claim.ts'
 import { noteExpired } from '../continuations/claim-files.ts'
 import { errorText, isAbsent } from '../fs/errors.ts'
+import { LockBusy, retryWhileLocked } from '../fs/lock.ts'
 import { readMarker } from '../marker-file.ts'
 import { abandonMarker, endMarker } from '../marker-store.ts'
 import { isPast } from '../process/age.ts'
@@ -45,7 +46,17 @@ export function commitStop({ markers, stop }: StopPlan, deadline?: number): Comm
   return { outcomes, unchecked: markers.length - outcomes.length, recorded }
 }
 
-/** The outcome for one marker. Never throws: a marker that fails must not stop the others. */
+/** The same without blocking the event loop while another process holds a marker's lock, and without a deadline. */
+export async function commitStopAsync({ markers, stop }: StopPlan): Promise<Omit<Committed, 'unchecked'>> {
+  const outcomes: StopOutcome[] = []
+  const recorded: Recorded[] = []
+  for (const planned of markers) {
+    outcomes.push(await retryWhileLocked(() => commitMarker(planned, stop, recorded)))
+  }
+  return { outcomes, recorded }
+}
+
+/** The outcome for one marker. A marker that fails must not stop the others: this throws `LockBusy` only, before anything is counted. */
 function commitMarker(planned: PlannedMarker, stop: Stop, recorded: Recorded[]): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
@@ -60,6 +71,7 @@ function commitMarker(planned: PlannedMarker, stop: Stop, recorded: Recorded[]):
     }
     return { kind: 'let-go', folder }
   } catch (error) {
+    if (error instanceof LockBusy) throw error
     return { kind: 'failed', folder, detail: errorText(error) }
   }
 }
@@ -80,7 +92,8 @@ function removeWait(judged: JudgedMarker, stop: Stop, recorded: Recorded[]): Sto
   try {
     recorded.push(...endWait(judged.stored.folder, stop.payload, (marker) => waitState(marker, stop) === 'over'))
     return undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof LockBusy) throw error
     return tryCommit(judged, stop)
   }
 }

@@ -9,7 +9,7 @@ import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
-import { HOOK_PATIENCE_MS } from '../fs/lock.ts'
+import { HOOK_PATIENCE_MS, LockBusy } from '../fs/lock.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
 import { isPast } from '../process/age.ts'
@@ -38,7 +38,7 @@ export interface UnusableRun {
 
 /**
  * The runs that the run files of some roots lead to, in the roots' order and path order. A run file without an active run
- * is removed. Never throws.
+ * is removed. Throws nothing but `LockBusy`.
  */
 export function findActiveRuns(roots: readonly string[]): {
   readonly runs: readonly ActiveRun[]
@@ -66,6 +66,7 @@ export function findActiveRuns(roots: readonly string[]): {
       if (!seen.has(place)) runs.push({ folder, state })
       seen.add(place)
     } catch (error) {
+      if (error instanceof LockBusy) throw error
       const place = folder === undefined ? file.path : stateDisplayPath(folder)
       problems.push({ root, path: place, task: folder?.task, detail: errorText(error) })
     }

@@ -1,0 +1,83 @@
+/** The two ways to wait for a lock: a process of its own sleeps, a server goes on with its other work. */
+
+import { rmSync } from 'node:fs'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { planStop } from '../../src/core/stop/plan.ts'
+import { retryWhileLocked, withLock } from '../../src/io/fs/lock.ts'
+import { commitStopAsync } from '../../src/io/stop/commit.ts'
+import { observeStop } from '../../src/io/stop/observe.ts'
+import { createProject, makeOld } from '../support/project.ts'
+
+const LOCK = 'specs/259_x/.postflight-lock'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function locked() {
+  const project = createProject()
+  project.marker('259_x', { cc_session_id: 'one', agent_id: 'main', stop_hook_active: true })
+  project.write(LOCK, '')
+  return { project, folder: project.at('specs/259_x') }
+}
+
+describe('an asynchronous wait for a lock', () => {
+  it('runs the action when the lock is free, and never sleeps meanwhile', async () => {
+    const { project, folder } = locked()
+    const sleep = vi.spyOn(Atomics, 'wait')
+    let ticks = 0
+    const ticking = setInterval(() => {
+      ticks += 1
+    }, 5)
+    setTimeout(() => rmSync(project.at(LOCK)), 150)
+
+    const seen = await retryWhileLocked(() => withLock(folder, 2_000, () => ticks))
+
+    clearInterval(ticking)
+    expect(seen).toBeGreaterThan(3)
+    expect(sleep).not.toHaveBeenCalled()
+    expect(project.has(LOCK)).toBe(false)
+  })
+
+  it('takes over a lock that was left behind', async () => {
+    const { project, folder } = locked()
+    makeOld(project.at(LOCK), 1)
+    expect(await retryWhileLocked(() => withLock(folder, 2_000, () => 'done'))).toBe('done')
+  })
+
+  it('ends with the same error as a sleep when the patience of the lock is over', async () => {
+    const { folder } = locked()
+    await expect(retryWhileLocked(() => withLock(folder, 60, () => 'done'))).rejects.toMatchObject({ code: 'locked' })
+    expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
+  })
+
+  it('passes on the errors of the action, and the next lock is waited for in the usual way again', async () => {
+    const { project, folder } = locked()
+    const failing = retryWhileLocked(() => {
+      throw new Error('of the action')
+    })
+    await expect(failing).rejects.toThrow('of the action')
+    const sleep = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      rmSync(project.at(LOCK))
+      return 'timed-out'
+    })
+    expect(withLock(folder, 2_000, () => 'done')).toBe('done')
+    expect(sleep).toHaveBeenCalledOnce()
+  })
+
+  it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
+    const { project } = locked()
+    project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
+    const payload = { event: 'Stop', session: 'one', agent: 'main', wakingTasks: 0, shells: [] } as const
+    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
+    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+    const sleep = vi.spyOn(Atomics, 'wait')
+    setTimeout(() => rmSync(project.at(LOCK)), 100)
+
+    const { outcomes } = await commitStopAsync(plan)
+
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
+    expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')
+    expect(sleep).not.toHaveBeenCalled()
+  })
+})
