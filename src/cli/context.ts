@@ -11,6 +11,7 @@ import { findTaskFolder, refuseUnsearched } from '../io/find-task-folder.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { appendJournal } from '../io/journal.ts'
 import { findRepository, findRoots, startFolders } from '../io/root.ts'
+import { noteRoot, ROOTS_FILE_VARIABLE } from '../io/roots-file.ts'
 
 /** Everything a command needs from its process. Tests inject their own. */
 export interface CommandContext {
@@ -149,8 +150,12 @@ export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): 
   return results
 }
 
-/** Appends to the journal. A journal that cannot be written leads to a note, not to a failure. */
+/**
+ * Appends to the journal, and tells the plugin of a host of this root. A journal that cannot be written leads to a note, not
+ * to a failure.
+ */
 export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
+  noteRoot(context.environment[ROOTS_FILE_VARIABLE], root)
   const problem = appendJournal(root, entries, context.nowMs)
   if (problem !== undefined) context.note(notInJournal(problem))
 }

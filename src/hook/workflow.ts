@@ -14,7 +14,7 @@ import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
 import { isPast } from '../io/process/age.ts'
 import { findActiveRuns, type UnusableRun } from '../io/workflow/active-runs.ts'
-import { settleRunWait } from '../io/workflow/run-wait.ts'
+import { settleAnnouncedWait } from '../io/workflow/run-wait.ts'
 import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
@@ -36,7 +36,7 @@ export function settleWaits(
   for (const { folder, state } of findActiveRuns(roots).runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     try {
-      recorded.push(...settleRunWait(folder, use))
+      recorded.push(...settleAnnouncedWait(folder, use))
     } catch (error) {
       complaints.push(waitNotNoted(stateDisplayPath(folder), errorText(error)))
     }

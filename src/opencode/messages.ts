@@ -5,18 +5,31 @@ import { isResumableOutcome } from '../core/workflow/outcome.ts'
 
 const quote = (text: string, limit = 300): string => oneLine(text, limit)
 
+const PRODUCT = 'postflight-guard'
+
 export const OPENCODE_TEXT = {
+  product: PRODUCT,
   refused: (call: string, detail: string): string => `OpenCode refused ${call} (${quote(detail)})`,
   noReply: 'no answer',
   unknownError: 'unknown error',
   fault: (where: string, detail: string): string =>
-    `postflight-guard: internal error (${where}: ${quote(detail, 600)}). Please report it.`,
+    `${PRODUCT}: internal error (${where}: ${quote(detail, 600)}). Please report it.`,
+  unreadable: (detail: string): string =>
+    `${PRODUCT}: OpenCode cannot read the messages of this conversation, so its stops are not blocked (${quote(detail)}).`,
   notAnswered: 'the session became idle without an answer',
   notBlocked: (task: string): string =>
-    `postflight-guard: task ${quote(task, 80)} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
+    `${PRODUCT}: task ${quote(task, 80)} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
   settled: 'Nothing is pending any more. Repeat your last message, then end your turn.',
-  toastTitle: 'postflight-guard',
+  /** A toast has the product's name as its title, so its text does not repeat it. */
+  toast: (text: string): { readonly title: string; readonly message: string; readonly variant: 'warning' } => ({
+    title: PRODUCT,
+    message: text.startsWith(`${PRODUCT}: `) ? text.slice(PRODUCT.length + 2) : text,
+    variant: 'warning',
+  }),
   interrupted: 'it was interrupted in OpenCode',
+  deleted: (session: string): string => `the session ${quote(session, 80)} was deleted in OpenCode`,
+  conversationDeleted: 'the conversation was deleted in OpenCode',
+  phaseDeleted: (phase: string): string => `the session of phase "${quote(phase, 80)}" was deleted in OpenCode`,
   turnFailed: (detail: string): string => `the turn in OpenCode failed: ${quote(detail)}`,
   takenOver: (task: string): string => `The workflow of task ${quote(task, 80)} now belongs to another session.`,
 } as const
@@ -34,12 +47,19 @@ export const WORKFLOW_TOOL_TEXT = {
   title: (phase: string, visit: number): string => `Workflow: ${phase}${visit > 1 ? ` (visit ${visit})` : ''}`,
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.',
   drivenHere: (task: string): string => `The workflow of task ${quote(task, 80)} is already running: wait for it.`,
-  ended: (task: string, outcome: string, why: string | undefined): string =>
-    `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}${isResumableOutcome(outcome) ? '. Call workflow_run again, with an empty definition, to continue it.' : '.'}`,
+  /** `advises`: says how the run continues. */
+  ended: (task: string, outcome: string, why: string | undefined, advises: boolean): string => {
+    const result = `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.`
+    return advises && isResumableOutcome(outcome)
+      ? `${result} Call workflow_run again, with an empty definition, to continue it.`
+      : result
+  },
   prompts: (count: number): string => `${count} ${count === 1 ? 'prompt was' : 'prompts were'} sent in this call.`,
   substitute: (what: string, name: string): string =>
     `OpenCode has no ${what} "${quote(name, 80)}": this conversation's ${what} was used instead.`,
   waits: (task: string, name: string): string =>
     `The workflow "${quote(name, 100)}" of task ${quote(task, 80)} is running and waits for you: call the tool workflow_run once, with the task "${quote(task, 80)}" and an empty definition, and wait for its result.`,
+  waitsFor: (task: string, purpose: string): string =>
+    `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When the answer is there, call workflow_run again, with an empty definition.`,
   report: (outcome: string): string => `Tell the user the result in a sentence or two:\n\n${outcome}`,
 } as const

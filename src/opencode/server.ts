@@ -8,7 +8,9 @@ import { SubAgentGuard } from './guard/sub-agent.ts'
 import type { Hooks, PluginInput, StoppingOutput } from './host/api.ts'
 import { isOwnMessage } from './host/conversation.ts'
 import { isOneShot } from './host/one-shot.ts'
+import { screenOf } from './host/screen.ts'
 import { Turns } from './host/turns.ts'
+import { RootsFiles } from './roots-files.ts'
 import { createReporter, safeHook } from './safe-hook.ts'
 import { Sessions } from './sessions.ts'
 import { tellShell } from './shell-environment.ts'
@@ -37,9 +39,10 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
 
   const oneShot = isOneShot(process.argv)
   const driven = new Set<string>()
-  const sessions = new Sessions(client)
+  const rootsFiles = new RootsFiles()
+  const sessions = new Sessions(client, rootsFiles)
   const turns = new Turns(client)
-  const reporter = createReporter(client, () => guard.rootsFor(undefined), oneShot)
+  const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
   const place = { folder: directory, environment, findForm: () => findCommandForm(environment, CLI, directory) }
   const guard = new Guard(place, sessions, reporter, new IdleRuns(driven))
   const idle = new IdleGuard(client, sessions, guard)
@@ -77,10 +80,10 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
-      tellShell(env, agent)
+      tellShell(env, agent, rootsFiles.fileOf(agent.root))
     }),
     'tool.execute.before': safely('tool.execute.before', ({ sessionID }) => inLoop.toolStarts(sessionID)),
-    'tool.execute.after': safely('tool.execute.after', ({ tool }, output) => plugin.onToolEnded(tool, output)),
+    'tool.execute.after': safely('tool.execute.after', (call, output) => plugin.onToolEnded(call, output)),
     'experimental.text.complete': safely('experimental.text.complete', ({ sessionID, messageID }) =>
       plugin.onTextCompleted(sessionID, messageID),
     ),
@@ -98,12 +101,15 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
       [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver),
     },
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
+      // The command is what the user said last; its own message is the plugin's.
+      sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     }),
     async dispose() {
       await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])
       leave(directory, instance)
+      rootsFiles.remove()
     },
   }
 }

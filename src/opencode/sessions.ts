@@ -1,6 +1,7 @@
 import { MAIN_AGENT } from '../core/marker.ts'
 import type { HostClient, SessionInfo } from './host/api.ts'
-import { need } from './host/conversation.ts'
+import { need } from './host/refusal.ts'
+import type { RootsFiles } from './roots-files.ts'
 
 /**
  * Identifies agents. The host session of every agent is the conversation at the root, whatever session the agent runs in;
@@ -29,14 +30,16 @@ const MAX_DEPTH = 50
 /** The known sessions of one project folder. */
 export class Sessions {
   readonly #client: HostClient
+  readonly #rootsFiles: RootsFiles
   readonly #parents = new Map<string, string | undefined>()
   readonly #types = new Map<string, string>()
   readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
   readonly #prompts = new Map<string, string>()
 
-  constructor(client: HostClient) {
+  constructor(client: HostClient, rootsFiles: RootsFiles) {
     this.#client = client
+    this.#rootsFiles = rootsFiles
   }
 
   /** Notes a session's parent and its time of creation. */
@@ -72,14 +75,15 @@ export class Sessions {
     this.#folders.set(root, folders)
   }
 
-  /** The folders in which the shells of a conversation ran. */
+  /** The folders in which the shells of a conversation ran, and the roots that their commands named. */
   foldersOf(root: string): readonly string[] {
-    return [...(this.#folders.get(root) ?? [])]
+    return [...(this.#folders.get(root) ?? []), ...this.#rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
   }
 
   /** Forgets a session that was deleted. */
   forget(session: string): void {
     for (const known of [this.#parents, this.#types, this.#births, this.#folders, this.#prompts]) known.delete(session)
+    this.#rootsFiles.forget(session)
   }
 
   /** The agent of a session. @throws {Error} when OpenCode does not answer. */

@@ -1,9 +1,11 @@
+import { ROOTS_FILE_VARIABLE } from '../io/roots-file.ts'
 import type { Agent } from './sessions.ts'
 
 /** Tells the agent's commands who runs them, so that `postflight create` knows the owner: OpenCode itself does not. */
 
-/** Sets session and agent in a shell's environment. */
-export function tellShell(env: Record<string, string>, agent: Agent): void {
+/** Sets session, agent and the file for roots in a shell's environment. */
+export function tellShell(env: Record<string, string>, agent: Agent, rootsFile: string | undefined): void {
   env.POSTFLIGHT_HOST_SESSION = agent.root
   env.POSTFLIGHT_AGENT = agent.agent
+  if (rootsFile !== undefined) env[ROOTS_FILE_VARIABLE] = rootsFile
 }

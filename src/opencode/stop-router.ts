@@ -3,7 +3,7 @@ import type { Guard } from './guard/guard.ts'
 import type { IdleGuard } from './guard/idle.ts'
 import type { InLoopGuard } from './guard/in-loop.ts'
 import type { SubAgentGuard } from './guard/sub-agent.ts'
-import type { HostEvent, StoppingOutput, ToolOutput } from './host/api.ts'
+import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from './host/api.ts'
 import type { Turns } from './host/turns.ts'
 import type { Agent, Sessions } from './sessions.ts'
 
@@ -19,6 +19,11 @@ export interface StopRouterParts {
   readonly subAgents: SubAgentGuard
   /** True where the process ends when the main conversation is first idle. */
   readonly oneShot: boolean
+}
+
+/** True for a shell command that may be `postflight wait`; a model may send anything as its text. */
+function mayAnnounceWait(command: unknown): boolean {
+  return typeof command === 'string' && command.includes('postflight')
 }
 
 /** Routes events and hooks. */
@@ -70,13 +75,15 @@ export class StopRouter {
     const agent = await sessions.identify(session)
     const wasHeldInLoop = this.#isHeldInLoop(agent)
     // A one-shot process is about to end, so the synchronous work comes first.
-    if (wasHeldInLoop) guard.stopped(agent)
+    if (wasHeldInLoop) await guard.stopped(agent)
     await inLoop.idle(session)
     if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
   }
 
   /** Handles the end of a tool call. The output of a `task` waits until its sub-agent may stop. */
-  async onToolEnded(tool: string, output: ToolOutput): Promise<void> {
+  async onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
+    const { sessions, guard } = this.#parts
+    if (tool === 'bash' && mayAnnounceWait(args?.command)) await guard.commandEnded(await sessions.identify(sessionID))
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
     this.#noteBackground(output.metadata)
@@ -97,7 +104,7 @@ export class StopRouter {
     const isMain = agent.agent === MAIN_AGENT
     // Any other sub-agent is held at the end of its `task`, where its caller waits.
     if (!isMain && !this.#background.has(session)) return
-    const { reason } = guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
+    const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })
   }
 
@@ -108,6 +115,7 @@ export class StopRouter {
   }
 
   #forget(session: string): void {
+    this.#parts.turns.noteDeleted(session)
     this.#parts.sessions.forget(session)
     this.#parts.idle.forget(session)
     this.#background.delete(session)

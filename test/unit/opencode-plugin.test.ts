@@ -4,8 +4,10 @@ import { joinReports } from '../../src/opencode/guard/sub-agent.ts'
 import type { HostConfig } from '../../src/opencode/host/api.ts'
 import { mannerOf } from '../../src/opencode/host/conversation.ts'
 import { isOneShot } from '../../src/opencode/host/one-shot.ts'
+import { screenOf } from '../../src/opencode/host/screen.ts'
+import { OPENCODE_TEXT } from '../../src/opencode/messages.ts'
 import { tellShell } from '../../src/opencode/shell-environment.ts'
-import { addWorkflowCommand, WORKFLOW_COMMAND } from '../../src/opencode/workflow/entry-points.ts'
+import { addWorkflowCommand, commandWords, WORKFLOW_COMMAND } from '../../src/opencode/workflow/entry-points.ts'
 
 describe('a process that ends at the first idle', () => {
   it.each([
@@ -60,10 +62,53 @@ describe('of several instances in one folder', () => {
   })
 })
 
-it('a shell gets the root session, and main or its own session as the agent', () => {
-  const env: Record<string, string> = { PATH: '/bin' }
-  tellShell(env, { session: 'ses_child', root: 'ses_root', agent: 'ses_child', type: 'general' })
-  expect(env).toEqual({ PATH: '/bin', POSTFLIGHT_HOST_SESSION: 'ses_root', POSTFLIGHT_AGENT: 'ses_child' })
+it('a shell gets the root session, main or its own session as the agent, and the file for roots', () => {
+  const agent = { session: 'ses_child', root: 'ses_root', agent: 'ses_child', type: 'general' }
+  const told = { POSTFLIGHT_HOST_SESSION: 'ses_root', POSTFLIGHT_AGENT: 'ses_child' }
+  const [env, withoutFile]: Record<string, string>[] = [{ PATH: '/bin' }, {}]
+  tellShell(env as Record<string, string>, agent, '/tmp/roots')
+  tellShell(withoutFile as Record<string, string>, agent, undefined)
+  expect(env).toEqual({ PATH: '/bin', ...told, POSTFLIGHT_ROOTS_FILE: '/tmp/roots' })
+  expect(withoutFile).toEqual(told)
+})
+
+describe('the words of a command', () => {
+  it.each([
+    ['007_flow flow.json', ['007_flow', 'flow.json']],
+    ['"007_flow flow.json"', ['007_flow', 'flow.json']],
+    ['"7 \\"my flow.json\\""', ['7', 'my flow.json']],
+    ["7 'my flow.json'", ['7', 'my flow.json']],
+    ['7 "my flow.json"', ['7', 'my flow.json']],
+    ['"7"', ['7']],
+    ['7 C:\\flows\\"a b".json', ['7', 'C:\\flows\\"a', 'b".json']],
+    ['', []],
+    ['" "', []],
+    ['"', ['"']],
+  ])('%s', (line, words) => {
+    expect(commandWords(line)).toEqual(words)
+  })
+})
+
+describe('a notice', () => {
+  it.each([
+    ['serve', 'toast'],
+    ['', 'toast'],
+    ['--mini', 'scrollback'],
+    ['--mini --prompt go', 'scrollback'],
+    ['run go', 'stderr'],
+    ['run --mini', 'stderr'],
+  ])('of `opencode %s` goes to %s', (words, screen) => {
+    expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
+  })
+
+  it('as a toast names the product once, in its title', () => {
+    const text = OPENCODE_TEXT.notBlocked('259_x')
+    expect(text).toMatch(/^postflight-guard: task 259_x/)
+    expect(OPENCODE_TEXT.toast(text)).toMatchObject({
+      title: 'postflight-guard',
+      message: expect.stringMatching(/^task 259_x/),
+    })
+  })
 })
 
 it('a prompt of ours runs in the same way as the user message before it', () => {

@@ -1,4 +1,4 @@
-import { endedWait, parseWait, stampedWait, type Wait, waitStateAt } from '../wait.ts'
+import { endedWait, parseWait, stampedWait, type Wait, type WaitEvent, waitStateAt } from '../wait.ts'
 import type { Observation } from './observation.ts'
 import type { WorkflowState } from './state.ts'
 
@@ -35,7 +35,7 @@ const LOOKS_ONLY = { returned: false, onlyPassing: true, mayPrompt: false } as c
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
   if (!stop.isMain || !start.active) return { state: start, looking: LOOKS_ONLY, asks: false }
   const { promptId, shells } = stop
-  const { state, isWaiting } = withoutOldWait(start, stop, nowMs)
+  const { state, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
   const noted = state.prompted && !state.cameBack ? { ...state, cameBack: true } : state
   if (isWaiting || !stop.isNext) return { state: noted, looking: LOOKS_ONLY, asks: false }
   const canGoOn = { mayPrompt: true, promptId, shells }
@@ -54,16 +54,17 @@ function isInterrupted({ cameBack, promptId }: WorkflowState, stop: AgentStop): 
   return promptId !== undefined && stop.promptId !== undefined && stop.promptId !== promptId
 }
 
-function withoutOldWait(
+/** The state at an event of its session, with its wait stamped, or removed where it is over. */
+export function settleWait(
   state: WorkflowState,
-  { promptId: prompt, startMs }: AgentStop,
+  event: WaitEvent,
   nowMs: number,
 ): { readonly state: WorkflowState; readonly isWaiting: boolean } {
   const { wait } = state
   if (wait === undefined) return { state, isWaiting: false }
-  const standing = waitStateAt(wait, { prompt, startMs })
+  const standing = waitStateAt(wait, event)
   if (standing === 'stands') return { state, isWaiting: true }
-  if (standing === 'begins') return { state: stampedRunWait(state, wait, prompt, nowMs), isWaiting: true }
+  if (standing === 'begins') return { state: stampedRunWait(state, wait, event.prompt, nowMs), isWaiting: true }
   return { state: endWaitOf(state, wait), isWaiting: false }
 }
 

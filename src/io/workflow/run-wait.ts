@@ -3,8 +3,8 @@ import type { Recorded } from '../../core/journal-entry.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
 import { announcesWait, type ToolUse, waitingIds } from '../../core/owner-claim.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { announcedWait, parseWait, type Wait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
-import { afterCommand, endWaitOf } from '../../core/workflow/agent-stop.ts'
+import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
+import { afterCommand, endWaitOf, settleWait } from '../../core/workflow/agent-stop.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
@@ -44,7 +44,7 @@ export function announceRunWait(
 
 /** Ends the wait of a run of this session, because the session starts again. Returns the journal's record of it. */
 export function endRunWait(folder: TaskFolder, session: string | undefined): Recorded[] {
-  return changeWaiting(folder, session, (state, wait) => endWaitOf(state, wait))
+  return changeWaiting(folder, session, (state, wait) => endWaitOf(state, wait)).recorded
 }
 
 /**
@@ -52,28 +52,37 @@ export function endRunWait(folder: TaskFolder, session: string | undefined): Rec
  * journal's record of the end.
  * @throws {PostflightError} `locked`; file-system errors.
  */
-export function settleRunWait(folder: TaskFolder, use: ToolUse): Recorded[] {
+export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[] {
   const { session, agent = MAIN_AGENT, prompt, output } = use.payload
   return changeWaiting(folder, session, (state) => {
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }
     const announces = announcesWait(written, use, waitingIds(output))
     return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
-  })
+  }).recorded
 }
 
-/** Changes the state of a run of this session that waits. Returns the record of a wait that has ended with it. */
+/**
+ * Stamps the wait of a run at an event of its session, or ends it where its prompt is over. Returns the wait that stands.
+ * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
+ */
+export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Wait | undefined {
+  return changeWaiting(folder, session, (state) => settleWait(state, event, Date.now()).state).wait
+}
+
+/** Changes the state of an active run of this session that waits. `wait` is the one that is left, and `recorded` tells of its end. */
 function changeWaiting(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState, wait: Wait) => WorkflowState,
-): Recorded[] {
+): { readonly wait: Wait | undefined; readonly recorded: Recorded[] } {
   return withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
-    if (state?.wait === undefined || state.hostSession !== session) return []
+    const isOurs = state?.active === true && state.hostSession === session
+    if (!isOurs || state.wait === undefined) return { wait: undefined, recorded: [] }
     const changed = change(state, state.wait)
     writeChanged(folder, changed, state)
-    if (changed.wait !== undefined) return []
+    if (changed.wait !== undefined) return { wait: changed.wait, recorded: [] }
     const entry = { event: 'wait-end', task: folder.task, hostSession: session, detail: state.wait.for } as const
-    return [{ root: folder.root, entry }]
+    return { wait: undefined, recorded: [{ root: folder.root, entry }] }
   })
 }

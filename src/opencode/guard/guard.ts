@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { CommandForm, CommandReader } from '../../core/command-line.ts'
 import type { Environment } from '../../core/hosts/host.ts'
+import type { Recorded } from '../../core/journal-entry.ts'
 import { MAIN_AGENT } from '../../core/marker.ts'
 import { journalComplaint } from '../../core/messages/stops.ts'
 import type { Payload } from '../../core/payload.ts'
@@ -8,14 +9,16 @@ import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../..
 import { predictOutcomes, recordsOf, type StopOutcome } from '../../core/stop/outcome.ts'
 import { type ObservedStop, planStop, type StopPlan } from '../../core/stop/plan.ts'
 import { taskWord } from '../../core/task-folder.ts'
+import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { appendRecorded } from '../../io/journal.ts'
 import { findRoots, startFolders } from '../../io/root.ts'
-import { commitStop } from '../../io/stop/commit.ts'
+import { commitStopAsync } from '../../io/stop/commit.ts'
 import { observeStop } from '../../io/stop/observe.ts'
 import { OPENCODE_TEXT } from '../messages.ts'
 import type { Reporter } from '../safe-hook.ts'
 import type { Agent, Sessions } from '../sessions.ts'
-import type { IdleRuns } from '../workflow/idle-runs.ts'
+import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
+import { stampWaits } from './waits.ts'
 
 /** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
 
@@ -61,25 +64,28 @@ export class Guard {
    * The reason of the block that the agent would get if it stopped now; undefined where it would not be blocked. Writes
    * nothing: the count in the reason is the next one.
    */
-  preview(agent: Agent): string | undefined {
+  async preview(agent: Agent): Promise<string | undefined> {
     const payload = this.#payloadFor(agent, 0)
     const { plan } = this.#plan(agent, payload)
     const outcomes = predictOutcomes(plan)
-    const idle = this.#runs.idle(agent, this.rootsFor(agent.root))
-    return this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, runs: promptOf(idle?.reason) }).reason
+    const { reason } = await this.#look(agent)
+    return this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, runs: promptOf(reason) }).reason
   }
 
   /**
    * Handles a stop: every marker is judged, and a block is counted on disk. Returns the block's reason, if it is blocked,
    * and the notices for the user.
    */
-  stop(agent: Agent, runningSubagents: number): { readonly reason: string | undefined; readonly notices: string[] } {
+  async stop(
+    agent: Agent,
+    runningSubagents: number,
+  ): Promise<{ readonly reason: string | undefined; readonly notices: string[] }> {
     const payload = this.#payloadFor(agent, runningSubagents)
     const { observed, plan } = this.#plan(agent, payload)
-    const outcomes = this.#commit(plan)
+    const outcomes = await this.#commit(plan)
     const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
-    const idle = isHeld || runningSubagents > 0 ? undefined : this.#runs.idle(agent, this.rootsFor(agent.root))
-    idle?.told()
+    const idle = isHeld || runningSubagents > 0 ? undefined : await this.#look(agent)
+    if (idle !== undefined) await retryWhileLocked(idle.note)
     const { problems } = observed
     const said = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, problems, runs: promptOf(idle?.reason) })
     for (const notice of said.notices) this.#reporter.notice(notice)
@@ -90,11 +96,11 @@ export class Guard {
    * Handles an agent that has stopped and can no longer be blocked: rules that do not block are carried out, and the
    * user is told of markers that would have blocked (the turn failed, or OpenCode called no hook).
    */
-  stopped(agent: Agent): void {
+  async stopped(agent: Agent): Promise<void> {
     const payload = this.#payloadFor(agent, 0)
     const { plan } = this.#plan(agent, payload)
     const unblocked = plan.markers.filter((one) => one.kind === 'judged' && one.rule !== 'block')
-    const outcomes = this.#commit({ ...plan, markers: unblocked })
+    const outcomes = await this.#commit({ ...plan, markers: unblocked })
     const { notices } = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes })
     for (const notice of notices) this.#reporter.notice(notice)
     for (const one of plan.markers) {
@@ -105,6 +111,19 @@ export class Guard {
       this.#told.add(identity.file)
       this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(folder)))
     }
+  }
+
+  /** Handles a command of the main conversation that may have announced a wait: it gets the prompt that is answered now. */
+  async commandEnded(agent: Agent): Promise<void> {
+    if (agent.agent !== MAIN_AGENT) return
+    const payload = this.#payloadFor(agent, 0)
+    this.#record(await stampWaits(this.rootsFor(agent.root), payload), Date.now())
+  }
+
+  /** The runs of the agent that have no driver. */
+  #look(agent: Agent): Promise<IdleRun> {
+    const roots = this.rootsFor(agent.root)
+    return retryWhileLocked(() => this.#runs.look(agent, roots, this.#sessions.promptOf(agent.root)))
   }
 
   /** The payload that a stop hook would get for this stop. */
@@ -129,12 +148,15 @@ export class Guard {
     return { observed, plan: planStop(observed, payload, nowMs) }
   }
 
-  #commit(plan: StopPlan): readonly StopOutcome[] {
-    const { outcomes, recorded } = commitStop(plan)
+  async #commit(plan: StopPlan): Promise<readonly StopOutcome[]> {
+    const { outcomes, recorded } = await commitStopAsync(plan)
     const { payload, nowMs } = plan.stop
-    for (const problem of appendRecorded([...recorded, ...recordsOf(outcomes, payload)], nowMs))
-      this.#reporter.notice(journalComplaint(problem))
+    this.#record([...recorded, ...recordsOf(outcomes, payload)], nowMs)
     return outcomes
+  }
+
+  #record(recorded: readonly Recorded[], nowMs: number): void {
+    for (const problem of appendRecorded(recorded, nowMs)) this.#reporter.notice(journalComplaint(problem))
   }
 
   #speak(payload: Payload, report: Report): { readonly reason: string | undefined; readonly notices: string[] } {

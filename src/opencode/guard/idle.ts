@@ -22,14 +22,14 @@ export class IdleGuard {
     this.#guard = guard
   }
 
-  /** Handles an idle conversation. Errors, interruptions and refused tools are left to the user. */
+  /** Handles an idle conversation. Errors, interruptions, refused tools and compactions are left to the user. */
   async answer(agent: Agent): Promise<void> {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(this.#client, session)
     if (ended !== 'well' || manner === undefined || answer === undefined) return
     if (this.#seen.get(session) === answer.id) return
     this.#seen.set(session, answer.id)
-    const { reason } = this.#guard.stop(agent, await this.#sessions.countBusyBelow(session))
+    const { reason } = await this.#guard.stop(agent, await this.#sessions.countBusyBelow(session))
     if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
   }
 

@@ -4,11 +4,11 @@ import {
   emptyMessage,
   type MessagePlace,
   mannerOf,
-  need,
   ownText,
   removeMessage,
   rewriteMessage,
 } from '../host/conversation.ts'
+import { need } from '../host/refusal.ts'
 import { OPENCODE_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
@@ -48,7 +48,7 @@ export class InLoopGuard {
     const { session } = agent
     const step = this.#stepOf(session)
     if (step.tools > 0 || step.provisional !== undefined) return
-    const reason = this.#guard.preview(agent)
+    const reason = await this.#guard.preview(agent)
     if (reason === undefined) return
     const said = await this.#read(session, messageId)
     if (said.info.role !== 'assistant' || said.info.summary === true) return
@@ -86,7 +86,7 @@ export class InLoopGuard {
     if (provisional === undefined) return
     // Another message came after it (a compaction continues with its own message): the next stop is judged again.
     if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
-    const text = this.#guard.stop(agent, 0).reason ?? OPENCODE_TEXT.settled
+    const text = (await this.#guard.stop(agent, 0)).reason ?? OPENCODE_TEXT.settled
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return
     part.text = text
@@ -128,6 +128,6 @@ export class InLoopGuard {
   }
 
   async #read(session: string, messageID: string): Promise<Message> {
-    return need(await this.#client.session.message({ path: { id: session, messageID } }), 'session.message')
+    return need(await this.#client.session.message({ path: { id: session, messageID } }), 'session.message', session)
   }
 }

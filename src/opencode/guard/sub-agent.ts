@@ -59,7 +59,7 @@ export class SubAgentGuard {
     this.#held.add(session)
     try {
       for (;;) {
-        const stop = this.#guard.stop(agent, 0)
+        const stop = await this.#guard.stop(agent, 0)
         notices.push(...stop.notices)
         if (stop.reason === undefined) break
         const { manner } = await readLastTurn(this.#client, session)

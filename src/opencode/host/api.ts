@@ -100,6 +100,12 @@ export interface AgentInfo {
   readonly model?: ModelName
 }
 
+/** A provider of models. */
+export interface ProviderInfo {
+  readonly id: string
+  readonly models: Readonly<Record<string, unknown>>
+}
+
 /** The client that a plugin is given: it talks to OpenCode inside the process. */
 export interface HostClient {
   readonly session: {
@@ -128,10 +134,12 @@ export interface HostClient {
   }
   readonly config: {
     get(): Reply<{ readonly model?: string }>
+    /** The providers that can be used here, with their models by id. */
+    providers(): Reply<{ readonly providers: readonly ProviderInfo[] }>
   }
   readonly tui: {
     showToast(request: {
-      readonly body: { readonly title: string; readonly message: string; readonly variant: 'warning' | 'info' }
+      readonly body: { readonly title: string; readonly message: string; readonly variant: 'warning' }
     }): Reply<boolean>
   }
   /** Calls for which the client has no methods of its own. */
@@ -161,6 +169,13 @@ export interface HostEvent {
       readonly state?: { readonly metadata?: Readonly<Record<string, unknown>> }
     }
   }
+}
+
+/** A tool call that has ended. */
+export interface ToolCall {
+  readonly tool: string
+  readonly sessionID: string
+  readonly args?: Readonly<Record<string, unknown>>
 }
 
 /** The result of a tool call. */
@@ -203,7 +218,7 @@ export interface Hooks {
     output: { readonly parts: Part[] },
   ): Promise<void>
   'tool.execute.before'?(input: { readonly tool: string; readonly sessionID: string }, output: object): Promise<void>
-  'tool.execute.after'?(input: { readonly tool: string; readonly sessionID: string }, output: ToolOutput): Promise<void>
+  'tool.execute.after'?(input: ToolCall, output: ToolOutput): Promise<void>
   'shell.env'?(
     input: { readonly cwd: string; readonly sessionID?: string },
     output: { readonly env: Record<string, string> },

@@ -9,6 +9,7 @@ import type {
   PromptBody,
   UserMessage,
 } from './api.ts'
+import { need, refused } from './refusal.ts'
 
 /** Reads and writes the messages of a session. */
 
@@ -31,7 +32,8 @@ export interface LastTurn {
   /** The model's last message; undefined where there is none. */
   readonly answer: { readonly id: string; readonly text: string } | undefined
   /**
-   * `open`: the end is not on disk yet. `failed`: an error, an interruption, a refused tool, a prompt without an answer.
+   * `open`: the end is not on disk yet. `failed`: an error, an interruption, a refused tool, a prompt without an answer, the
+   * summary of a compaction (1.18.34 makes the session idle after it, also when the user asked for it with `/compact`).
    * `well`: the model itself stopped, the only end that a guard may answer.
    */
   readonly ended: 'open' | 'failed' | 'well'
@@ -71,7 +73,7 @@ export function lastText(message: Message): string {
 /** Reads the last turn of a session. @throws {Error} when OpenCode does not answer. */
 export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
   const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
-  const messages = need(read, 'session.messages')
+  const messages = need(read, 'session.messages', session)
   const user = messages.findLast(({ info }) => info.role === 'user')?.info as UserMessage | undefined
   const said = messages.findLast(({ info }) => info.role === 'assistant')
   const answer = said?.info as AssistantMessage | undefined
@@ -88,6 +90,7 @@ export async function readLastTurn(client: HostClient, session: string): Promise
 
 function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): LastTurn['ended'] {
   if (answer === undefined || answer.error !== undefined || answer.parentID !== user?.id) return 'failed'
+  if (answer.summary === true) return 'failed'
   // After an error, the event and the idle session come before the error is on disk.
   if (answer.time.completed === undefined) return 'open'
   return answer.finish === undefined || answer.finish === 'tool-calls' ? 'failed' : 'well'
@@ -156,15 +159,4 @@ export async function createChild(
   const { parent, title, agent, permission } = child
   return need(await client.session.create({ body: { parentID: parent, title, agent, permission } }), 'session.create')
     .id
-}
-
-/** The value of a reply. @throws {Error} when it has none. */
-export function need<T>(reply: { readonly data?: T; readonly error?: unknown }, call: string): T {
-  if (reply.data === undefined || reply.data === null) throw refused(call, reply.error)
-  return reply.data
-}
-
-function refused(call: string, error: unknown): Error {
-  const { name, data, message } = (error ?? {}) as { name?: string; data?: { message?: string }; message?: string }
-  return new Error(OPENCODE_TEXT.refused(call, data?.message ?? message ?? name ?? OPENCODE_TEXT.noReply))
 }

@@ -1,6 +1,7 @@
 import { OPENCODE_TEXT } from '../messages.ts'
 import type { HostClient } from './api.ts'
 import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
+import { HostRefusal } from './refusal.ts'
 
 /**
  * Prompts a session of ours and waits for its answer. One long request would not do: OpenCode's server and client both end
@@ -23,10 +24,19 @@ export type TurnAnswer =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
 
+/** Rings at the events of a session whose answer is awaited. */
+interface Bell {
+  isDeleted: boolean
+  ring(): void
+  /** Waits for the next ring (true), or for some ms (false). */
+  next(patienceMs: number): Promise<boolean>
+  stop(): void
+}
+
 /** Prompts sessions and waits for their answers. */
 export class Turns {
   readonly #client: HostClient
-  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #waiting = new Map<string, Set<Bell>>()
 
   constructor(client: HostClient) {
     this.#client = client
@@ -34,12 +44,20 @@ export class Turns {
 
   /** Notes that a session became idle. */
   noteIdle(session: string): void {
-    for (const wake of this.#waiting.get(session) ?? []) wake()
+    for (const bell of this.#waiting.get(session) ?? []) bell.ring()
+  }
+
+  /** Notes that a session was deleted. It may be listed as busy for ever, and sends no idle event (1.18.34). */
+  noteDeleted(session: string): void {
+    for (const bell of this.#waiting.get(session) ?? []) {
+      bell.isDeleted = true
+      bell.ring()
+    }
   }
 
   /**
    * Sends a text and waits for the answer. When `givesUp` (called at every look) is true, the session is interrupted.
-   * @throws {Error} when OpenCode refuses a request.
+   * @throws {HostRefusal} when OpenCode refuses a request, or the session is deleted meanwhile.
    */
   async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
@@ -51,6 +69,7 @@ export class Turns {
       for (;;) {
         const rung = await bell.next(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
+        if (bell.isDeleted) throw new HostRefusal(OPENCODE_TEXT.deleted(session), 'gone', session)
         if (givesUp()) {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
@@ -80,18 +99,16 @@ export class Turns {
     return status !== undefined && status.type !== 'idle'
   }
 
-  /** Waits for the next idle event of the session (true), or for some ms (false). */
-  #ring(session: string): { next(patienceMs: number): Promise<boolean>; stop(): void } {
+  #ring(session: string): Bell {
     let rung = false
     let wake = (): void => {}
-    const ring = (): void => {
-      rung = true
-      wake()
-    }
     const bells = this.#waiting.get(session) ?? new Set()
-    bells.add(ring)
-    this.#waiting.set(session, bells)
-    return {
+    const bell: Bell = {
+      isDeleted: false,
+      ring: () => {
+        rung = true
+        wake()
+      },
       next: (patienceMs) =>
         new Promise((resolve) => {
           const timer = setTimeout(() => wake(), rung ? 0 : patienceMs)
@@ -104,9 +121,12 @@ export class Turns {
           }
         }),
       stop: () => {
-        bells.delete(ring)
+        bells.delete(bell)
         if (bells.size === 0) this.#waiting.delete(session)
       },
     }
+    bells.add(bell)
+    this.#waiting.set(session, bells)
+    return bell
   }
 }

@@ -1,6 +1,7 @@
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
 import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
-import { type Manner, need, readLastTurn } from '../host/conversation.ts'
+import { type Manner, readLastTurn } from '../host/conversation.ts'
+import { HostRefusal, need } from '../host/refusal.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
 /** Chooses agent and model of a phase: the definition's where OpenCode has them, otherwise the conversation's. */
@@ -11,14 +12,23 @@ export interface ChosenManner {
   readonly substitutes: readonly string[]
 }
 
-/** The settings of a conversation's turns; OpenCode's configuration where the conversation has no message yet. */
+/** The settings of a conversation's turns; OpenCode's configuration where the conversation has no message that can be read. */
 export async function callerManner(client: HostClient, session: string): Promise<Manner> {
-  const { manner } = await readLastTurn(client, session)
+  const manner = await lastManner(client, session)
   if (manner !== undefined) return manner
   const agents = await knownAgents(client)
   const agent = agents.find(({ mode, hidden }) => mode !== 'subagent' && hidden !== true)?.name ?? 'build'
   const model = parseModel((await client.config.get()).data?.model)
   return { agent, ...(model !== undefined && { model }) }
+}
+
+async function lastManner(client: HostClient, session: string): Promise<Manner | undefined> {
+  try {
+    return (await readLastTurn(client, session)).manner
+  } catch (error) {
+    if (error instanceof HostRefusal && error.kind === 'unreadable') return undefined
+    throw error
+  }
 }
 
 /**
@@ -31,23 +41,28 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
   if (due.agent !== undefined && agent === undefined) {
     substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
   }
-  const model = parseModel(due.model)
-  if (due.model !== undefined && model === undefined) {
-    substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', due.model))
-  }
-  const own = model ?? agent?.model
+  const named = due.model ?? (agent?.model === undefined ? undefined : nameOf(agent.model))
+  const own = await knownModel(client, named)
+  if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
+  const { model, variant } = caller
   return {
     manner: {
       agent: agent?.name ?? caller.agent,
       ...(own === undefined
-        ? {
-            ...(caller.model !== undefined && { model: caller.model }),
-            ...(caller.variant !== undefined && { variant: caller.variant }),
-          }
-        : { model: { providerID: own.providerID, modelID: own.modelID } }),
+        ? { ...(model !== undefined && { model }), ...(variant !== undefined && { variant }) }
+        : { model: own }),
     },
     substitutes,
   }
+}
+
+/** The model of that name if OpenCode can use it: one that it does not have would leave the phase without an answer. */
+async function knownModel(client: HostClient, name: string | undefined): Promise<ModelName | undefined> {
+  const model = parseModel(name)
+  if (model === undefined) return undefined
+  const { providers } = need(await client.config.providers(), 'config.providers')
+  const provider = providers.find(({ id }) => id === model.providerID)
+  return provider !== undefined && Object.hasOwn(provider.models, model.modelID) ? model : undefined
 }
 
 async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
@@ -58,4 +73,8 @@ async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
 function parseModel(name: string | undefined): ModelName | undefined {
   const [, providerID, modelID] = /^([^/\s]+)\/(\S+)$/.exec(name ?? '') ?? []
   return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
+}
+
+function nameOf({ providerID, modelID }: ModelName): string {
+  return `${providerID}/${modelID}`
 }

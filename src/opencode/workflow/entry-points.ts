@@ -44,14 +44,20 @@ export async function runWorkflowCommand(
   words: string,
   parts: Part[],
 ): Promise<void> {
-  const [task = '', ...rest] = words.trim().split(/\s+/)
-  const outcome =
-    task === ''
-      ? WORKFLOW_TOOL_TEXT.usage
-      : await driver.run(session, { task, definition: unquoted(rest.join(' ')) }, undefined)
+  const [task = '', ...rest] = commandWords(words)
+  const definition = rest.join(' ')
+  const outcome = task === '' ? WORKFLOW_TOOL_TEXT.usage : await driver.run(session, { task, definition }, undefined)
   parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
 }
 
-function unquoted(word: string): string {
-  return /^(["'])(.*)\1$/.exec(word)?.[2] ?? word
+/**
+ * The words of a command line, without their quotes. `opencode run --command NAME "a b"` hands over `"a b"`, with the quotes
+ * and with any quotes inside escaped (1.18.34): then the words are those of the text inside.
+ */
+export function commandWords(line: string): string[] {
+  const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double?.replaceAll('\\"', '"') ?? single ?? plain ?? '',
+  )
+  const [only = ''] = words
+  return words.length === 1 && /\s/.test(only) ? commandWords(only) : words
 }

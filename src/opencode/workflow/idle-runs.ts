@@ -1,21 +1,23 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
-import { taskWord } from '../../core/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { waitStateAt } from '../../core/wait.ts'
 import { findActiveRuns } from '../../io/workflow/active-runs.ts'
+import { settleRunWait } from '../../io/workflow/run-wait.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
  * turn ends, here the agent must call a tool. It is told so when it stops, once for each state of the run: a second time
- * without progress would be the beginning of a loop.
+ * without progress would be the beginning of a loop. A run that waits at this prompt is left alone.
  */
 
-/** A run without a driver. */
+/** The runs without a driver at a stop. */
 export interface IdleRun {
-  /** The reason of the block. */
-  readonly reason: string
-  /** Notes that the agent was told. */
-  readonly told: () => void
+  /** The reason of the block; undefined where no run needs the agent. */
+  readonly reason: string | undefined
+  /** Notes that the agent was told, and that runs wait. Takes the locks of runs. */
+  readonly note: () => void
 }
 
 /** Runs without a driver. */
@@ -29,18 +31,29 @@ export class IdleRuns {
     this.#driven = driven
   }
 
-  /** The first run of the conversation without a driver, in path order. */
-  idle(agent: Agent, roots: readonly string[]): IdleRun | undefined {
-    if (agent.agent !== MAIN_AGENT) return undefined
+  /** Looks at the conversation's runs at a stop, and names the first one without a driver, in path order. Writes nothing. */
+  look(agent: Agent, roots: readonly string[], prompt: string | undefined): IdleRun {
+    const event = { prompt, startMs: Date.now() }
+    const waiting: TaskFolder[] = []
+    let reason: string | undefined
+    let told = (): void => {}
     // Runs that cannot be used are left out: the tool, `status` and `doctor` report them, a stop need not fail.
-    for (const { folder, state } of findActiveRuns(roots).runs) {
+    const { runs } = agent.agent === MAIN_AGENT ? findActiveRuns(roots) : { runs: [] }
+    for (const { folder, state } of runs) {
       if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
-      if (this.#told.get(folder.path) === state.sequence) continue
-      return {
-        reason: WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name),
-        told: () => this.#told.set(folder.path, state.sequence),
-      }
+      if (state.wait !== undefined) waiting.push(folder)
+      const wait = waitStateAt(state.wait, event)
+      if (wait === 'begins' || wait === 'stands' || reason !== undefined) continue
+      if (wait === 'none' && this.#told.get(folder.path) === state.sequence) continue
+      reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
+      told = () => this.#told.set(folder.path, state.sequence)
     }
-    return undefined
+    return {
+      reason,
+      note: () => {
+        for (const folder of waiting) settleRunWait(folder, agent.root, event)
+        told()
+      },
+    }
   }
 }

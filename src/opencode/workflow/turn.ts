@@ -1,22 +1,40 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
 import { RUN_RECORDS } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
+import type { Wait } from '../../core/wait.ts'
+import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { resumeRun } from '../../io/workflow/run.ts'
-import { readState, requireState } from '../../io/workflow/state-store.ts'
+import { settleRunWait } from '../../io/workflow/run-wait.ts'
+import { readState, requireRun, requireState } from '../../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
 
 /** Takes the turns of a run for one session, and leaves runs of other sessions alone. */
+
+/** The session that drives a run, and the message that it answers. */
+export interface DrivingSession {
+  readonly root: string
+  /** The last message that the plugin did not write; undefined if it is not known. */
+  readonly prompt: string | undefined
+}
 
 /**
  * Takes in what the last prompt left, and gives out the next one; undefined when the run now belongs to another session.
  * @throws {PostflightError} as `takeTurn`.
  */
-export function nextTurn(folder: TaskFolder, session: string, returned: boolean): Turn | undefined {
-  // The shorter patience: waiting for a lock would stop the whole server.
-  const turn = takeTurn(folder, { sinceMs: Date.now(), patience: 'hook' }, ({ active, hostSession }) =>
-    active && hostSession !== session ? undefined : { looking: { returned, mayPrompt: true } },
+export async function nextTurn(folder: TaskFolder, session: string, returned: boolean): Promise<Turn | undefined> {
+  const sinceMs = Date.now()
+  const turn = await retryWhileLocked(() =>
+    takeTurn(folder, { sinceMs, patience: 'command' }, ({ active, hostSession }) =>
+      active && hostSession !== session ? undefined : { looking: { returned, mayPrompt: true } },
+    ),
   )
   return turn.command === 'none' ? undefined : turn
+}
+
+/** The wait of a run that stands at this message: until the next one no prompt goes out (docs/design.md, "Waiting"). */
+export async function standingWait(folder: TaskFolder, { root, prompt }: DrivingSession): Promise<Wait | undefined> {
+  requireRun(folder)
+  return retryWhileLocked(() => settleRunWait(folder, root, { prompt, startMs: Date.now() }))
 }
 
 /**
@@ -24,10 +42,10 @@ export function nextTurn(folder: TaskFolder, session: string, returned: boolean)
  * a prompt that was out goes out once more.
  * @throws {PostflightError} `workflow-none`, `workflow-over`, `workflow-state`.
  */
-export function takeUp(folder: TaskFolder, session: string): void {
+export async function takeUp(folder: TaskFolder, session: string): Promise<void> {
   const { active, hostSession, prompted } = requireState(folder)
   if (active && hostSession === session && !prompted) return
-  resumeRun(folder, { hostSession: session, parentSession: session }, Date.now())
+  await retryWhileLocked(() => resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()))
 }
 
 /** True when this session no longer drives the run, so that there is no reason to wait for its prompt. */

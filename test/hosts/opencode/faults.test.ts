@@ -135,4 +135,22 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(guarded.story().filter((line) => line !== 'error')).toEqual(['create', 'block 1', 'clear'])
     expect(ran.texts).toEqual(['Let me look.', 'Done.'])
   })
+
+  it('notes a conversation whose messages OpenCode cannot read once, not at every stop', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({ main: [bash(CREATE), say('One.'), say('Two.'), say('Three.')] })
+    const session = await server.createSession()
+    const format = { type: 'json_schema', schema: { type: 'object', properties: {} } } as const
+
+    for (const index of [1, 2, 3]) {
+      await server.prompt(session, 'go', { format })
+      await model.arrived('main', index)
+      await server.settled()
+    }
+
+    expect(guarded.story()).toEqual(['create', 'error'])
+    expect(guarded.journal().at(-1)?.detail).toMatch(
+      /^postflight-guard: OpenCode cannot read the messages of this conversation, so its stops are not blocked/,
+    )
+  })
 })

@@ -9,7 +9,7 @@ import type { JournalLine } from '../claude-code/guarded.ts'
 import { createProject, type Project } from '../claude-code/project.ts'
 import { ensureOpenCode, hostsSkipped, OPENCODE_VERSION } from '../client-cache.ts'
 import { type Model, type Script, startModel } from '../model.ts'
-import { type RunningClient, type RunResult, startRun } from './run-client.ts'
+import { environmentOf, type RunningClient, type RunResult, startRun } from './run-client.ts'
 import { type Server, startServer } from './serve.ts'
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
@@ -48,6 +48,8 @@ export interface GuardedProject {
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** Starts `opencode serve`. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
+  /** The command line of a shell that starts OpenCode with these arguments, for a terminal. */
+  terminal(actors: Actors, words: readonly string[]): Promise<{ command: string; model: Model }>
   /** Runs the CLI as a user does in a separate terminal. */
   postflight(...args: string[]): SpawnSyncReturns<string>
   /** Changes the project's `opencode.json`, which is plain JSON here. */
@@ -125,6 +127,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       const server = await startServer(clientOptions(further.env))
       seenToEnd(server.client)
       return { server, model }
+    },
+    async terminal(actors, words) {
+      const model = await modelFor(actors)
+      const variables = Object.entries(environmentOf(clientOptions(undefined)))
+      const quoted = ['env', '-i', 'TERM=xterm-256color', ...variables.map((one) => one.join('=')), binary, ...words]
+      return { command: quoted.map((word) => `'${word}'`).join(' '), model }
     },
     postflight: (...args) =>
       spawnSync(process.execPath, [script, ...args], {

@@ -45,6 +45,19 @@ export interface RunningClient {
 
 const DEFAULT_TIMEOUT_MS = 100_000
 
+/** The client's environment. */
+export function environmentOf({ path, home, env }: RunOptions): Record<string, string> {
+  return {
+    PATH: path,
+    HOME: home,
+    // Otherwise it would ask the network for news, models and servers.
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    ...env,
+  }
+}
+
 /** Starts `opencode run`. */
 export function startRun(options: RunOptions, words: readonly string[]): RunningClient {
   return start(options, ['run', '--format', 'json', ...words])
@@ -54,15 +67,7 @@ export function startRun(options: RunOptions, words: readonly string[]): Running
 export function start(options: RunOptions, words: readonly string[]): RunningClient {
   const child = spawn(options.binary, words, {
     cwd: options.project,
-    env: {
-      PATH: options.path,
-      HOME: options.home,
-      // Otherwise it would ask the network for news, models and servers.
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_MODELS_FETCH: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      ...options.env,
-    },
+    env: environmentOf(options),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   })

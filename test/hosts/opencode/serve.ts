@@ -13,6 +13,8 @@ export interface ServedMessage {
 export interface PromptOptions {
   agent?: string
   model?: { providerID: string; modelID: string }
+  /** The shape that the answer must have. */
+  format?: { type: 'json_schema'; schema: Record<string, unknown> }
 }
 
 /** A running server. */
@@ -26,6 +28,10 @@ export interface Server {
   /** Runs a slash command and returns when its turn has ended. */
   command(session: string, command: string, words: string): Promise<void>
   abort(session: string): Promise<void>
+  /** Deletes a session with all sessions below it. */
+  remove(session: string): Promise<void>
+  /** Compacts a session, as a user does with `/compact`, and returns when the summary is written. */
+  compact(session: string): Promise<void>
   messages(session: string): Promise<ServedMessage[]>
   /** The user's messages, and those that a plugin sent as the user. */
   asked(session: string): Promise<{ agent: string; isSynthetic: boolean }[]>
@@ -61,6 +67,12 @@ export async function startServer(options: RunOptions): Promise<Server> {
     },
     async abort(sessionID) {
       await session.abort({ sessionID }, STRICT)
+    },
+    async remove(sessionID) {
+      await session.delete({ sessionID }, STRICT)
+    },
+    async compact(sessionID) {
+      await session.summarize({ sessionID, providerID: 'scripted', modelID: 'scripted-1' }, STRICT)
     },
     messages: async (sessionID) => (await session.messages({ sessionID }, STRICT)).data,
     async asked(sessionID) {

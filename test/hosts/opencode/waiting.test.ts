@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { TASK as TASK_OF_FLOW } from '../four-phases.ts'
 import { bash, dutiful, reasonsIn, say } from './agents.ts'
+import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, stateOf, worker } from './flow.ts'
 import { guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation deploy'
@@ -54,5 +56,99 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
     })
 
     expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait for a sub-agent[\s\S]*exit code 1/)
+  })
+
+  it('is held at a later message, although it was interrupted before the stop that it announced', async () => {
+    const guarded = guardedProject()
+    const script = dutiful([bash(`${CREATE} && ${WAIT}`), say('Something else.')])
+    const { server, model } = await guarded.serve({
+      main: (turn) => {
+        // The turn after the command is interrupted.
+        if (turn.index === 1) return new Promise(() => {})
+        return typeof script === 'function' ? script(turn) : undefined
+      },
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 1)
+    expect(guarded.marker(TASK)?.wait).toMatchObject({ for: 'go-ahead to deploy', prompt_id: expect.any(String) })
+    await server.abort(session)
+    await server.settled()
+    await server.prompt(session, 'do something else')
+    await model.arrived('main', 4)
+    await server.settled()
+
+    expect(guarded.story()).toEqual(['create', 'wait', 'wait-end', 'block 1', 'clear'])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a workflow that waits', () => {
+  const START = bash('postflight workflow start 7 flow --definition flow.yaml && postflight wait 7 --for "a budget"')
+
+  it('gives out no prompt, and its agent is not told to drive it, until the next message of the user', async () => {
+    const guarded = projectWithFlow()
+    const { server, model } = await guarded.serve({
+      main: worker([START, say('What may it cost?'), say('I see.'), runWorkflow('7'), say('All is done.')]),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 1)
+    await server.settled()
+    expect(model.turns('main')).toHaveLength(2)
+    expect(stateOf(guarded)).toMatchObject({ active: true, wait: { for: 'a budget', prompt_id: expect.any(String) } })
+
+    await server.prompt(session, 'nothing')
+    await expect.poll(() => stateOf(guarded).outcome, { timeout: 60_000 }).toBe('completed')
+    await server.settled()
+    expect(mainTurns(model.turns('main'))[3]?.lastUserText).toContain('call the tool workflow_run once')
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+  })
+
+  it('answers the tool, at the same message, with what it waits for; at the next one it goes on', async () => {
+    const guarded = projectWithFlow()
+    const { server, model } = await guarded.serve({
+      main: worker([START, runWorkflow('7'), say('What may it cost?'), runWorkflow('7'), say('All is done.')]),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 2)
+    await server.settled()
+    expect(mainTurns(model.turns('main'))[2]?.lastToolResult).toMatch(
+      /^The workflow of task 007_flow waits for: a budget\./,
+    )
+    expect(placesIn(model.turns('main'))).toEqual([])
+
+    await server.prompt(session, 'nothing')
+    await expect.poll(() => stateOf(guarded).outcome, { timeout: 60_000 }).toBe('completed')
+    await server.settled()
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+  })
+
+  it('gives out no further prompt when the wait is announced while a phase works', async () => {
+    const guarded = projectWithFlow()
+    const [call] = runWorkflow(TASK_OF_FLOW, 'flow.yaml').tools ?? []
+    const lines = [say('What may it cost?'), say('All is done.')]
+    const { server, model } = await guarded.serve({
+      main: worker([{ tools: [call].flatMap((one) => one ?? []) }, ...lines], (place, turn) => {
+        if (place !== 'plan 1' || turn.lastToolResult !== undefined) return undefined
+        guarded.postflight('wait', '7', '--for', 'a budget', '--host-session', String(session))
+        return undefined
+      }),
+    })
+    const session: string = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => mainTurns(model.turns('main')).length, { timeout: 60_000 }).toBe(2)
+    await server.settled()
+    expect(mainTurns(model.turns('main'))[1]?.lastToolResult).toContain('waits for: a budget')
+    expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(0, 2))
+    expect(stateOf(guarded)).toMatchObject({ active: true })
+
+    await server.command(session, 'postflight-workflow', '7')
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
   })
 })

@@ -4,66 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
 import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
 import { hostsSkipped } from '../client-cache.ts'
-import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
-import type { Reply, Script, Turn } from '../model.ts'
+import { IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
+import type { Reply, Script } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
-import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
-
-const PLACES = Object.keys(WORK)
-
-/** A turn in which the agent calls the workflow's tool. */
-function runWorkflow(task: string, definition = ''): Reply {
-  return { tools: [{ name: 'workflow_run', input: { task, definition } }] }
-}
-
-/** The newest prompt of a phase's session. */
-function promptOf(turn: Turn): string | undefined {
-  return turn.userTexts.findLast((text) => placeOf(text) !== undefined)
-}
-
-/**
- * The script of all sessions: phases do their work, and the conversation itself says its lines. OpenCode's child sessions
- * begin with their prompts, so all of them are the model's actor `main`. `instead` may replace the work of a place.
- */
-function worker(
-  lines: readonly Reply[],
-  instead: (place: string, turn: Turn) => Reply | undefined | Promise<Reply | undefined> = () => undefined,
-): Script {
-  const left = [...lines]
-  return async (turn) => {
-    const prompt = promptOf(turn)
-    if (prompt === undefined) return left.shift()
-    const place = placeOf(prompt) ?? ''
-    const other = await instead(place, turn)
-    if (other !== undefined) return other
-    return turn.lastToolResult === undefined ? bash(WORK[place] ?? 'false') : say('Done.')
-  }
-}
-
-/** The places that were prompted, in order, as the model saw them first. */
-function placesIn(turns: readonly Turn[]): string[] {
-  return turns.flatMap((turn) => (turn.lastToolResult === undefined ? (placeOf(turn.lastUserText) ?? []) : []))
-}
-
-/** The turns of the conversation itself. */
-function mainTurns(turns: readonly Turn[]): Turn[] {
-  return turns.filter((turn) => promptOf(turn) === undefined)
-}
-
-function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
-  const guarded = guardedProject(options)
-  guarded.project.write('flow.yaml', FOUR_PHASES)
-  guarded.project.write('specs/README.md', 'The tasks.\n')
-  return guarded
-}
-
-function stateOf(guarded: { read(name: string): string | undefined }): Record<string, unknown> {
-  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
-}
-
-function statusOf(guarded: GuardedProject): { outcome: string | null; active: boolean } {
-  return JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)
-}
+import {
+  mainTurns,
+  PLACES,
+  placesIn,
+  projectWithFlow,
+  promptOf,
+  runWorkflow,
+  stateOf,
+  statusOf,
+  worker,
+} from './flow.ts'
 
 const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
 
@@ -121,6 +75,19 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     )
     expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', host_session: session })
     expect(await server.children(session)).toHaveLength(4)
+  })
+
+  it('completes in `run`, by its command, whose words OpenCode puts in quotes', async () => {
+    const guarded = projectWithFlow()
+
+    const { ran, model } = await guarded.run(
+      { main: worker([say('All is done.')]) },
+      { words: ['--command', 'postflight-workflow'], message: `${TASK} flow.yaml` },
+    )
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+    expect(ran.texts).toEqual(['All is done.'])
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
   })
 
   it('continues in a new process where a killed one left it', async () => {
@@ -253,7 +220,10 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const phases = [
       { id: 'known', prompt: 'Do it.', artifact: 'a.md', agent: 'general', model: 'scripted/scripted-2' },
       { id: 'unknown', prompt: 'Do it.', artifact: 'b.md', agent: 'general-purpose', model: 'opus' },
+      { id: 'provider', prompt: 'Do it.', artifact: 'c.md', model: 'anthropic/claude-opus-4-1' },
+      { id: 'model', prompt: 'Do it.', artifact: 'd.md', model: 'scripted/scripted-9' },
     ]
+    const artifacts: Record<string, string> = Object.fromEntries(phases.map(({ id, artifact }) => [id, artifact]))
     guarded.project.write('two.json', JSON.stringify({ name: 'two', phases }))
 
     const lines = [runWorkflow(TASK, 'two.json'), say('All is done.')]
@@ -262,20 +232,23 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
         const phase = /phase "(\w+)"/.exec(turn.lastUserText)?.[1]
         if (phase === undefined) return lines.shift()
         if (turn.lastToolResult !== undefined) return say('Done.')
-        return bash(leave(phase === 'known' ? 'a.md' : 'b.md', 'Done.'))
+        return bash(leave(artifacts[phase] ?? '', 'Done.'))
       },
     })
 
-    const [known, unknown] = ['known', 'unknown'].map((phase) =>
+    const [known, ...unknown] = phases.map(({ id: phase }) =>
       model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${phase}"`)),
     )
     expect(known?.request.model).toBe('scripted-2')
     expect(known?.systemText).toContain('You are general.')
-    expect(unknown?.request.model).toBe('scripted-1')
-    expect(unknown?.systemText).not.toContain('You are general.')
+    expect(unknown.map((turn) => turn?.request.model)).toEqual(Array(3).fill('scripted-1'))
+    expect(unknown[0]?.systemText).not.toContain('You are general.')
     const result = model.turns('main').at(-1)?.lastToolResult
     expect(result).toContain('OpenCode has no agent "general-purpose"')
-    expect(result).toContain('OpenCode has no model "opus"')
+    for (const model of ['opus', 'anthropic/claude-opus-4-1', 'scripted/scripted-9']) {
+      expect(result).toContain(`OpenCode has no model "${model}"`)
+    }
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
     expect(result).not.toContain('"general"')
   })
 

@@ -1,0 +1,35 @@
+import type { Recorded } from '../../core/journal-entry.ts'
+import type { Payload } from '../../core/payload.ts'
+import { waitState } from '../../core/stop/rules.ts'
+import { retryWhileLocked } from '../../io/fs/lock.ts'
+import { findMarkers } from '../../io/stop/observe.ts'
+import { endWait, stampWait } from '../../io/stop/waits.ts'
+import { findActiveRuns } from '../../io/workflow/active-runs.ts'
+import { settleRunWait } from '../../io/workflow/run-wait.ts'
+
+/**
+ * Gives the waits of a conversation their prompt after a command that may have announced one, as `PostToolUse` does on
+ * other hosts (docs/design.md, "Waiting"): a wait whose turn is interrupted must not allow the stop of a later one. Waits
+ * of an earlier prompt are over. Returns the journal's records of those.
+ */
+export async function stampWaits(roots: readonly string[], payload: Payload): Promise<readonly Recorded[]> {
+  const { session, prompt } = payload
+  if (session === undefined || prompt === undefined) return []
+  const nowMs = Date.now()
+  const stop = { payload, nowMs, sessionBornMs: undefined, startMs: nowMs }
+  const recorded: Recorded[] = []
+  for (const read of findMarkers(roots).markers) {
+    if (read.kind !== 'marker') continue
+    const state = waitState(read.marker, stop)
+    if (state === 'begins') await retryWhileLocked(() => stampWait(read.folder, stop))
+    if (state !== 'over') continue
+    const isOver = () => endWait(read.folder, payload, (marker) => waitState(marker, stop) === 'over')
+    recorded.push(...(await retryWhileLocked(isOver)))
+  }
+  const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
+  for (const { folder, state } of runs) {
+    if (state.wait === undefined || state.hostSession !== session) continue
+    await retryWhileLocked(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))
+  }
+  return recorded
+}

@@ -1,0 +1,83 @@
+/** Sessions that the user deletes while they are guarded, or while a workflow runs in them. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { TASK } from '../four-phases.ts'
+import type { Reply } from '../model.ts'
+import { bash, delegate, say } from './agents.ts'
+import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, stateOf, worker } from './flow.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
+
+const CREATE = 'postflight create 259 x --operation research'
+
+/** A run that waits for the answer to the prompt of the second phase. */
+async function runInMidPhase(guarded: GuardedProject) {
+  const { server, model } = await guarded.serve({
+    main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place) =>
+      place === 'plan 1' ? new Promise<Reply>(() => {}) : undefined,
+    ),
+  })
+  const session = await server.createSession()
+  await server.prompt(session, 'go')
+  await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
+  const phase = (await server.children(session)).find(({ title }) => title === 'Workflow: plan')
+  return { server, model, session, phase: String(phase?.id) }
+}
+
+describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
+  it('the session of a phase stops the run, resumable, and the conversation is told why', async () => {
+    const guarded = projectWithFlow()
+    const { server, model, phase } = await runInMidPhase(guarded)
+
+    await server.remove(phase)
+    // OpenCode lists the deleted session as busy until the model answers, so the server never settles.
+    await expect.poll(() => mainTurns(model.turns('main')).length, { timeout: 20_000 }).toBe(2)
+
+    expect(stateOf(guarded)).toMatchObject({
+      outcome: 'stopped',
+      why: 'the session of phase "plan" was deleted in OpenCode',
+    })
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
+      /is stopped: the session of phase "plan" was deleted in OpenCode\. Call workflow_run again/,
+    )
+    expect(guarded.story()).not.toContain('error')
+    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
+    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('the conversation stops the run, resumable, and no fault is reported', async () => {
+    const guarded = projectWithFlow()
+    const { server, model, session } = await runInMidPhase(guarded)
+
+    await server.remove(session)
+    await expect.poll(() => stateOf(guarded).outcome, { timeout: 20_000 }).toBe('stopped')
+    await expect.poll(() => server.busy(), { timeout: 20_000 }).not.toContain(session)
+
+    expect(stateOf(guarded)).toMatchObject({ active: false, why: 'the conversation was deleted in OpenCode' })
+    expect(mainTurns(model.turns('main'))).toHaveLength(1)
+    expect(guarded.story()).not.toContain('error')
+    expect(guarded.log()).not.toContain('internal error')
+    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
+    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
+  })
+})
+
+describe.skipIf(hostsSkipped())('a guarded session', () => {
+  it('that is deleted in mid-turn, with its sub-agent, leaves no fault in journal and log', async () => {
+    const guarded = guardedProject()
+    const { server, model } = await guarded.serve({
+      main: [bash(CREATE), delegate('worker')],
+      worker: () => new Promise(() => {}),
+    })
+    const session = await server.createSession()
+    await server.prompt(session, 'go')
+    await model.arrived('worker', 0)
+
+    await server.remove(session)
+    await server.settled()
+
+    expect(guarded.story()).toEqual(['create'])
+    expect(guarded.log()).not.toContain('internal error')
+  })
+})

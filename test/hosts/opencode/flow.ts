@@ -1,0 +1,66 @@
+/** Helpers for `examples/four-phases.yaml` on OpenCode: each phase in a child session. */
+
+import { FOUR_PHASES, IN_TASK, placeOf, WORK } from '../four-phases.ts'
+import type { Reply, Script, Turn } from '../model.ts'
+import { bash, say } from './agents.ts'
+import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
+
+/** The places of all prompts of the flow, in order. */
+export const PLACES = Object.keys(WORK)
+
+/** A turn in which the agent calls the workflow's tool. */
+export function runWorkflow(task: string, definition = ''): Reply {
+  return { tools: [{ name: 'workflow_run', input: { task, definition } }] }
+}
+
+/** The newest prompt of a phase's session. */
+export function promptOf(turn: Turn): string | undefined {
+  return turn.userTexts.findLast((text) => placeOf(text) !== undefined)
+}
+
+/**
+ * The script of all sessions: phases do their work, and the conversation itself says its lines. OpenCode's child sessions
+ * begin with their prompts, so all of them are the model's actor `main`. `instead` may replace the work of a place.
+ */
+export function worker(
+  lines: readonly Reply[],
+  instead: (place: string, turn: Turn) => Reply | undefined | Promise<Reply | undefined> = () => undefined,
+): Script {
+  const left = [...lines]
+  return async (turn) => {
+    const prompt = promptOf(turn)
+    if (prompt === undefined) return left.shift()
+    const place = placeOf(prompt) ?? ''
+    const other = await instead(place, turn)
+    if (other !== undefined) return other
+    return turn.lastToolResult === undefined ? bash(WORK[place] ?? 'false') : say('Done.')
+  }
+}
+
+/** The places that were prompted, in order, as the model saw them first. */
+export function placesIn(turns: readonly Turn[]): string[] {
+  return turns.flatMap((turn) => (turn.lastToolResult === undefined ? (placeOf(turn.lastUserText) ?? []) : []))
+}
+
+/** The turns of the conversation itself. */
+export function mainTurns(turns: readonly Turn[]): Turn[] {
+  return turns.filter((turn) => promptOf(turn) === undefined)
+}
+
+/** A project with the plugin and `flow.yaml`. */
+export function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
+  const guarded = guardedProject(options)
+  guarded.project.write('flow.yaml', FOUR_PHASES)
+  guarded.project.write('specs/README.md', 'The tasks.\n')
+  return guarded
+}
+
+/** The state of the flow's run as JSON. */
+export function stateOf(guarded: { read(name: string): string | undefined }): Record<string, unknown> {
+  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
+}
+
+/** The answer of `workflow status`. */
+export function statusOf(guarded: GuardedProject): { outcome: string | null; active: boolean } {
+  return JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)
+}

@@ -1,0 +1,68 @@
+/** What the user of the terminal interfaces sees of the guard. */
+
+import { spawn, spawnSync } from 'node:child_process'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { killTree } from '../claude-code/run-client.ts'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, say, stubborn } from './agents.ts'
+import { guardedProject } from './guarded.ts'
+
+const CREATE = 'postflight create 259 x --operation research'
+
+/** `script` gives a program a terminal; not every system has it. */
+const hasTerminal = spawnSync('script', ['--version']).status === 0
+
+/** The text that was printed to a terminal, without the sequences that place and colour it. */
+function plain(output: string): string {
+  return output.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
+}
+
+describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
+  it.skipIf(!hasTerminal)('is told to the user of `--mini`', async () => {
+    const guarded = guardedProject()
+    const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, [
+      '--mini',
+      '--prompt',
+      'go',
+    ])
+    let output = ''
+    const child = spawn('script', ['-qfec', `stty cols 250 rows 50; ${command}`, '/dev/null'], {
+      cwd: guarded.project.dir,
+      env: { PATH: process.env.PATH, TERM: 'xterm-256color' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+    })
+    onTestFinished(() => killTree(child.pid, 'SIGKILL'))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+
+    await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('cap 3')
+    await expect
+      .poll(() => plain(output), { timeout: 10_000 })
+      .toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
+  })
+
+  it('is told in a toast, whose title alone names the product', async () => {
+    const guarded = guardedProject()
+    guarded.addPlugin(
+      'witness.mjs',
+      `const { appendFileSync } = await import('node:fs')
+       return { event: async ({ event }) => {
+         if (event.type === 'tui.toast.show') appendFileSync('toasts', JSON.stringify(event.properties) + '\\n')
+       } }`,
+    )
+    const { server } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => guarded.read('toasts'), { timeout: 60_000 }).toBeDefined()
+
+    expect(JSON.parse(guarded.read('toasts') ?? '')).toMatchObject({
+      title: 'postflight-guard',
+      message: expect.stringMatching(
+        /^task 259_x stopped without its postflight after 3 blocked stops\. (?!.*guard: )/,
+      ),
+    })
+  })
+})
