@@ -49,6 +49,16 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      // Twenty conversations at once for minutes, on the published OpenCode; not in CI, whose machine is never at rest.
+      {
+        test: {
+          name: 'load',
+          globalSetup: ['test/hosts/global-setup.ts'],
+          include: ['test/load/**/*.test.ts'],
+          testTimeout: 1_200_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
     coverage: {
       provider: 'v8',
