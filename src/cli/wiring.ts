@@ -5,7 +5,7 @@ import { variable } from '../core/hosts/host.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { findCommands } from '../core/settings/claude-hooks.ts'
 import { splitMark } from '../core/settings/json-document.ts'
-import { findSkillCommands } from '../core/settings/skill-hooks.ts'
+import { findSkillCommands, isForkedSkill } from '../core/settings/skill-hooks.ts'
 import { readSmallFile } from '../io/fs/read.ts'
 import {
   claudeFolder,
@@ -35,7 +35,8 @@ export interface SettingsPlace {
 /** A skill whose front matter has our hooks. */
 export interface WiredSkill {
   readonly file: string
-  readonly commands: readonly { readonly event: string; readonly command: string }[]
+  /** True for a skill whose hooks Claude Code never runs. */
+  readonly isForked: boolean
 }
 
 /** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
@@ -121,8 +122,8 @@ export function wiredSkills(context: CommandContext, project: string): WiredSkil
     .flatMap((folder) => skillsIn(path.join(folder, 'skills')))
     .flatMap((file) => {
       const read = readSmallFile(file, SKILL_LIMIT)
-      const commands = read.kind === 'text' ? findSkillCommands(read.text) : []
-      return commands.length === 0 ? [] : [{ file, commands }]
+      if (read.kind !== 'text' || findSkillCommands(read.text).length === 0) return []
+      return [{ file, isForked: isForkedSkill(read.text) }]
     })
 }
 

@@ -75,6 +75,7 @@ export interface ErrorArguments {
   /** `fault`: the YAML parser's name of the fault; empty where there is no front matter. */
   'skill-front-matter': { readonly path: string; readonly fault: string }
   'skill-layout': { readonly path: string }
+  'skill-forked': { readonly path: string }
   /** The hook is wired already: `where` names the place, `command` removes it there. */
   'already-wired': {
     readonly where: string
@@ -156,6 +157,7 @@ export const EXIT_CODES = {
   'settings-wrong-shape': EXIT.data,
   'skill-front-matter': EXIT.data,
   'skill-layout': EXIT.data,
+  'skill-forked': EXIT.data,
   'already-wired': EXIT.no,
   'needs-answer': EXIT.usage,
   'workflow-definition': EXIT.data,

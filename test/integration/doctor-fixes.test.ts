@@ -324,6 +324,23 @@ describe.concurrent('doctor finds', () => {
     expect(await wrong()).toEqual([])
   })
 
+  it('a hook in a skill that Claude Code never runs there, because the skill is a sub-agent', async () => {
+    const wired = withPackage()
+    wired.project.write('.gitignore', 'node_modules/\nspecs/**/.postflight*\n*.postflight-backup\n')
+    const skill = '.claude/skills/x/SKILL.md'
+    wired.project.write(skill, '---\nname: x\n---\n')
+    await wired.cli(['install', '--skill', skill])
+    wired.project.write(skill, wired.project.read(skill).replace('name: x', 'name: x\ncontext: fork'))
+
+    const { status, wrong } = await doctor(wired)
+
+    expect(status).toBe(1)
+    expect(wrong[0]).toMatchObject({
+      what: expect.stringContaining('context: fork'),
+      fix: `postflight uninstall --skill ${skill}`,
+    })
+  })
+
   it('the command only where an agent finds it too: npx puts it on the PATH of doctor alone', async () => {
     const wired = await initialized()
     const env = {

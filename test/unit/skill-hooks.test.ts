@@ -79,6 +79,7 @@ describe('a skill is refused', () => {
     ['with front matter that is not closed', '---\nname: x\n', 'skill-front-matter'],
     ['with front matter below something else', 'x\n---\nname: x\n---\n', 'skill-front-matter'],
     ['with front matter that is not YAML', '---\nname: "x\n---\n', 'skill-front-matter'],
+    ['that runs as a sub-agent', '---\nname: x\ncontext: fork\n---\n', 'skill-forked'],
     ['with hooks on one line', '---\nhooks: { Stop: [] }\n---\n', 'skill-layout'],
     ['with hooks that are a list', '---\nhooks:\n  - Stop\n---\n', 'skill-layout'],
     ['with an event that is not a list', '---\nhooks:\n  Stop: x\n---\n', 'skill-layout'],

@@ -12,6 +12,7 @@ import {
   hooksDisabledIn,
   type SettingsPlace,
   settingsPlaces,
+  type WiredSkill,
   wiredSkills,
 } from '../wiring.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
@@ -31,7 +32,7 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   const wired = [
     ...places.flatMap((place) => wiredBySettings(context, place, project)),
     ...wiredByPlugin(places),
-    ...wiredSkills(context, project).map(({ file }) => wiredBySkill(context, file)),
+    ...wiredSkills(context, project).map((skill) => wiredBySkill(context, skill)),
   ].map(inForce)
   const faults = places.flatMap(({ fault }) =>
     fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
@@ -153,8 +154,10 @@ function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
   return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
 }
 
-function wiredBySkill(context: CommandContext, file: string): Wired {
-  const findings = [good('settings', HOOK_FINDINGS.skill(file))]
+function wiredBySkill(context: CommandContext, { file, isForked }: WiredSkill): Wired {
   const removal = `postflight uninstall --skill ${shellWord(displayPath(context, file))}`
-  return { where: file, removal, stops: [file], findings, rank: 6 }
+  const finding = isForked
+    ? bad('settings', HOOK_FINDINGS.forkedSkill(file), removal)
+    : good('settings', HOOK_FINDINGS.skill(file))
+  return { where: file, removal, stops: [file], findings: [finding], rank: 6 }
 }

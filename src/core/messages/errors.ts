@@ -128,6 +128,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       : `${a.path}: its front matter is not valid YAML (${a.fault}). Nothing was written: fix it, then try again.`,
   'skill-layout': (a) =>
     `${a.path}: its "hooks" are written in a way that cannot be edited safely: write them with one entry a line, or add ours by hand (\`settings.example.json\` lists them). Nothing was written.`,
+  'skill-forked': (a) =>
+    `${a.path} has "context: fork", and Claude Code never runs the hooks of such a skill: use \`postflight install\` without --skill. Nothing was written.`,
   'already-wired': (a) =>
     `${WIRED[a.wiredBy](a.where)}: two would count each stop twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
   'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',

@@ -30,10 +30,11 @@ export function skillEntries(entries: readonly SettingsEntry[]): SettingsEntry[]
 
 /**
  * The text of a skill with each of our entries once; they replace our older ones. The same text if they are there already.
- * @throws {PostflightError} `skill-front-matter`, `skill-layout`.
+ * @throws {PostflightError} `skill-front-matter`, `skill-layout`, `skill-forked`.
  */
 export function addSkillHooks(text: string, entries: readonly SettingsEntry[], path: string): string {
   const front = readFront(text, path)
+  if (isForked(front)) throw new PostflightError('skill-forked', { path })
   if (same(ourGroups(front.value), entries)) return text
   return skillEntries(entries).reduce((changed, entry) => addEntry(changed, entry, path), removeSkillHooks(text, path))
 }
@@ -60,6 +61,19 @@ export function findSkillCommands(text: string): { event: string; command: strin
   } catch {
     return []
   }
+}
+
+/** True for a skill that runs as a sub-agent: Claude Code 2.1.329 never starts its hooks. */
+export function isForkedSkill(text: string): boolean {
+  try {
+    return isForked(readFront(text, ''))
+  } catch {
+    return false
+  }
+}
+
+function isForked({ value }: Front): boolean {
+  return value.context === 'fork'
 }
 
 /** The front matter of a skill. */
