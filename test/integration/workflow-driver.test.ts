@@ -21,7 +21,7 @@ describe('start and resume', () => {
   it('say what to do in a session of Claude Code without the hook, and to end the turn once it is installed', async () => {
     const project = withFlow()
     const advice =
-      'because the hook is not installed in any settings file of Claude Code: postflight install, then start a new session'
+      'because the hook is not installed in any settings file of Claude Code: postflight install --scope local, then start a new session'
     expect((await start(project)).stdout).toContain(advice)
     expect((await project.cli(['workflow', 'resume', '7'], IN_SESSION)).stdout).toContain(advice)
     expect((await project.cli(['install'])).status).toBe(0)
