@@ -96,10 +96,10 @@ describe('a prompt that the host threw away or the user interrupted', () => {
 describe('a stop while shells run in the background', () => {
   it('asks once in a visit and counts nothing, if they were started since the prompt', () => {
     const judged = judgeAgentStop(asked(), stop({ shells: ['server', 'build'] }), NOW)
-    expect(judged).toMatchObject({ asks: true, looking: { returned: false, onlyPassing: true, mayPrompt: true } })
+    expect(judged).toMatchObject({ asks: true, looking: { returned: false, takes: 'passing', mayPrompt: true } })
     expect(afterStop(asked(), { shells: ['build'] })).toMatchObject({ command: 'wait', state: { phaseAttempts: 0 } })
     const again = judgeAgentStop({ ...judged.state, askedToWait: true }, stop({ shells: ['build'] }), NOW)
-    expect(again).toMatchObject({ asks: false, looking: { returned: false } })
+    expect(again).toMatchObject({ asks: false, looking: { returned: false, takes: 'complete' } })
   })
 
   it('counts if they ran before: a server for development', () => {

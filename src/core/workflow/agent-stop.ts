@@ -29,7 +29,7 @@ export interface JudgedStop {
   readonly asks: boolean
 }
 
-const LOOKS_ONLY = { returned: false, onlyPassing: true, mayPrompt: false } as const
+const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false } as const
 
 /** Judges a stop, before what was left is observed. */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
@@ -40,7 +40,9 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   if (isWaiting || !stop.isNext) return { state: noted, looking: LOOKS_ONLY, asks: false }
   const canGoOn = { mayPrompt: true, promptId, shells }
   if (state.prompted && shells.some((id) => !state.shells.includes(id))) {
-    return { state: noted, looking: { ...canGoOn, returned: false, onlyPassing: true }, asks: !state.askedToWait }
+    // An agent that was asked and goes on has finished with what it left: a shell that serves would never end.
+    const takes = state.askedToWait ? 'complete' : 'passing'
+    return { state: noted, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
   return { state: noted, looking: { ...canGoOn, returned: true, interrupted: isInterrupted(state, stop) }, asks: false }
 }

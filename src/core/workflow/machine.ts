@@ -81,7 +81,8 @@ function advanceStep(state: WorkflowState, phase: Phase, seen: Observation): Adv
     return seen.returned ? stepFailed(state, phase, WORKFLOW_TEXT.noStepResult, seen, []) : only(state, 'wait')
   }
   const passes = stepResult.kind === 'result' && stepResult.success
-  if (seen.onlyPassing === true && !passes && !stepResult.archived) return only(state, 'wait')
+  const isEarly = seen.takes === 'passing' ? !passes : seen.takes === 'complete' && stepResult.kind === 'invalid'
+  if (isEarly && !stepResult.archived) return only(state, 'wait')
   const effects = stepResult.archived ? [] : [archiveStep(state, stepArchiveName(state))]
   if (stepResult.kind === 'invalid') return stepFailed(state, phase, stepResult.why, seen, effects)
   if (!stepResult.success) {

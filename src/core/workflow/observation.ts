@@ -34,10 +34,11 @@ export interface Observation {
   /** True if the agent with the prompt has stopped, so that a missing result counts as a failed attempt. */
   readonly returned: boolean
   /**
-   * True at the stop of an agent that did not get the prompt: it takes only what passes. What fails may be half-written, and
-   * is judged when the agent with the prompt comes back.
+   * What is taken at this stop; everything if it is missing. `passing`: an agent stops that did not get the prompt, so what
+   * fails may be a draft, and is judged when the agent with the prompt comes back. `complete`: the agent with the prompt goes
+   * on although shells run that may still write, so what cannot be read may be half-written.
    */
-  readonly onlyPassing?: boolean
+  readonly takes?: 'passing' | 'complete' | undefined
   /** True if the prompt did not reach the agent, or the user interrupted it: a missing result does not count. */
   readonly interrupted?: boolean
   /** The host's id of the prompt in whose chain of stops a prompt goes out now, and the shells that run there. */
@@ -48,8 +49,8 @@ export interface Observation {
 }
 
 /** True for a failing verdict that may be a draft. */
-export function isTooEarly({ artifact, onlyPassing }: Observation): boolean {
-  return onlyPassing === true && artifact.kind === 'valid' && artifact.verdict === 'fail'
+export function isTooEarly({ artifact, takes }: Observation): boolean {
+  return takes === 'passing' && artifact.kind === 'valid' && artifact.verdict === 'fail'
 }
 
 /** A change on disk before the state is written. Each can be repeated. */

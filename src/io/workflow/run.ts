@@ -77,7 +77,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
     const { state: seen } = turnUnderLock(folder, asked, {
       nowMs,
       returned: false,
-      onlyPassing: true,
+      takes: 'passing',
       mayPrompt: false,
     })
     return { state: seen, wasOver: false }

@@ -6,7 +6,7 @@ const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', f
 const WORK = { id: 'a', steps: ['one'], step_prompt: 'Do it.' }
 
 /** What another agent's stop sees: it takes only what passes. */
-const HELPER = { returned: false, mayPrompt: false, onlyPassing: true } as const
+const HELPER = { returned: false, mayPrompt: false, takes: 'passing' } as const
 
 describe('at the stop of an agent without the prompt', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('at the stop of an agent without the prompt', () => {
     const seen = seeing({ ...HELPER, artifact: { kind: 'valid', verdict: 'fail' } })
     expect(advance(state, seen)).toMatchObject({ state, command: { kind: 'wait' }, effects: [] })
     expect(advance(state, { ...seen, artifact: { kind: 'valid', verdict: 'pass' } }).state.outcome).toBe('completed')
-    expect(advance(state, { ...seen, onlyPassing: false }).state.outcome).toBe('failed')
+    expect(advance(state, { ...seen, takes: undefined }).state.outcome).toBe('failed')
   })
 
   it.each([
@@ -26,7 +26,19 @@ describe('at the stop of an agent without the prompt', () => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     expect(asked.prompted).toBe(true)
     expect(advance(asked, seeing({ ...HELPER, stepResult }))).toMatchObject({ state: asked, command: { kind: 'wait' } })
-    expect(advance(asked, seeing({ ...HELPER, stepResult, onlyPassing: false })).state.stepAttempts).toBe(1)
+    expect(advance(asked, seeing({ ...HELPER, stepResult, takes: undefined })).state.stepAttempts).toBe(1)
+  })
+
+  it('after the agent with the prompt went on, a result that is complete is judged, and a half-written one is not', () => {
+    const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
+    const seen = seeing({ returned: false, mayPrompt: true, takes: 'complete' })
+    const failed = { kind: 'result', success: false, archived: false } as const
+    expect(advance(asked, { ...seen, stepResult: failed }).state.stepAttempts).toBe(1)
+    const half = { kind: 'invalid', why: 'not JSON', archived: false } as const
+    expect(advance(asked, { ...seen, stepResult: half })).toMatchObject({ state: asked, command: { kind: 'wait' } })
+    expect(advance(asked, seen)).toMatchObject({ state: asked, command: { kind: 'wait' } })
+    const verdict = { ...seen, artifact: { kind: 'valid', verdict: 'fail' } as const }
+    expect(advance(advance(begin(CHECK), seeing()).state, verdict).state.outcome).toBe('failed')
   })
 
   it('a step’s result that passes, or that is in the archive already, is taken', () => {
