@@ -58,32 +58,33 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^by hand\n/)])
   })
 
-  const breakages: [string, { says: string; breakIt: (guarded: GuardedProject) => SceneOptions | undefined }][] = [
+  const breakages: [string, { says: RegExp; breakIt: (guarded: GuardedProject) => SceneOptions | undefined }][] = [
     [
       'dist is missing',
       {
-        says: 'dist/hook.js is missing',
+        says: /dist\/hook\.js is missing/,
         breakIt: (guarded) => void rmSync(inPackage(guarded, 'dist'), { recursive: true }),
       },
     ],
     [
       'Node is not on the PATH',
       {
-        says: 'node is not on the PATH of the hook',
+        says: /node is not on the PATH of the hook/,
         breakIt: (guarded) => ({ path: pathWith(guarded.project, TOOLS) }),
       },
     ],
     [
       'the hook file is not executable',
       {
-        says: 'ermission denied',
+        says: /ermission denied/,
         breakIt: (guarded) => void chmodSync(inPackage(guarded, 'hooks', 'postflight-hook'), 0o644),
       },
     ],
     [
       'the whole package is gone',
       {
-        says: 'postflight-hook',
+        // As for a teammate who has not installed the dependencies: nothing is to be said.
+        says: /^$/,
         breakIt: (guarded) => void rmSync(guarded.packageFolder, { recursive: true }),
       },
     ],
@@ -101,9 +102,9 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
-    // The hook was called, and failed for the reason of this case.
+    // The hook was called, and says what is wrong in this case.
     const stops = ran.hooks.filter(({ event }) => event === 'Stop')
-    expect(stops.map(({ stderr }) => stderr)).toEqual([expect.stringContaining(says)])
+    expect(stops.map(({ stderr }) => stderr)).toEqual([expect.stringMatching(says)])
     expect(stops[0]?.exitCode).not.toBe(2)
     // The client waits for a hook that hangs until its time limit.
     expect(ran.durationMs).toBeLessThan(10_000)
