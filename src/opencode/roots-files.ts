@@ -1,4 +1,4 @@
-import fs from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { tryRemoveFile } from '../io/fs/write.ts'
@@ -9,20 +9,26 @@ import { notedRoots } from '../io/roots-file.ts'
  * this instance. OpenCode tells in which folder a shell starts, not where its command goes from there.
  */
 export class RootsFiles {
-  readonly #files = new Map<string, string>()
-  #folder: string | undefined
+  readonly #files = new Map<string, Promise<string | undefined>>()
+  /** The files that exist. */
+  readonly #known = new Map<string, string>()
+  #folder: Promise<string> | undefined
   #made = 0
 
   /** The file of a conversation, made on first use; undefined where it cannot be made. */
-  fileOf(root: string): string | undefined {
-    const known = this.#files.get(root)
-    if (known !== undefined) return known
+  fileOf(root: string): Promise<string | undefined> {
+    const file = this.#files.get(root) ?? this.#make(root)
+    this.#files.set(root, file)
+    return file
+  }
+
+  async #make(root: string): Promise<string | undefined> {
     try {
-      this.#folder ??= fs.mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-'))
+      this.#folder ??= mkdtemp(path.join(os.tmpdir(), 'postflight-roots-'))
       this.#made += 1
-      const file = path.join(this.#folder, `${this.#made}`)
-      fs.writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
-      this.#files.set(root, file)
+      const file = path.join(await this.#folder, `${this.#made}`)
+      await writeFile(file, '', { flag: 'wx', mode: 0o600 })
+      this.#known.set(root, file)
       return file
     } catch {
       return undefined
@@ -31,25 +37,27 @@ export class RootsFiles {
 
   /** The roots in which the conversation's commands changed markers. */
   rootsOf(root: string): readonly string[] {
-    const file = this.#files.get(root)
+    const file = this.#known.get(root)
     return file === undefined ? [] : notedRoots(file)
   }
 
   /** Forgets a conversation that was deleted. */
   forget(root: string): void {
-    const file = this.#files.get(root)
+    const file = this.#known.get(root)
     if (file !== undefined) tryRemoveFile(file)
+    this.#known.delete(root)
     this.#files.delete(root)
   }
 
   /** Removes all files. */
-  remove(): void {
+  async remove(): Promise<void> {
     try {
-      if (this.#folder !== undefined) fs.rmSync(this.#folder, { recursive: true, force: true })
+      if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true })
     } catch {
       // The system empties its temporary folder.
     }
     this.#folder = undefined
+    this.#known.clear()
     this.#files.clear()
   }
 }

@@ -80,7 +80,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
-      tellShell(env, agent, rootsFiles.fileOf(agent.root))
+      tellShell(env, agent, await rootsFiles.fileOf(agent.root))
     }),
     'tool.execute.before': safely('tool.execute.before', ({ sessionID }) => inLoop.toolStarts(sessionID)),
     'tool.execute.after': safely('tool.execute.after', (call, output) => plugin.onToolEnded(call, output)),
@@ -109,7 +109,7 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     async dispose() {
       await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])
       leave(directory, instance)
-      rootsFiles.remove()
+      await rootsFiles.remove()
     },
   }
 }

@@ -44,6 +44,8 @@ let startName = ''
 
 function begin(name) {
   depth += 1
+  // The wrapper of all hooks says nothing of what it calls.
+  if (depth === 2) startName += ` > ${name}`
   if (depth > 1) return
   start = performance.now()
   startWaited = waitedMs()
@@ -59,6 +61,7 @@ function end() {
   sections.totalMs += ms
   if (ms > sections.longest.ms) sections.longest = { name: startName, ms, wallMs }
   if (ms > 50) sections.over50.push({ name: startName, ms: Math.round(ms), wallMs: Math.round(wallMs) })
+  startName = ''
 }
 
 /** The guard calls these where its code begins to run and where it leaves off (see `instrument.ts`). */

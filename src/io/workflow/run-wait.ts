@@ -66,7 +66,9 @@ export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[
  * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
 export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Wait | undefined {
-  return changeWaiting(folder, session, (state) => settleWait(state, event, Date.now()).state).wait
+  // Most runs do not wait, and then no lock is needed.
+  if (readState(folder)?.wait === undefined) return undefined
+  return changeWaiting(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
 }
 
 /** Changes the state of an active run of this session that waits. `wait` is the one that is left, and `recorded` tells of its end. */
@@ -74,8 +76,9 @@ function changeWaiting(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState, wait: Wait) => WorkflowState,
+  patienceMs = HOOK_PATIENCE_MS,
 ): { readonly wait: Wait | undefined; readonly recorded: Recorded[] } {
-  return withRunLock(folder, HOOK_PATIENCE_MS, () => {
+  return withRunLock(folder, patienceMs, () => {
     const state = readState(folder)
     const isOurs = state?.active === true && state.hostSession === session
     if (!isOurs || state.wait === undefined) return { wait: undefined, recorded: [] }

@@ -21,15 +21,24 @@ export async function stampWaits(roots: readonly string[], payload: Payload): Pr
   for (const read of findMarkers(roots).markers) {
     if (read.kind !== 'marker') continue
     const state = waitState(read.marker, stop)
-    if (state === 'begins') await retryWhileLocked(() => stampWait(read.folder, stop))
+    if (state === 'begins') await attempt(() => stampWait(read.folder, stop))
     if (state !== 'over') continue
-    const isOver = () => endWait(read.folder, payload, (marker) => waitState(marker, stop) === 'over')
-    recorded.push(...(await retryWhileLocked(isOver)))
+    const ended = await attempt(() => endWait(read.folder, payload, (one) => waitState(one, stop) === 'over'))
+    recorded.push(...(ended ?? []))
   }
   const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
-    await retryWhileLocked(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))
+    await attempt(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))
   }
   return recorded
+}
+
+/** The result of a change; undefined where it fails: then the stop makes it, or says why it cannot. */
+async function attempt<T>(change: () => T): Promise<T | undefined> {
+  try {
+    return await retryWhileLocked(change)
+  } catch {
+    return undefined
+  }
 }

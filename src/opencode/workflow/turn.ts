@@ -5,7 +5,7 @@ import type { Wait } from '../../core/wait.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { resumeRun } from '../../io/workflow/run.ts'
 import { settleRunWait } from '../../io/workflow/run-wait.ts'
-import { readState, requireRun, requireState } from '../../io/workflow/state-store.ts'
+import { readState, requireState } from '../../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
 
 /** Takes the turns of a run for one session, and leaves runs of other sessions alone. */
@@ -32,8 +32,7 @@ export async function nextTurn(folder: TaskFolder, session: string, returned: bo
 }
 
 /** The wait of a run that stands at this message: until the next one no prompt goes out (docs/design.md, "Waiting"). */
-export async function standingWait(folder: TaskFolder, { root, prompt }: DrivingSession): Promise<Wait | undefined> {
-  requireRun(folder)
+export function standingWait(folder: TaskFolder, { root, prompt }: DrivingSession): Promise<Wait | undefined> {
   return retryWhileLocked(() => settleRunWait(folder, root, { prompt, startMs: Date.now() }))
 }
 

@@ -35,6 +35,8 @@ export interface SceneOptions {
   words?: readonly string[]
   message?: string
   env?: Readonly<Record<string, string>>
+  /** The time (ms) after which the client is killed. */
+  timeoutMs?: number
 }
 
 /** A project with the plugin. */
@@ -81,7 +83,8 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined
   }
 
-  const clientOptions = (env: Readonly<Record<string, string>> | undefined) => ({
+  const clientOptions = ({ env, timeoutMs }: SceneOptions = {}) => ({
+    ...(timeoutMs !== undefined && { timeoutMs }),
     binary,
     project: project.dir,
     home: project.home,
@@ -110,7 +113,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     packageFolder,
     async start(actors, further = {}) {
       const model = await modelFor(actors)
-      const client = startRun(clientOptions(further.env), [...(further.words ?? []), further.message ?? 'go'])
+      const client = startRun(clientOptions(further), [...(further.words ?? []), further.message ?? 'go'])
       seenToEnd(client)
       return { client, model }
     },
@@ -124,13 +127,13 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     },
     async serve(actors, further = {}) {
       const model = await modelFor(actors)
-      const server = await startServer(clientOptions(further.env))
+      const server = await startServer(clientOptions(further))
       seenToEnd(server.client)
       return { server, model }
     },
     async terminal(actors, words) {
       const model = await modelFor(actors)
-      const variables = Object.entries(environmentOf(clientOptions(undefined)))
+      const variables = Object.entries(environmentOf(clientOptions()))
       const quoted = ['env', '-i', 'TERM=xterm-256color', ...variables.map((one) => one.join('=')), binary, ...words]
       return { command: quoted.map((word) => `'${word}'`).join(' '), model }
     },

@@ -60,12 +60,17 @@ function leaveLock(guarded: GuardedProject, folder: string): void {
 }
 
 describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () => {
-  it('delays the start of a run and its interruption, and the server reacts all the time', async () => {
+  it('delays the start of a run, its next prompt and its interruption, and the server reacts all the time', async () => {
     const guarded = projectWithFlow()
     const pauses = pauseMeter(guarded)
     const lines = [runWorkflow(TASK, 'flow.yaml')]
     let startedMs = Number.POSITIVE_INFINITY
-    const work = worker([], (place) => (place === 'plan 1' ? new Promise<Reply>(() => {}) : undefined))
+    const work = worker([], (place, turn) => {
+      if (place === 'plan 1') return new Promise<Reply>(() => {})
+      // The first phase is done, and the next prompt is due.
+      if (turn.lastToolResult !== undefined) leaveLock(guarded, `${IN_TASK}/workflow`)
+      return undefined
+    })
     const { server, model } = await guarded.serve({
       main: (turn) => {
         const line = lines.shift()
@@ -78,7 +83,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     const session = await server.createSession()
     await server.prompt(session, 'go')
     await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
-    expect(Date.now() - startedMs).toBeGreaterThan(4_000)
+    expect(Date.now() - startedMs).toBeGreaterThan(8_000)
     expect(pauses.longestSince(startedMs)).toBeLessThan(LONGEST_PAUSE_MS)
 
     leaveLock(guarded, `${IN_TASK}/workflow`)
