@@ -321,7 +321,7 @@ describe('clear --orphaned, when a marker is made after its look', () => {
     project.write(`specs/259_x/${name}`, content)
     const lock = project.at('specs/259_x/.postflight-lock')
     let made = false
-    const restore = instrument([lock], (_call, run) => {
+    const { end: restore } = instrument([lock], (_call, run) => {
       if (!made) {
         made = true
         rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })

@@ -428,7 +428,7 @@ describe.concurrent('the loop guard', () => {
 
 /** Gives every file no birth time, and the marker always the same inode, as ext2 and NFS do. */
 async function withoutBirthTimes(project: Project, action: () => Promise<void>): Promise<void> {
-  const restore = instrument([project.dir], (call, run) => {
+  const { end: restore } = instrument([project.dir], (call, run) => {
     const result = run()
     if (!/^(?:l|f)?statSync$/.test(call.name) || result === undefined) return result
     const stats = result as BigIntStats

@@ -144,7 +144,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     file === '<stdout>' ||
     (file.startsWith(shared.arena) && !['fsyncSync', 'closeSync', 'fstatSync', 'realpathSync'].includes(name))
 
-  instrument([shared.folder, KERNELS_AGE], (call, run) => {
+  const { closeLeft } = instrument([shared.folder, KERNELS_AGE], (call, run) => {
     if (dead) throw new Killed()
     if (call.file === KERNELS_AGE) throw systemError('ENOENT', call)
     const isSync = call.name === 'fsyncSync'
@@ -216,6 +216,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
         exitCode = 70
       }
     }
+    closeLeft()
     job = undefined
     return { stdout, stderr, exitCode, killed: dead, calls, times, faulted }
   }

@@ -66,11 +66,17 @@ export const original: Readonly<Record<string, Method>> = Object.fromEntries(
   METHODS.map((name) => [name, fs[name] as unknown as Method]),
 )
 
+/** Calls that pass through a function. */
+export interface Instrumented {
+  readonly end: () => void
+  /** Closes the descriptors that a program left open: it was killed, or could not close them. A process has many runs. */
+  readonly closeLeft: () => void
+}
+
 /**
- * Calls `around` for every call about a file below `folders`, and for writes to stdout and stderr. Returns a function that
- * ends it.
+ * Calls `around` for every call about a file below `folders`, and for writes to stdout and stderr.
  */
-export function instrument(folders: readonly string[], around: Around): () => void {
+export function instrument(folders: readonly string[], around: Around): Instrumented {
   const files = new Map<number, string>([
     [1, '<stdout>'],
     [2, '<stderr>'],
@@ -83,12 +89,13 @@ export function instrument(folders: readonly string[], around: Around): () => vo
   const wrap = (name: string, method: Method): Method =>
     function wrapped(this: unknown, ...args: unknown[]): unknown {
       const file = fileOf(args[0])
-      const run = (other: readonly unknown[] = args): unknown => method.apply(this, [...other])
-      if (file === undefined || !isOurs(file)) return run()
-      const result = around({ name, file, args }, run)
-      if (name === 'openSync') files.set(result as number, file)
-      if (name === 'closeSync') files.delete(args[0] as number)
-      return result
+      const run = (other: readonly unknown[] = args): unknown => {
+        const result = method.apply(this, [...other])
+        if (name === 'openSync' && file !== undefined && isOurs(file)) files.set(result as number, file)
+        if (name === 'closeSync') files.delete(args[0] as number)
+        return result
+      }
+      return file === undefined || !isOurs(file) ? run() : around({ name, file, args }, run)
     }
 
   const methods = fs as unknown as Record<string, Method>
@@ -97,10 +104,17 @@ export function instrument(folders: readonly string[], around: Around): () => vo
   const native = (original.realpathSync as unknown as { native: Method }).native
   realpath.native = wrap('realpathSync', native)
   syncBuiltinESMExports()
-  return () => {
+  const end = (): void => {
     Object.assign(methods, original)
     syncBuiltinESMExports()
   }
+  const closeLeft = (): void => {
+    for (const descriptor of [...files.keys()].filter((one) => one > 2)) {
+      files.delete(descriptor)
+      original.closeSync?.(descriptor)
+    }
+  }
+  return { end, closeLeft }
 }
 
 /** An error like Node's: for a call on a descriptor it names no file. */

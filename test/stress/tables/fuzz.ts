@@ -289,7 +289,8 @@ export async function runCases(
         const seen = await runCase(folder, one, runHook)
         runs += 1
         problems.push(...seen.problems.map((problem) => `case ${index}: ${problem}\n${describeCase(one)}`))
-        lines.push(seen.line.replaceAll(folder, '<project>'))
+        // The second may run when the clock shows the next second.
+        lines.push(seen.line.replaceAll(folder, '<project>').replaceAll(/\b\d+ s old\b/g, 'seconds old'))
       }
       if (isTwice && lines[0] !== lines[1]) {
         problems.push(`case ${index}: two answers\n${lines.join('')}${describeCase(one)}`)

@@ -89,7 +89,7 @@ let isRunning = false
  * function that ends it.
  */
 export function instrumentSources(): () => void {
-  return instrument([realpathSync(tmpdir())], (call, run) => {
+  const { end, closeLeft } = instrument([realpathSync(tmpdir())], (call, run) => {
     if (!isRunning) return run()
     if (isDead) throw new Killed()
     calls += 1
@@ -102,6 +102,10 @@ export function instrumentSources(): () => void {
     isDead = true
     throw new Killed()
   })
+  return () => {
+    end()
+    closeLeft()
+  }
 }
 
 /** Runs a function of the sources until it ends or is killed. */

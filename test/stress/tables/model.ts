@@ -469,9 +469,13 @@ function rewritten(folder: Folder, marker: Marker): void {
   const spent = spentOf(folder)
   folder.marker = marker
   if (spent === 0) return
-  if (typeof folder.guard !== 'number') folder.guard = spent
-  const isCounted = folder.claims.some((claim) => claim.key === keyOf(marker) && claim.slot >= spent)
-  if (!isCounted) folder.claims.push({ key: keyOf(marker), file: marker.file, slot: spent })
+  const hadGuard = typeof folder.guard === 'number'
+  if (!hadGuard) folder.guard = spent
+  // While there is a loop guard all claims count, also one without its text, which a killed process left.
+  const carried = spentOf(folder)
+  if (!hadGuard) folder.guard = carried
+  const isCounted = folder.claims.some((claim) => claim.key === keyOf(marker) && claim.slot >= carried)
+  if (!isCounted) folder.claims.push({ key: keyOf(marker), file: marker.file, slot: carried })
 }
 
 /** Notes a text that does not parse: it must be kept when postflight-guard replaces or removes it. */
