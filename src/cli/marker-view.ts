@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
+import { UNCHECKED } from '../core/marker.ts'
+import { failureWords } from '../core/messages/checks.ts'
 import { INSPECT_TEXT } from '../core/messages/commands.ts'
 import { markerProblem } from '../core/messages/files.ts'
 import { isExpired, isUnowned, promisedAtMs } from '../core/stop/rules.ts'
@@ -56,6 +58,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
   const { marker, times } = read
   const abandoned = fileName !== MARKER_FILE
+  const isUnchecked = marker.outcome === UNCHECKED
   const expired = isExpired(marker, times, nowMs)
   const promisedMs = promisedAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
@@ -64,7 +67,8 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
   let spent: number | null = null
   try {
-    spent = abandoned ? CONTINUATION_LIMIT : spentOf(read)
+    // How many stops it had blocked when it was cleared without its checks is not kept.
+    spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
   } catch (error) {
     problems.push(INSPECT_TEXT.noCount(errorText(error)))
   }
@@ -72,7 +76,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   return {
     ...base,
     state: abandoned ? 'abandoned' : marker.bypassed ? 'bypassed' : expired ? 'expired' : 'pending',
-    outcome: abandoned ? 'capped' : expired ? 'expired' : null,
+    outcome: abandoned ? (isUnchecked ? 'unchecked' : 'capped') : expired ? 'expired' : null,
     id: quoted(marker.id),
     skill: quoted(marker.skill),
     operation: quoted(marker.operation),
@@ -86,6 +90,11 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     age_ms: Math.round(nowMs - promisedMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
+    checks: marker.checks.map(({ run, step, failed }) => ({
+      run: oneLine(run, TEXT_LIMIT),
+      step: quoted(step),
+      failed: failed === undefined ? null : failureWords(failed.failure),
+    })),
     wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
     problems,
   }
@@ -103,5 +112,6 @@ const UNKNOWN = {
   age_ms: null,
   continuations: { spent: null, limit: CONTINUATION_LIMIT },
   steps: [],
+  checks: [],
   wait: null,
 } as const

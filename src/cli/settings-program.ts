@@ -1,5 +1,6 @@
 import { example } from './help-examples.ts'
-import { collect, type Program, type Run } from './program.ts'
+import type { Program, Run } from './program.ts'
+import { collect } from './repeated-option.ts'
 
 /** Declares the commands that wire the guard into a host, and the one that checks it. */
 

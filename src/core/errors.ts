@@ -46,6 +46,15 @@ export interface ErrorArguments {
       | 'run-by-sub-agent'
       | 'run-limit'
   }
+  /** `commands`: the checks, as a sentence names them. `unchecked`: true if `--unchecked` is an option of the command. */
+  'checks-refused': {
+    readonly path: string
+    readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced'
+    readonly commands: string
+    readonly since?: string
+    readonly unchecked: boolean
+  }
+  'shell-missing': { readonly detail: string }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }
   'marker-vanished': { readonly path: string }
@@ -141,6 +150,8 @@ export const EXIT_CODES = {
   'marker-of-other-session': EXIT.no,
   'marker-of-other-agent': EXIT.no,
   'wait-refused': EXIT.no,
+  'checks-refused': EXIT.no,
+  'shell-missing': EXIT.no,
   'marker-unreadable': EXIT.data,
   'marker-unparsed': EXIT.data,
   'marker-vanished': EXIT.no,

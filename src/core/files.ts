@@ -21,6 +21,9 @@ export const CLAIMS_FOLDER = '.postflight-claims'
 /** The lock for rewriting or removing a marker; held for milliseconds. */
 export const LOCK_FILE = '.postflight-lock'
 
+/** The lock of a process that runs a marker's checks; it is touched as long as they run. */
+export const CHECKING_FILE = '.postflight-checking'
+
 /** The copy of a marker that did not parse, made before the marker is replaced or removed. */
 export const UNPARSED_FILE = '.postflight-unparsed'
 

@@ -8,6 +8,7 @@ export type JournalEvent =
   | 'create'
   | 'block'
   | 'clear'
+  | 'check'
   | 'cap'
   | 'bypass'
   | 'bypass-request'
@@ -21,7 +22,7 @@ export type JournalEvent =
   | 'error'
 
 /** How a marker ended. */
-export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired'
+export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked'
 
 export interface JournalEntry {
   readonly event: JournalEvent

@@ -19,6 +19,8 @@ export interface NewMarker {
   readonly agent?: string | undefined
   readonly agentType?: string | undefined
   readonly steps?: readonly MarkerStep[] | undefined
+  /** The checks as the file holds them. */
+  readonly checks?: readonly object[] | undefined
 }
 
 /** The fields of a new marker as the file holds them, in the order in which people read them. */
@@ -37,6 +39,7 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
     agent_id: marker.agent,
     agent_type: marker.agentType,
     steps: marker.steps?.length ? marker.steps : undefined,
+    checks: marker.checks?.length ? marker.checks : undefined,
   })
 }
 

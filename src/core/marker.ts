@@ -1,3 +1,4 @@
+import { MAX_CHECKS, type MarkerCheck, parseCheck } from './check.ts'
 import { fromIso } from './time.ts'
 import { isCount, parseWait, type Wait } from './wait.ts'
 
@@ -25,7 +26,7 @@ export interface MarkerStep {
 }
 
 /** The kinds of values that fields of a marker have. */
-export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'wait' | 'count'
+export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'checks' | 'wait' | 'count'
 
 /** A problem of a marker's text. With a `field` problem, the rest of the marker stays usable. */
 export type MarkerProblem =
@@ -54,6 +55,12 @@ export interface Marker {
   readonly agent?: string
   readonly agentType?: string
   readonly steps: readonly MarkerStep[]
+  /** The commands that must succeed before it may be cleared. */
+  readonly checks: readonly MarkerCheck[]
+  /** `checks_session`: the session that wrote the checks, if the hook has given the marker to another one since. */
+  readonly checksSession?: string
+  /** `outcome`: how an abandoned marker ended. */
+  readonly outcome?: string
   /** The stops that the agent announced. */
   readonly wait?: Wait
   /** `waits`: the number of prompts at which the promise has waited, apart from `wait`. */
@@ -92,7 +99,7 @@ export function parseMarker(text: string): Marker {
 
 /** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
-  return { fields: undefined, problems: [problem], bypassed: false, steps: [], workflow: false }
+  return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [], workflow: false }
 }
 
 function fromFields(fields: Record<string, unknown>): Marker {
@@ -126,6 +133,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
     bypassed: flag('stop_hook_active'),
     workflow: flag('workflow'),
     steps: readSteps(own('steps'), wrong),
+    checks: readChecks(own('checks'), wrong),
   }
   // Written out field by field: the hook may read a hundred markers before this code is optimised.
   const id = string('id')
@@ -153,6 +161,10 @@ function fromFields(fields: Record<string, unknown>): Marker {
   if (waits !== undefined) marker.waits = waits
   const ownerFrom = string('owner_from')
   if (ownerFrom !== undefined) marker.ownerFrom = ownerFrom
+  const checksSession = string('checks_session')
+  if (checksSession !== undefined) marker.checksSession = checksSession
+  const outcome = string('outcome')
+  if (outcome !== undefined) marker.outcome = outcome
   return marker
 }
 
@@ -173,7 +185,29 @@ function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) =
   return steps
 }
 
+function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerCheck[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    wrong('checks', 'checks')
+    return []
+  }
+  const checks = value.slice(0, MAX_CHECKS).map(parseCheck)
+  if (value.length > MAX_CHECKS || checks.includes(undefined)) wrong('checks', 'checks')
+  return checks.filter((check) => check !== undefined)
+}
+
 /** The steps that are still to do. */
 export function remainingSteps(marker: Marker): MarkerStep[] {
   return marker.steps.filter((step) => !step.done)
 }
+
+/** The value of `checks_session` for checks of a marker that had no session. */
+export const NO_SESSION = 'none'
+
+/** The session that wrote the marker's checks; undefined if it is not known. Only that one may run them. */
+export function checksSessionOf({ checksSession, hostSession }: Marker): string | undefined {
+  return checksSession === undefined ? hostSession : checksSession === NO_SESSION ? undefined : checksSession
+}
+
+/** The `outcome` of a marker that was ended without its checks. */
+export const UNCHECKED = 'unchecked'

@@ -1,4 +1,4 @@
-import { isMarkerId, MAIN_AGENT, type Marker, OWNER_FROM_ENVIRONMENT } from './marker.ts'
+import { isMarkerId, MAIN_AGENT, type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import type { Payload } from './payload.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stop/rules.ts'
 
@@ -104,9 +104,19 @@ function isMadeWithin({ createdMs }: Marker, { changedMs }: FileTimes, use: Tool
   return !wroteBefore(madeMs, use, toleranceMs)
 }
 
-/** The fields that make the command's agent the owner. */
-export function claimedOwner({ agent = MAIN_AGENT, session }: Payload): Record<string, unknown> {
-  return { agent_id: agent, cc_session_id: session, owner_from: undefined }
+/**
+ * The fields that make the command's agent the owner. Where the marker's session changes, its checks stay those of the
+ * session that wrote them: a marker that a clone brought must not have its commands run by being claimed.
+ */
+export function claimedOwner(
+  { hostSession, checks, checksSession }: Marker,
+  { agent = MAIN_AGENT, session }: Payload,
+): Record<string, unknown> {
+  const keepsChecks = hostSession === session || checks.length === 0
+  return {
+    ...{ agent_id: agent, cc_session_id: session, owner_from: undefined },
+    ...(!keepsChecks && { checks_session: checksSession ?? hostSession ?? NO_SESSION }),
+  }
 }
 
 /** False for a promise that no command of this agent can have made. */

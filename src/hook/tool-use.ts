@@ -117,7 +117,7 @@ function decisionFor(context: HookContext, markers: readonly StoredMarker[]): De
     const announced = announcesWait({ id: present.id, changedMs: stored.times.changedMs }, use, waiting)
     const wait = waitChanges(present, payload, claims, announced)
     if (!claims && wait === undefined) return undefined
-    return { fields: { ...(claims && claimedOwner(payload)), ...wait?.fields }, claims, ended: wait?.ended }
+    return { fields: { ...(claims && claimedOwner(present, payload)), ...wait?.fields }, claims, ended: wait?.ended }
   }
 }
 

@@ -1,20 +1,20 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE } from '../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { type Marker, parseMarker } from '../core/marker.ts'
 import { formatMarker, withFields } from '../core/marker-text.ts'
 import { markerProblem } from '../core/messages/files.ts'
 import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
-import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { hasClaimsUnderway } from './continuations/claim-files.ts'
 import { carryCount, endContinuations } from './continuations/lifecycle.ts'
 import { fileIdentity } from './fs/file-identity.ts'
-import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock, withLockIfRoom } from './fs/lock.ts'
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from './fs/lock.ts'
 import { kindAt } from './fs/path-kind.ts'
 import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from './fs/write.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
+import { abandonUnchecked, copyUnchecked, mustBeKept } from './keep-unchecked.ts'
 import { isOldRunMarker, readMarker, requirePromise, requireReadable } from './marker-file.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
 
@@ -33,6 +33,8 @@ export interface MarkerPlan {
 export interface NewMarkerPlan extends MarkerPlan {
   /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
+  /** True to keep a replaced marker with checks as abandoned: its checks were not run. */
+  readonly keepsUnchecked?: boolean
 }
 
 /**
@@ -52,7 +54,13 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
     keepUnparsed(present, MARKER_FILE)
     if (present === undefined) endContinuations(folder.path, undefined, () => createWhole(target, text))
     else if (planned.keepsCount) rewriteMarker(present, text)
-    else endContinuations(folder.path, present.identity, () => replaceFile(target, text))
+    else {
+      const keeps = planned.keepsUnchecked === true && mustBeKept(present)
+      endContinuations(folder.path, present.identity, () => {
+        if (keeps) copyUnchecked(present)
+        replaceFile(target, text)
+      })
+    }
     forgetGivenUp(folder)
     return planned
   })
@@ -140,7 +148,8 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
 }
 
 /**
- * Removes a marker with loop guard and claims, if `still` is true for it under the lock.
+ * Removes a marker with loop guard and claims, if `still` is true for it under the lock. One with checks is kept as
+ * abandoned.
  * @returns the marker that was removed; undefined when another process was first.
  * @throws {PostflightError} `marker-unreadable`.
  */
@@ -148,7 +157,8 @@ export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => b
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined || !still(present)) return undefined
-    removeMarker(folder, present)
+    if (mustBeKept(present)) endContinuations(folder.path, present.identity, () => abandonUnchecked(present))
+    else removeMarker(folder, present)
     return present
   })
 }
@@ -178,40 +188,6 @@ export function abandonMarker(
   })
 }
 
-/** The marker and the files that `clearFolder` removed. */
-export interface Cleared {
-  readonly marker: StoredMarker | undefined
-  readonly files: readonly string[]
-}
-
-/**
- * Removes marker, loop guard, claims and abandoned markers of a folder, and `.return-meta.json` when asked, if `still` is
- * true under the lock for the present marker. A marker that does not parse is renamed instead. Nothing is created but the
- * lock, so this works on a full disk.
- * @returns the marker and the files that were removed; undefined where `still` is false.
- * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
- */
-export function clearFolder(
-  folder: TaskFolder,
-  returnMeta: boolean,
-  still: (present: StoredMarker | undefined) => boolean,
-): Cleared | undefined {
-  return withLockIfRoom(folder.path, COMMAND_PATIENCE_MS, () => {
-    const files = clearableFiles(folder, returnMeta)
-    const marker = requireReadable(readMarker(folder))
-    if (!still(marker)) return undefined
-    const abandoned = files.filter(isAbandonedName)
-    const reads = abandoned.map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
-    removeMarker(folder, marker)
-    forgetGivenUp(folder)
-    for (const { name, read } of reads) if (read !== undefined) removeOrKeep(read, name)
-    for (const name of files) {
-      if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
-    }
-    return { marker, files }
-  })
-}
-
 /**
  * Turns an abandoned marker into a pending one: a new promise with a count of its own.
  * @returns the plan; undefined when the abandoned marker is missing, or a pending one lies beside it.
@@ -234,8 +210,8 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
   })
 }
 
-/** Removes the marker, if there is one, with loop guard and claims. */
-function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
+/** Removes the marker, if there is one, with loop guard and claims. The caller holds the folder's lock. */
+export function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
   endContinuations(folder.path, marker?.identity, () => {
     // Plain bash takes no lock: a marker that it has just written was not judged.
     if (marker !== undefined) removeOrKeep(marker, MARKER_FILE)

@@ -67,6 +67,7 @@ describe.concurrent('create writes the marker', () => {
 
     expect(run.json()).toEqual({
       dropped_steps: [],
+      kept_unchecked: false,
       id: readMarker(project).id,
       path: project.at(SEED_MARKER),
       task: '259_prove_completeness',

@@ -47,7 +47,8 @@ describe.concurrent('step', () => {
 
     const run = await project.cli(['step', '259', '3', '--json'])
 
-    expect(run.json()).toEqual({ task: '259_x', step: { number: 3, name: 'git commit', done: true }, remaining: 3 })
+    const step = { number: 3, name: 'git commit', done: true }
+    expect(run.json()).toEqual({ task: '259_x', step, remaining: 3, failed: null })
     expect(project.journal()).toMatchObject([{ event: 'step', task: '259_x', detail: 'done: git commit' }])
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { known } from '../../src/core/json-object.ts'
 import {
+  checksSessionOf,
   DEFAULT_REASON,
   isMarkerId,
   MAIN_AGENT,
@@ -13,7 +14,7 @@ import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../..
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** The content of a marker that could not be understood. */
-const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [] }
+const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [], checks: [] }
 
 describe('the marker of the original pattern', () => {
   it('from an unquoted heredoc is read completely, and has no owner', () => {
@@ -29,6 +30,7 @@ describe('the marker of the original pattern', () => {
       bypassed: false,
       workflow: false,
       steps: [],
+      checks: [],
     })
     expect(Object.keys(fields ?? {})).toHaveLength(7)
   })
@@ -410,4 +412,40 @@ describe('the ids of markers', () => {
 it('the words that other programs rely on', () => {
   expect(DEFAULT_REASON).toBe('Postflight operations pending')
   expect(MAIN_AGENT).toBe('main')
+})
+
+describe('checks', () => {
+  it('are commands, each for the promise or for a step, with their last failure', () => {
+    const failed = { exit_code: 3, output: 'red\n' }
+    const checks = [
+      { run: 'npm test', failed },
+      { run: 'make', step: 'build', more: 1 },
+    ]
+    expect(marker({ checks })).toMatchObject({
+      problems: [],
+      checks: [
+        { run: 'npm test', failed: { failure: { kind: 'exited', exitCode: 3 }, output: 'red\n' } },
+        { run: 'make', step: 'build' },
+      ],
+    })
+  })
+
+  it.each([
+    ['a string', 'npm test', 0],
+    ['entries without a command', [{ run: 'a' }, {}, 'x', { run: ' ' }, null], 1],
+    ['more than twenty', Array.from({ length: 21 }, (_, index) => ({ run: `c${index}` })), 20],
+  ])('%s are a problem, and the rest stays usable', (_, checks, count) => {
+    const read = marker({ checks })
+    expect(read.checks).toHaveLength(count)
+    expect(read.problems).toEqual([{ code: 'field', field: 'checks', expected: 'checks' }])
+  })
+
+  it.each([
+    [{ cc_session_id: 's' }, 's'],
+    [{ cc_session_id: 's', checks_session: 't' }, 't'],
+    [{ cc_session_id: 's', checks_session: 'none' }, undefined],
+    [{}, undefined],
+  ])('belong to the session that wrote them: %j', (fields, session) => {
+    expect(checksSessionOf(marker(fields))).toBe(session)
+  })
 })

@@ -101,9 +101,19 @@ describe('the line of a promise', () => {
   })
 
   it('makes its agent the owner, or main', () => {
-    expect(claimedOwner(use('x').payload)).toEqual({ agent_id: 'a1', cc_session_id: 's1', owner_from: undefined })
+    const own = { agent_id: 'a1', cc_session_id: 's1', owner_from: undefined }
+    expect(claimedOwner(marker({}), use('x').payload)).toEqual(own)
     const { agent: _agent, ...unnamed } = use('x').payload
-    expect(claimedOwner(unnamed)).toMatchObject({ agent_id: 'main' })
+    expect(claimedOwner(marker({}), unnamed)).toMatchObject({ agent_id: 'main' })
+  })
+
+  it('leaves checks with the session that wrote them', () => {
+    const checks = [{ run: 'make harm' }]
+    const claimed = (fields: object) => claimedOwner(marker({ checks, ...fields }), use('x').payload)
+    expect(claimed({})).toMatchObject({ cc_session_id: 's1', checks_session: 'none' })
+    expect(claimed({ cc_session_id: 'outer' })).toMatchObject({ cc_session_id: 's1', checks_session: 'outer' })
+    expect(claimed({ cc_session_id: 'x', checks_session: 'y' })).toMatchObject({ checks_session: 'y' })
+    expect(claimed({ cc_session_id: 's1' })).not.toHaveProperty('checks_session')
   })
 })
 

@@ -34,8 +34,12 @@ async function read(words: readonly string[]): Promise<Read> {
 
 const NO_OPTIONS = { root: undefined, json: false, quiet: false }
 
-const CREATE = { step: [], force: false }
-const CLEAR = { all: false, orphaned: false, returnMeta: false, dryRun: false }
+const CREATE = { step: [], check: [], stepCheck: [], force: false }
+const CLEAR = {
+  ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
+  ...{ runChecks: false, unchecked: false, timeout: 600_000 },
+}
+const STEP = { undo: false, runChecks: false, timeout: 600_000 }
 const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false }
 const UNINSTALL = { host: 'claude', scope: undefined, skill: undefined, dryRun: false }
 const INIT = { scope: undefined, skip: [], yes: false, dryRun: false, force: false }
@@ -53,7 +57,15 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
       command: 'create',
       arguments: ['7', undefined],
       options: {
-        ...{ skill: 's', operation: 'research', reason: 'two words', step: [], sessionId: 'sess_1' },
+        ...{
+          skill: 's',
+          operation: 'research',
+          reason: 'two words',
+          step: [],
+          check: [],
+          stepCheck: [],
+          sessionId: 'sess_1',
+        },
         ...{ hostSession: 'h', agent: 'main', agentType: 'helper', force: true },
       },
     },
@@ -82,9 +94,12 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false } }],
   [['inspect', '7', '--exit-code'], { command: 'inspect', arguments: ['7'], options: { exitCode: true } }],
 
-  [['step', '7', '2'], { command: 'step', arguments: ['7', '2'], options: { undo: false } }],
-  [['step', '7', 'git commit', '--undo'], { command: 'step', arguments: ['7', 'git commit'], options: { undo: true } }],
-  [['step', '--', '7', '--undo'], { command: 'step', arguments: ['7', '--undo'], options: { undo: false } }],
+  [['step', '7', '2'], { command: 'step', arguments: ['7', '2'], options: STEP }],
+  [
+    ['step', '7', 'git commit', '--undo'],
+    { command: 'step', arguments: ['7', 'git commit'], options: { ...STEP, undo: true } },
+  ],
+  [['step', '--', '7', '--undo'], { command: 'step', arguments: ['7', '--undo'], options: STEP }],
 
   [['wait', '7', '--for', 'an answer'], { command: 'wait', arguments: ['7'], options: { for: 'an answer' } }],
   [

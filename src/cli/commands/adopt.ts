@@ -1,7 +1,10 @@
 import path from 'node:path'
+import { commandsOf } from '../../core/check.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
-import { isMarkerId } from '../../core/marker.ts'
+import { isMarkerId, type Marker } from '../../core/marker.ts'
+import { withFields } from '../../core/marker-text.ts'
+import { CHECK_RECORDS, CHECK_TEXT } from '../../core/messages/checks.ts'
 import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { toIsoSeconds } from '../../core/time.ts'
@@ -9,6 +12,7 @@ import { wasGivenUp } from '../../io/given-up.ts'
 import { requirePromise } from '../../io/marker-file.ts'
 import { newMarkerId } from '../../io/marker-id.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../io/marker-store.ts'
+import { isOwnChecks } from '../checks/decision.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -46,10 +50,13 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     wait: undefined,
   }
   // An abandoned marker becomes a new promise, so it gets a new id.
-  const revived = reviveAbandoned(folder, () => ({
-    fields: { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, ...owner },
-  }))
-  const { id } = (revived ?? takeOver(folder, owner)).fields
+  const revived = reviveAbandoned(folder, (marker) => {
+    const { fields, dropped } = ownerAndChecks(marker, owner)
+    const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
+    return { fields: { ...fresh, ...fields }, dropped }
+  })
+  const { fields, dropped } = revived ?? takeOver(folder, owner)
+  const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, root, [
     {
@@ -58,34 +65,79 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
       task: folder.task,
       hostSession: session,
       agent,
-      detail: revived === undefined ? undefined : JOURNAL_DETAILS.wasAbandoned,
+      detail:
+        [
+          ...(revived === undefined ? [] : [JOURNAL_DETAILS.wasAbandoned]),
+          ...(dropped.length === 0 ? [] : [CHECK_RECORDS.dropped(dropped)]),
+        ].join('; ') || undefined,
     },
   ])
   const newOwner = { host_session: session, agent: agent ?? null }
   return {
     exitCode: 0,
-    data: { id, path: target, task: folder.task, revived: revived !== undefined, owner: newOwner },
-    lines: [`adopted ${displayPath(context, target)}  ${id}`],
+    data: {
+      id,
+      path: target,
+      task: folder.task,
+      revived: revived !== undefined,
+      owner: newOwner,
+      dropped_checks: dropped,
+    },
+    lines: [
+      `adopted ${displayPath(context, target)}  ${id}`,
+      ...(dropped.length === 0 ? [] : [`  ${CHECK_TEXT.droppedByAdopt(dropped)}`]),
+    ],
     essential: [id],
   }
 }
 
+/** The owner of an adopted promise, as its marker's fields. */
+interface NewOwner {
+  readonly cc_session_id: string
+}
+
+/** The plan of an adoption: the fields of the marker, and the checks that it loses. */
+interface Adoption {
+  readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
+  readonly dropped: readonly string[]
+}
+
 /** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
-function takeOver(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
+function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
   const present = requirePromise(folder)
   if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner)
   const { plan } = changeMarker(
     folder,
-    (marker) => ({ fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...owner } }),
+    (marker) => {
+      const { fields, dropped } = ownerAndChecks(marker, owner)
+      return { fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...fields }, dropped }
+    },
     { replaceUnparsed: true },
   )
   return plan
 }
 
 /** Makes a promise anew that was given up before: it gets an id and a count of its own. */
-function promiseAnew(folder: TaskFolder, owner: object): { readonly fields: { readonly id: string } } {
+function promiseAnew(folder: TaskFolder, owner: NewOwner): Adoption {
   return writeNewMarker(folder, (present) => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    return { fields: { ...present.marker.fields, ...owner, id: newMarkerId() }, keepsCount: false }
+    const { fields, dropped } = ownerAndChecks(present.marker, owner)
+    return {
+      fields: { ...withFields(present.marker.fields ?? {}, fields), id: newMarkerId() },
+      dropped,
+      keepsCount: false,
+    }
   })
+}
+
+/** The owner's fields. Checks that another session wrote are dropped: nothing that came with a repository may run. */
+function ownerAndChecks(
+  marker: Marker,
+  owner: NewOwner,
+): { readonly fields: Readonly<Record<string, unknown>>; readonly dropped: readonly string[] } {
+  const areOwn = isOwnChecks(marker, owner.cc_session_id)
+  return {
+    fields: { ...owner, checks_session: undefined, ...(!areOwn && { checks: undefined }) },
+    dropped: areOwn ? [] : commandsOf(marker.checks),
+  }
 }

@@ -1,8 +1,10 @@
 import path from 'node:path'
+import { MAX_CHECKS, type MarkerCheck } from '../../core/check.ts'
 import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE } from '../../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
 import {
+  checksSessionOf,
   DEFAULT_REASON,
   isMarkerId,
   MAIN_AGENT,
@@ -12,6 +14,7 @@ import {
   OWNER_FROM_ENVIRONMENT,
 } from '../../core/marker.ts'
 import { newMarkerFields, withFields } from '../../core/marker-text.ts'
+import { CHECK_TEXT } from '../../core/messages/checks.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
 import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
@@ -28,6 +31,9 @@ import { conflictWith, isOwnerLost, isSamePromise, newOwnerOf, type OwnerOptions
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
 export interface CreateOptions extends OwnerOptions {
+  readonly check: readonly string[]
+  /** Each is `NAME=CMD`. */
+  readonly stepCheck: readonly string[]
   readonly force: boolean
 }
 
@@ -49,21 +55,25 @@ export function create(
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
-    // A promise that was given up is made anew.
+    // A promise that was given up is made anew, and checks of another session do not become this one's.
     const keepsCount =
       present !== undefined &&
       conflict === undefined &&
       isSamePromise(present.marker, options.operation) &&
+      !hasOtherChecks(present.marker, identity.session) &&
       !wasGivenUp(present)
     return {
       fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
       keepsCount,
+      keepsUnchecked: true,
       previous,
     }
   })
   const { id } = fields
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
+  const hasChecks = options.check.length + options.stepCheck.length > 0
+  const isKept = previous !== undefined && previous.checks.length > 0 && !keepsCount
   recordInJournal(context, root, [
     {
       event: 'create',
@@ -91,13 +101,18 @@ export function create(
       renewed: keepsCount,
       replaced: previous !== undefined && !keepsCount ? (previous.id ?? true) : null,
       dropped_steps: dropped,
+      kept_unchecked: isKept,
       owner: { host_session: owner.session ?? null, agent: owner.agent ?? null },
     },
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
       ...(found === undefined ? [`  ${CREATE_NOTES.newRoot(root)}`] : []),
       ...(dropped.length === 0 ? [] : [`  ${CREATE_NOTES.droppedSteps(dropped)}`]),
+      ...(isKept
+        ? [`  ${CHECK_TEXT.keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`]
+        : []),
       ...(identity.session === undefined ? [`  ${unownedNote(identity)}`] : []),
+      ...(identity.session === undefined && hasChecks ? [`  ${CHECK_TEXT.neverRun}`] : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
@@ -118,6 +133,8 @@ function checkValues(options: CreateOptions): void {
     ['--operation', options.operation],
     ['--session-id', options.sessionId],
     ...options.step.map((step): [string, string] => ['--step', step]),
+    ...options.check.map((command): [string, string] => ['--check', command]),
+    ...options.stepCheck.map((command): [string, string] => ['--step-check', command]),
   ])
   checkIds([
     ['--host-session', options.hostSession],
@@ -127,6 +144,11 @@ function checkValues(options: CreateOptions): void {
   if (options.step.length > MAX_CHECKLIST_STEPS) {
     const expected = OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKLIST_STEPS)
     throw new PostflightError('value-invalid', { option: '--step', value: String(options.step.length), expected })
+  }
+  const checks = options.check.length + options.stepCheck.length
+  if (checks > MAX_CHECKS) {
+    const expected = OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKS)
+    throw new PostflightError('value-invalid', { option: '--check', value: String(checks), expected })
   }
 }
 
@@ -156,8 +178,45 @@ function fieldsFor(
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
     steps: steps.length > 0 ? steps : undefined,
+    checks: newChecks(options, steps.length > 0 ? steps : (renewed?.steps ?? []), renewed),
   })
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
+}
+
+/** The checks of the new marker: those of the options, after those of the marker that is renewed. */
+function newChecks(
+  { check, stepCheck }: CreateOptions,
+  steps: readonly MarkerStep[],
+  renewed: Marker | undefined,
+): object[] | undefined {
+  const given: MarkerCheck[] = [
+    ...check.map((run) => ({ run })),
+    ...stepCheck.map((value) => stepCheckOf(value, steps)),
+  ]
+  const fresh = given.filter(
+    ({ run, step }) => renewed?.checks.every((one) => one.run !== run || one.step !== step) ?? true,
+  )
+  const before = Array.isArray(renewed?.fields?.checks) ? (renewed.fields.checks as object[]) : []
+  return fresh.length === 0 ? undefined : [...before, ...fresh].slice(0, MAX_CHECKS)
+}
+
+/** @throws {PostflightError} `value-invalid` unless the value is `NAME=CMD` for a step of the checklist. */
+function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
+  const step = steps.find(({ name }) => value.startsWith(`${name}=`))?.name
+  const run = value.slice((step ?? '').length + 1)
+  if (step === undefined || run.trim() === '') {
+    throw new PostflightError('value-invalid', {
+      option: '--step-check',
+      value,
+      expected: OPTION_EXPECTATIONS.stepCheck,
+    })
+  }
+  return { run, step }
+}
+
+/** True if a marker has checks that this session did not write. */
+function hasOtherChecks(marker: Marker, session: string | undefined): boolean {
+  return marker.checks.length > 0 && checksSessionOf(marker) !== session
 }
 
 /** The names of the ticked steps that the new marker does not have as done. */

@@ -26,9 +26,10 @@ export function inspect(
   const { markers, problems } =
     root === undefined ? { markers: [], problems: [] } : viewMarkers(root, context.nowMs, only)
   const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length
+  const abandoned = markers.filter((view) => view.state === 'abandoned').length
   return {
-    exitCode: options.exitCode && pending > 0 ? 1 : 0,
-    data: { root: root ?? null, pending, markers, problems },
+    exitCode: options.exitCode && pending + abandoned > 0 ? 1 : 0,
+    data: { root: root ?? null, pending, abandoned, markers, problems },
     lines: [
       ...(markers.length === 0
         ? [
@@ -54,6 +55,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
   const facts = [
     state,
     view.age_ms === null ? undefined : INSPECT_TEXT.age(formatAge(view.age_ms)),
+    view.outcome === 'unchecked' ? INSPECT_TEXT.unchecked : undefined,
     spent === null ? undefined : INSPECT_TEXT.spent(spent, limit),
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
@@ -64,6 +66,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     ...(view.reason === null ? [] : [`  ${INSPECT_TEXT.reason(view.reason)}`]),
     ...(view.wait === null ? [] : [`  ${INSPECT_TEXT.waits(view.wait.for)}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
+    ...view.checks.map(({ run, failed }) => `  ${INSPECT_TEXT.check(run, failed)}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
   ]
 }

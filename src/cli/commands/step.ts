@@ -1,34 +1,52 @@
-import { PostflightError } from '../../core/errors.ts'
+import { commandsOf, type MarkerCheck } from '../../core/check.ts'
+import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
 import { type Marker, remainingSteps } from '../../core/marker.ts'
+import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
 import { JOURNAL_DETAILS, STEP_TEXT } from '../../core/messages/commands.ts'
 import { markerProblem } from '../../core/messages/files.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
+import { requirePromise } from '../../io/marker-file.ts'
 import { changeMarker } from '../../io/marker-store.ts'
+import { decideChecks } from '../checks/decision.ts'
 import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
 import type { StepDocument } from '../documents/step.ts'
 
-/** `postflight step`: ticks a step of the checklist. */
+/** `postflight step`: ticks a step of the checklist, after its checks. */
 
 export interface StepOptions {
   readonly undo: boolean
+  readonly runChecks: boolean
+  /** The time (ms) that each check may take. */
+  readonly timeout: number
 }
 
-export function step(
+export async function step(
   context: CommandContext,
   task: string,
   wanted: string,
   options: StepOptions,
-): CommandResult<StepDocument> {
+): Promise<CommandResult<StepDocument>> {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
+  const before = options.undo ? undefined : requirePromise(folder)?.marker
+  const index = before === undefined ? undefined : findStep(folder, before, wanted)
+  const checks = before === undefined || index === undefined ? [] : checksOfStep(before, index)
+  if (before !== undefined && index !== undefined && checks.length > 0) {
+    const failed = await proveStep(context, { folder, marker: before, checks, index, options })
+    if (failed !== undefined) return failed
+  }
   const { plan, marker } = changeMarker(folder, (present) => {
     const index = findStep(folder, present, wanted)
+    if (!options.undo && checksOfStep(present, index).some(({ run }) => checks.every((one) => one.run !== run))) {
+      throw refusal(folder, 'replaced', checks)
+    }
     // Only `done` changes; unknown keys are kept.
     return { fields: { steps: withStep(present, index, !options.undo) }, index }
   })
-  const name = oneLine(marker.steps[plan.index]?.name ?? '', 200)
+  const name = nameOf(marker, plan.index)
   const remaining = remainingSteps(marker).length
   recordInJournal(context, root, [
     {
@@ -40,9 +58,67 @@ export function step(
   ])
   return {
     exitCode: 0,
-    data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining },
+    data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining, failed: null },
     lines: [STEP_TEXT.line(plan.index + 1, name, !options.undo, remaining)],
   }
+}
+
+/** A step whose checks must succeed first. */
+interface CheckedStep {
+  readonly folder: TaskFolder
+  readonly marker: Marker
+  readonly checks: readonly MarkerCheck[]
+  readonly index: number
+  readonly options: StepOptions
+}
+
+/**
+ * Runs the checks of a step. Returns the command's result if one failed.
+ * @throws {PostflightError} `checks-refused`, `shell-missing`.
+ */
+async function proveStep(
+  context: CommandContext,
+  { folder, marker, checks, index, options }: CheckedStep,
+): Promise<CommandResult<StepDocument> | undefined> {
+  const session = shellIdentity(context.environment)?.session
+  const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)
+  if (decision.kind === 'free') return undefined
+  if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
+  const { prove } = await import('../checks/prove.ts')
+  const proof = await prove(context, {
+    ...{ root: folder.root, folder, marker, commands: decision.commands, areForeign: decision.areForeign },
+    limitMs: options.timeout,
+  })
+  if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
+  if (proof.failed === undefined) return undefined
+  const { failedCheckData, failedCheckLines } = await import('../checks/view.ts')
+  const { run, failure, durationMs, output } = proof.failed
+  const name = nameOf(marker, index)
+  const lines = failedCheckLines(CHECK_TEXT.failedStep(name, run, failureWords(failure), durationMs), output)
+  const remaining = remainingSteps(marker).length
+  const data = { task: folder.task, step: { number: index + 1, name, done: false }, remaining }
+  return { exitCode: 1, data: { ...data, failed: failedCheckData(proof.failed) }, lines, essential: lines }
+}
+
+function refusal(
+  folder: TaskFolder,
+  refusal: ErrorArguments['checks-refused']['refusal'],
+  checks: readonly MarkerCheck[],
+  sinceWhen?: string,
+): PostflightError {
+  return new PostflightError('checks-refused', {
+    ...{ path: markerDisplayPath(folder), refusal, commands: checkList(commandsOf(checks)), unchecked: false },
+    ...(sinceWhen !== undefined && { since: sinceWhen }),
+  })
+}
+
+function checksOfStep(marker: Marker, index: number): MarkerCheck[] {
+  const name = marker.steps[index]?.name
+  return marker.checks.filter(({ step }) => step !== undefined && step === name)
+}
+
+function nameOf(marker: Marker, index: number): string {
+  return oneLine(marker.steps[index]?.name ?? '', 200)
 }
 
 /** The index of a step that is named by its number (from 1) or its name. */

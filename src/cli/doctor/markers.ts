@@ -30,6 +30,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
     if (view.state === 'unreadable') return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
+    if (view.outcome === 'unchecked') return bad('marker', MARKER_FINDINGS.unchecked(name), adoptOrClear)
     if (view.state === 'abandoned') return bad('marker', MARKER_FINDINGS.abandoned(name), adoptOrClear)
     if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
     if (view.state === 'pending' && view.continuations.spent === null) {

@@ -12,6 +12,7 @@ export const ADOPT_DOCUMENT = z.strictObject({
     host_session: text("The host's id of the conversation."),
     agent: optionalText('"main" or the id of a sub-agent; null: not known.'),
   }),
+  dropped_checks: z.array(text('A check that the marker had, which was not written by this session.')),
 })
 
 export type AdoptDocument = DocumentOf<typeof ADOPT_DOCUMENT>

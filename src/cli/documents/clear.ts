@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
+import { failedCheck } from './check.ts'
 import type { DocumentOf } from './document.ts'
-import { flag, optionalText, task, text } from './parts.ts'
+import { count, flag, optionalText, task, text } from './parts.ts'
 
 /** `postflight clear --json`. */
 export const CLEAR_DOCUMENT = z.strictObject({
@@ -13,6 +14,21 @@ export const CLEAR_DOCUMENT = z.strictObject({
       marker_id: optionalText('The id of the marker that was removed.'),
       steps_left: z.array(text('Name of a step of its checklist that was not ticked.')),
       files: z.array(text('Name of a file in it that was removed.')),
+      checks: z.array(
+        z.strictObject({ run: text('A check that passed before.'), duration_ms: count('How long it ran.') }),
+      ),
+      unchecked: flag('True if its checks were not run, so that its marker is kept as abandoned.'),
+    }),
+  ),
+  kept: z.array(
+    z.strictObject({
+      task,
+      path: text("The task folder's absolute path."),
+      marker_id: optionalText('The id of the marker that stays.'),
+      why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced']),
+      message: text('The reason in words.'),
+      checks: z.array(text('A check that must pass first.')),
+      failed: z.nullable(failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
     }),
   ),
 })

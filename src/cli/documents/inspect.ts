@@ -4,7 +4,7 @@ import { count, optionalCount, optionalText, owner, searchProblem, task, text } 
 
 const marker = z.strictObject({
   state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
-  outcome: z.nullable(z.enum(['capped', 'expired'])),
+  outcome: z.nullable(z.enum(['capped', 'expired', 'unchecked'])),
   task,
   path: text("The marker's absolute path."),
   relative_path: text('The same, relative to the root.'),
@@ -20,6 +20,13 @@ const marker = z.strictObject({
     limit: count('The number of stops that may be blocked.'),
   }),
   steps: z.array(z.strictObject({ name: text('A line of the checklist.'), done: z.boolean() })),
+  checks: z.array(
+    z.strictObject({
+      run: text('A shell command that must succeed before `clear`.'),
+      step: optionalText('The step that it belongs to.'),
+      failed: optionalText('How it failed the last time.'),
+    }),
+  ),
   wait: z
     .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
     .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
@@ -30,6 +37,7 @@ const marker = z.strictObject({
 export const INSPECT_DOCUMENT = z.strictObject({
   root: optionalText('The folder that holds specs/; null where there is none.'),
   pending: count('The number of markers that are pending or cannot be read.'),
+  abandoned: count('The number of markers that are abandoned.'),
   markers: z.array(marker),
   problems: z.array(searchProblem),
 })

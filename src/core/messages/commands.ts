@@ -124,6 +124,9 @@ export const INSPECT_TEXT = {
     `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
   reason: (reason: string): string => `reason: ${reason}`,
   waits: (purpose: string): string => `waits for: ${purpose}`,
+  check: (run: string, failed: string | null): string =>
+    `check: ${run}${failed === null ? '' : ` (failed the last time: ${failed})`}`,
+  unchecked: 'ended without its checks',
   unreadable: (detail: string): string => `cannot be read (${detail})`,
   unowned: "has no host session, so it blocks any sub-agent's stop and never the main conversation's",
   noCount: (detail: string): string => `has a count that cannot be read (${detail})`,

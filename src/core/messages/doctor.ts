@@ -81,6 +81,7 @@ export const MARKER_FINDINGS = {
   pending: (name: string, problems: readonly string[]): string => [`${name}: pending`, ...problems].join('; it '),
   unreadable: (name: string, problems: readonly string[]): string => `${name} ${problems.join(', ')}`,
   abandoned: (name: string): string => `${name}: abandoned, its postflight was never done`,
+  unchecked: (name: string): string => `${name}: ended without its checks`,
   expired: (name: string, age: string): string => `${name}: unowned and ${age} old, so it blocks no stop`,
   uncountable: (name: string, why: string): string => `${name}: pending, but ${why}, so it blocks no stop`,
   bypassed: (name: string): string => `${name}: bypassed, the next stop removes it`,

@@ -54,6 +54,22 @@ const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) 
   skill: (where) => `the hook is already in the skill ${where}`,
 }
 
+/** Why a promise's checks were not run, as the end of "the marker …". */
+const CHECK_REFUSALS: Record<
+  ErrorArguments['checks-refused']['refusal'],
+  (args: ErrorArguments['checks-refused']) => string
+> = {
+  'other-session': ({ commands, unchecked }) =>
+    `has checks of another session (${commands}), which must succeed first: \`--run-checks\` runs them here.${unchecked ? UNCHECKED_ADVICE : ''}`,
+  unowned: ({ commands, unchecked }) =>
+    `has checks (${commands}) but no host session, so they are never run.${unchecked ? UNCHECKED_ADVICE : ''}`,
+  running: ({ commands, since = '' }) =>
+    `has checks running since ${since} (${commands}): wait for their end, then try again.`,
+  replaced: () => 'was replaced while its checks ran, so the new one stays.',
+}
+
+const UNCHECKED_ADVICE = ' `--unchecked` ends it without them and keeps it as abandoned.'
+
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
 const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
 
@@ -101,6 +117,9 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'marker-of-other-agent': (a) =>
     `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
+  'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
+  'shell-missing': (a) =>
+    `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (on Windows, Git for Windows brings one).`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,

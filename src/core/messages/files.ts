@@ -12,6 +12,7 @@ const FIELD_KINDS: Record<FieldKind, string> = {
   time: 'an ISO 8601 time',
   list: 'a list',
   steps: 'a list of { "name", "done" }',
+  checks: 'a list of { "run" }, at most 20',
   wait: 'an object with "for" and "count"',
   count: 'a whole number from 0',
 }

@@ -19,6 +19,12 @@ export const REASON_TEXT = {
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   shells: (names: readonly string[], more: number, command: string): string =>
     `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you wait for that, or for an answer: ${command} "<what>"`,
+  checks: 'These checks must succeed first. The command below runs them; give that shell call enough time:',
+  check: (run: string, step: string | undefined, failure: string | undefined): string =>
+    `  - ${run}${step === undefined ? '' : ` (step "${step}")`}${failure === undefined ? '' : `: failed the last time (${failure})`}`,
+  lastOutput: 'The end of its output:',
+  checking: (since: string, wait: string | undefined): string =>
+    `They have been running since ${since}. ${wait === undefined ? 'Wait for their end.' : `To wait for their end: ${wait}, then end your turn.`}`,
   count: (count: number): string =>
     `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop is allowed, and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
@@ -43,6 +49,7 @@ export const RECOVERY_TEXT = {
       `a workflow that stalled, which \`${command}\` continues here with new attempts`,
   },
   abandoned: `abandoned (it blocked ${CONTINUATION_LIMIT} stops, the limit)`,
+  unchecked: 'abandoned (its checks were not run)',
   mine: 'of this session',
   other: 'of another session, which may still be running',
   unowned: 'without a session',

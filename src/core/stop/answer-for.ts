@@ -108,12 +108,21 @@ export function answerFor(payload: Payload, report: Report, reader: CommandReade
 
 function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: CommandReader): BlockedMarker | undefined {
   if (outcome.kind !== 'blocked') return undefined
-  const { folder, marker, count } = outcome
+  const { folder, marker, count, checkingSinceMs } = outcome
   const root = rootOptionFor(reader, folder.root)
   // Only the main conversation can wait.
   const mayWait = payload.event === 'Stop' && !isUnowned(marker) && waitsLeft(undefined, marker.waits ?? 0) !== 'no'
   const shells = mayWait ? payload.shells : []
-  return { marker, task: taskWord(folder), path: markerDisplayPath(folder), count, root, shells }
+  return {
+    marker,
+    task: taskWord(folder),
+    path: markerDisplayPath(folder),
+    count,
+    root,
+    shells,
+    checkingSinceMs,
+    mayWait,
+  }
 }
 
 function recoveryOf(

@@ -12,7 +12,7 @@ export type StopOutcome =
   /** The marker does not block, and nothing is reported. */
   | { readonly kind: 'let-go'; readonly folder: TaskFolder }
   /** The marker blocks. `count` includes this continuation. */
-  | { readonly kind: 'blocked'; readonly folder: TaskFolder; readonly marker: Marker; readonly count: number }
+  | Blocked
   /** Its continuations are spent, so it is kept as abandoned. */
   | { readonly kind: 'capped'; readonly folder: TaskFolder; readonly marker: Marker }
   /** It was bypassed, so it is removed. */
@@ -22,6 +22,15 @@ export type StopOutcome =
   /** It could not be judged or counted. */
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
+interface Blocked {
+  readonly kind: 'blocked'
+  readonly folder: TaskFolder
+  readonly marker: Marker
+  readonly count: number
+  /** Since when its checks are running (ms since the epoch), if they are. */
+  readonly checkingSinceMs?: number | undefined
+}
+
 /** The outcomes that a plan leads to if nothing changes in the meantime. */
 export function predictOutcomes({ markers }: StopPlan): StopOutcome[] {
   return markers.map(predictOutcome)
@@ -29,11 +38,11 @@ export function predictOutcomes({ markers }: StopPlan): StopOutcome[] {
 
 function predictOutcome(planned: PlannedMarker): StopOutcome {
   if (planned.kind === 'unjudged') return { kind: 'failed', folder: planned.folder, detail: planned.detail }
-  const { rule, spent, stored } = planned
+  const { rule, spent, stored, checkingSinceMs } = planned
   const { folder, marker } = stored
   switch (rule) {
     case 'block':
-      return { kind: 'blocked', folder, marker, count: spent + 1 }
+      return { kind: 'blocked', folder, marker, count: spent + 1, checkingSinceMs }
     case 'capped':
     case 'bypassed':
     case 'expired':

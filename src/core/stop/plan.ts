@@ -29,6 +29,8 @@ export type SeenMarker = SeenWithCount | UnreadableMarker
 interface SeenWithCount extends StoredMarker {
   /** The continuations spent, or why they are unknown; 0 if the rule does not need them. */
   readonly spent: number | { readonly unknown: string }
+  /** Since when the marker's checks are running (ms since the epoch), if they are. */
+  readonly checkingSinceMs?: number | undefined
 }
 
 /** A marker and its rule. */
@@ -40,6 +42,8 @@ export interface JudgedMarker {
   readonly spent: number
   /** True if the marker's wait is over and must be removed. */
   readonly endsWait: boolean
+  /** Since when the marker's checks are running (ms since the epoch), if they are. */
+  readonly checkingSinceMs?: number | undefined
 }
 
 /** A marker that could not be judged. The stop is allowed, and the user is told. */
@@ -67,12 +71,14 @@ export function planStop(observed: ObservedStop, payload: Payload, nowMs: number
 /** The plan for one marker. */
 export function planMarker(seen: SeenMarker, stop: Stop): PlannedMarker {
   if (seen.kind === 'unreadable') return { kind: 'unjudged', folder: seen.folder, detail: seen.detail }
-  const { folder, spent } = seen
+  const { folder, spent, checkingSinceMs } = seen
   if (typeof spent !== 'number') return { kind: 'unjudged', folder, detail: spent.unknown }
   const ownership = ownershipOf(seen, stop)
   const endsWait = waitState(seen.marker, stop) === 'over'
-  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0, endsWait }
-  return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
+  if (ownership !== 'owed')
+    return { kind: 'judged', stored: seen, rule: ownership, spent: 0, endsWait, checkingSinceMs }
+  const rule = isSpent(spent) ? 'capped' : 'block'
+  return { kind: 'judged', stored: seen, rule, spent, endsWait, checkingSinceMs }
 }
 
 /** The result of rows 0 to 6a for a stored marker. */

@@ -1,15 +1,20 @@
 import { REASON_LIMIT } from '../answer.ts'
 import { type CommandForm, commandLine, fallbackLine } from '../command-line.ts'
-import { DEFAULT_REASON, type Marker, remainingSteps } from '../marker.ts'
+import { checksSessionOf, DEFAULT_REASON, type Marker, remainingSteps } from '../marker.ts'
+import { failureWords } from '../messages/checks.ts'
 import { markerProblem } from '../messages/files.ts'
 import { REASON_TEXT } from '../messages/stops.ts'
 import { SPECS_ITSELF } from '../task-folder.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
+import { toIsoSeconds } from '../time.ts'
 
 /** The reason of a block: everything that the agent needs to finish its postflight (docs/design.md, "Answers"). */
 
 const MAX_LISTED_STEPS = 8
 const MAX_NAMED_SHELLS = 3
+const MAX_LISTED_CHECKS = 5
+/** The characters of a failed check's output that are shown. */
+const OUTPUT_LIMIT = 500
 const STEP_NAME_LIMIT = 80
 const NAME_LIMIT = 120
 /** The characters that a marker's own reason keeps at least when several markers share one answer. */
@@ -27,6 +32,10 @@ export interface BlockedMarker {
   readonly root?: string | undefined
   /** The shells in the background that the agent may wait for. */
   readonly shells?: readonly string[] | undefined
+  /** Since when its checks are running (ms since the epoch), if they are. */
+  readonly checkingSinceMs?: number | undefined
+  /** True if the agent may wait. */
+  readonly mayWait?: boolean | undefined
 }
 
 /** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
@@ -76,11 +85,8 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 }
 
 /** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
-function describe(
-  { marker, task, path, count, root, shells = [] }: BlockedMarker,
-  form: CommandForm,
-  isWhole: boolean,
-): string {
+function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
+  const { marker, task, path, count, root, shells = [] } = item
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
@@ -90,6 +96,7 @@ function describe(
     REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),
     ...(isWhole ? checklist(marker, task, root) : []),
     ...(isWhole ? running(shells, task, root) : []),
+    ...(isWhole ? checks(item) : []),
     REASON_TEXT.clear(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
@@ -100,6 +107,50 @@ function running(shells: readonly string[], task: string, root: string | undefin
   if (shells.length === 0) return []
   const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
   return [REASON_TEXT.shells(named, shells.length - named.length, `${commandLine(['wait', task], root)} --for`)]
+}
+
+/**
+ * The checks of a promise, the last failure, and whether they are running. Those that another session wrote are not named:
+ * an agent might run them by hand, and they may have come with a repository.
+ */
+function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker): string[] {
+  if (marker.hostSession === undefined || checksSessionOf(marker) !== marker.hostSession) return []
+  if (marker.checks.length === 0) return []
+  const shown = marker.checks.slice(0, MAX_LISTED_CHECKS)
+  const more = marker.checks.length - shown.length
+  const last = marker.checks.find(({ failed }) => failed !== undefined)
+  return [
+    REASON_TEXT.checks,
+    ...shown.map(({ run, step, failed }) =>
+      REASON_TEXT.check(
+        oneLine(run, NAME_LIMIT),
+        step === undefined ? undefined : oneLine(step, STEP_NAME_LIMIT),
+        failed === undefined ? undefined : failureWords(failed.failure),
+      ),
+    ),
+    ...(more > 0 ? [REASON_TEXT.moreSteps(more)] : []),
+    ...(last?.failed === undefined ? [] : lastOutput(last.failed.output)),
+    ...(checkingSinceMs === undefined ? [] : [stillRunning(checkingSinceMs, mayWait === true, task, root)]),
+  ]
+}
+
+/** The end of a failed check's output, in whole lines. */
+function lastOutput(output: string): string[] {
+  const lines = stripControl(output).trimEnd().split('\n')
+  let room = OUTPUT_LIMIT
+  const shown: string[] = []
+  for (const line of lines.reverse()) {
+    const text = oneLine(line, STEP_NAME_LIMIT * 2)
+    room -= text.length + 3
+    if (room < 0) break
+    if (text !== '') shown.unshift(`  | ${text}`)
+  }
+  return shown.length === 0 ? [] : [REASON_TEXT.lastOutput, ...shown]
+}
+
+function stillRunning(sinceMs: number, mayWait: boolean, task: string, root: string | undefined): string {
+  const wait = mayWait ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
+  return REASON_TEXT.checking(toIsoSeconds(sinceMs), wait)
 }
 
 function checklist(marker: Marker, task: string, root: string | undefined): string[] {

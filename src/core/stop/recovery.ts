@@ -1,5 +1,5 @@
 import { commandLine } from '../command-line.ts'
-import type { Marker } from '../marker.ts'
+import { type Marker, UNCHECKED } from '../marker.ts'
 import { RECOVERY_TEXT } from '../messages/stops.ts'
 import { oneLine } from '../text.ts'
 
@@ -86,7 +86,8 @@ function composeForRoot(
 function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
   const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = ownerOf(marker.hostSession, session)
-  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[state], owner, ageMs)
+  const standing = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
+  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[standing], owner, ageMs)
 }
 
 function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {

@@ -98,11 +98,11 @@ function removeWait(judged: JudgedMarker, stop: Stop, recorded: Recorded[]): Sto
   }
 }
 
-function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undefined {
+function commit({ stored, rule, checkingSinceMs }: JudgedMarker, stop: Stop): StopOutcome | undefined {
   const { folder, marker } = stored
   switch (rule) {
     case 'block':
-      return block(stored, stop)
+      return block(stored, stop, checkingSinceMs)
     case 'capped': {
       const isCapped = (one: StoredMarker, spent: number): boolean => isOwed(one, stop) && isSpent(spent)
       const abandoned = abandonMarker(folder, isCapped)
@@ -126,7 +126,7 @@ function commit({ stored, rule }: JudgedMarker, stop: Stop): StopOutcome | undef
 }
 
 /** Counts a continuation, durably. A marker that is only rewritten in the meantime (a step, an owner) still blocks. */
-function block(stored: StoredMarker, stop: Stop): StopOutcome | undefined {
+function block(stored: StoredMarker, stop: Stop, checkingSinceMs: number | undefined): StopOutcome | undefined {
   const { folder } = stored
   let current = stored
   const claim = claimContinuation(folder.path, stored.identity, () => {
@@ -135,7 +135,8 @@ function block(stored: StoredMarker, stop: Stop): StopOutcome | undefined {
     current = read
     return read.identity
   })
-  return claim.kind === 'claimed' ? { kind: 'blocked', folder, marker: current.marker, count: claim.count } : undefined
+  if (claim.kind !== 'claimed') return undefined
+  return { kind: 'blocked', folder, marker: current.marker, count: claim.count, checkingSinceMs }
 }
 
 function isOwed(stored: StoredMarker, stop: Stop): boolean {

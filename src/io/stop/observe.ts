@@ -5,6 +5,7 @@ import { type ObservedStop, ownershipOf, type SeenMarker, stampsWait } from '../
 import { isUnowned, promisedAtMs, type Stop } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
+import { checkingSince } from '../checks/checking.ts'
 import { readLoopGuard } from '../continuations/loop-guard-file.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
@@ -107,7 +108,9 @@ export function observeStop(roots: readonly string[], occasion: Occasion): Obser
 
 /** The marker with its count, which is read only where it matters. */
 export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
-  return read.kind === 'unreadable' ? read : { ...read, spent: spentAt(read, stop) }
+  if (read.kind === 'unreadable') return read
+  const checkingSinceMs = read.marker.checks.length === 0 ? undefined : checkingSince(read.folder.path)
+  return { ...read, spent: spentAt(read, stop), checkingSinceMs }
 }
 
 /** The continuations spent, as far as the stop needs them; 0 where it does not. */

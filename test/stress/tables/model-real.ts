@@ -125,6 +125,23 @@ function attempt<T>(planned: Kill | undefined, action: () => T): T | 'killed' {
   }
 }
 
+/** The same for a command. Without checks it waits for nothing, so nothing else runs meanwhile. */
+async function attemptCommand<T>(planned: Kill | undefined, action: () => T | Promise<T>): Promise<T | 'killed'> {
+  kill = planned
+  calls = 0
+  isDead = false
+  isRunning = true
+  try {
+    const result = await action()
+    return isDead ? 'killed' : result
+  } catch (error) {
+    if (isDead) return 'killed'
+    throw error
+  } finally {
+    isRunning = false
+  }
+}
+
 export function inProcess(root: string): Real {
   let passedMs = 0
   const nowMs = (): number => Date.now() + passedMs
@@ -172,7 +189,7 @@ export function inProcess(root: string): Real {
     },
     async command(words, identity, planned): Promise<CommandResult> {
       try {
-        const result = attempt(planned, () => runCommand(root, nowMs(), words, identity))
+        const result = await attemptCommand(planned, () => runCommand(root, nowMs(), words, identity))
         killed(result)
         if (result === 'killed') return 'killed'
         return { code: 'done', id: (result.data as { id?: string }).id }
@@ -187,7 +204,12 @@ export function inProcess(root: string): Real {
 const plain = (text: string): string => text
 const PLAIN: Painter = { bold: plain, green: plain, yellow: plain, red: plain }
 
-function runCommand(root: string, nowMs: number, words: readonly string[], { session, agent }: Identity): Answer {
+function runCommand(
+  root: string,
+  nowMs: number,
+  words: readonly string[],
+  { session, agent }: Identity,
+): Answer | Promise<Answer> {
   const context: CommandContext = {
     environment: { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) },
     cwd: root,
@@ -212,13 +234,18 @@ function runCommand(root: string, nowMs: number, words: readonly string[], { ses
         operation: option('--operation') ?? '',
         reason: option('--reason') ?? '',
         step: step === undefined ? [] : [step],
+        check: [],
+        stepCheck: [],
         force: words.includes('--force'),
       })
     }
     case 'clear':
-      return clear(context, task, { all: false, orphaned: false, returnMeta: false, dryRun: false })
+      return clear(context, task, {
+        ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
+        ...{ runChecks: false, unchecked: false, timeout: 1_000 },
+      })
     case 'step':
-      return step(context, task, third, { undo: false })
+      return step(context, task, third, { undo: false, runChecks: false, timeout: 1_000 })
     case 'bypass':
       return bypass(context, task, { all: false })
     case 'wait':

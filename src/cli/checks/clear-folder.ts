@@ -1,0 +1,214 @@
+import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE, RETURN_META_FILE } from '../../core/files.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
+import { type Marker, remainingSteps } from '../../core/marker.ts'
+import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
+import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
+import { errorMessage } from '../../core/messages/errors.ts'
+import { promiseKey } from '../../core/promise-key.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import type { RunCheck } from '../../io/checks/run-checks.ts'
+import { type Cleared, clearFolder } from '../../io/clear-folder.ts'
+import { clearableFiles, isAbandonedName } from '../../io/clearable-files.ts'
+import { readMarker } from '../../io/marker-file.ts'
+import { type CommandContext, recordInJournal } from '../context.ts'
+import type { ClearDocument } from '../documents/clear.ts'
+import { type CheckCaller, type CheckDecision, decideFolder } from './decision.ts'
+
+/** Clears one task folder, after its checks. */
+
+/** How to clear. */
+interface Clearing {
+  readonly returnMeta: boolean
+  readonly dryRun: boolean
+  readonly runChecks: boolean
+  readonly unchecked: boolean
+  readonly orphaned: boolean
+  readonly timeout: number
+  /** True if the task was named, so that its `.return-meta.json` goes without other files of ours. */
+  readonly isNamed: boolean
+  readonly isOrphaned: (present: StoredMarker | undefined) => boolean
+}
+
+/** The result for a folder. */
+type Result =
+  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly notes: readonly string[] }
+  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
+
+/** The promises in a folder. */
+interface Promises {
+  readonly pending: Marker | undefined
+  readonly abandoned: readonly Marker[]
+}
+
+/** Clears a folder, or returns why its marker stays; undefined where there is nothing of ours, or a marker was made since the look. */
+export async function clearOne(
+  context: CommandContext,
+  folder: TaskFolder,
+  clearing: Clearing,
+): Promise<Result | undefined> {
+  const files = clearableFiles(folder, clearing.returnMeta)
+  // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
+  if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) return undefined
+  const session = shellIdentity(context.environment)?.session
+  const caller = { session, runChecks: clearing.runChecks }
+  const before = promisesIn(folder, files)
+  const skipsChecks = clearing.unchecked || clearing.orphaned
+  const decision: CheckDecision = skipsChecks
+    ? { kind: 'free' }
+    : decideFolder(before.pending, before.abandoned, caller)
+  if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
+  const commands = decision.kind === 'run' ? decision.commands : []
+  if (clearing.dryRun) return wouldClear(folder, files, commands)
+  let done: readonly RunCheck[] = []
+  if (decision.kind === 'run') {
+    const { prove } = await import('./prove.ts')
+    const { areForeign } = decision
+    const wanted = { root: folder.root, folder, marker: before.pending, commands, areForeign }
+    const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
+    if (proof.kind === 'busy') {
+      return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
+    }
+    if (proof.failed !== undefined) {
+      const { failedCheckData, failedCheckLines } = await import('./view.ts')
+      const { run, failure, durationMs, output } = proof.failed
+      const message = CHECK_TEXT.failed(markerDisplayPath(folder), run, failureWords(failure), durationMs)
+      const data = { ...keptData(folder, before, commands), why: 'failed' as const, message }
+      return {
+        kind: 'kept',
+        data: { ...data, failed: failedCheckData(proof.failed) },
+        lines: failedCheckLines(message, output),
+      }
+    }
+    done = proof.done
+  }
+  const result = clearFolder(folder, {
+    returnMeta: clearing.returnMeta,
+    keepsUnchecked: clearing.unchecked || (clearing.orphaned && hasChecks(before)),
+    still: (present) =>
+      clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
+  })
+  if (result === undefined) {
+    // A marker was made since the look. For `--orphaned` it is another session's, and nothing to tell of.
+    return clearing.orphaned ? undefined : refused(folder, before, 'replaced', commands)
+  }
+  const left = leftSteps(result.marker)
+  const id = result.marker?.marker.id
+  record(context, folder, result, left, done)
+  const owner = otherOwner(session, result.marker?.marker.hostSession)
+  return {
+    kind: 'cleared',
+    data: {
+      ...{ task: folder.task, path: folder.path, marker_id: id ?? null, steps_left: left, files: result.files },
+      checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
+      unchecked: result.isUnchecked,
+    },
+    notes: [
+      ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
+      ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
+      ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
+      ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
+    ],
+  }
+}
+
+function wouldClear(folder: TaskFolder, files: readonly string[], commands: readonly string[]): Result {
+  const left = leftSteps(readMarker(folder))
+  return {
+    kind: 'cleared',
+    data: {
+      ...{ task: folder.task, path: folder.path, marker_id: null, steps_left: left, files },
+      checks: [],
+      unchecked: false,
+    },
+    notes: [
+      ...(commands.length === 0 ? [] : [CHECK_TEXT.wouldRun(commands)]),
+      ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
+    ],
+  }
+}
+
+/** The promises of a folder, as far as they can be read. */
+function promisesIn(folder: TaskFolder, files: readonly string[]): Promises {
+  const markerOf = (name: string): readonly Marker[] => {
+    const read = readMarker(folder, name)
+    return read?.kind === 'marker' ? [read.marker] : []
+  }
+  const [pending] = files.includes(MARKER_FILE) ? markerOf(MARKER_FILE) : []
+  return { pending, abandoned: files.filter(isAbandonedName).flatMap(markerOf) }
+}
+
+function hasChecks({ pending }: Promises): boolean {
+  return pending !== undefined && pending.checks.length > 0
+}
+
+/** True under the lock if what lies in the folder now needs no checks but those that have passed. */
+function isProven(
+  folder: TaskFolder,
+  present: StoredMarker | undefined,
+  before: Marker | undefined,
+  caller: CheckCaller,
+  done: readonly RunCheck[],
+): boolean {
+  const { abandoned } = promisesIn(folder, clearableFiles(folder, false))
+  const needed = decideFolder(present?.marker, abandoned, caller)
+  if (needed.kind === 'refused') return false
+  if (done.length === 0) return needed.kind === 'free'
+  const isOther = present !== undefined && (before === undefined || promiseKey(before) !== promiseKey(present.marker))
+  const passed = new Set(done.map(({ run }) => run))
+  return !isOther && (needed.kind === 'free' || needed.commands.every((run) => passed.has(run)))
+}
+
+function refused(
+  folder: TaskFolder,
+  before: Promises,
+  why: ErrorArguments['checks-refused']['refusal'],
+  commands: readonly string[],
+  sinceWhen?: string,
+): Result {
+  const { code, args } = new PostflightError('checks-refused', {
+    ...{ path: markerDisplayPath(folder), refusal: why, commands: checkList(commands), unchecked: true },
+    ...(sinceWhen !== undefined && { since: sinceWhen }),
+  })
+  const message = errorMessage(code, args)
+  return { kind: 'kept', data: { ...keptData(folder, before, commands), why, message, failed: null }, lines: [message] }
+}
+
+function keptData(folder: TaskFolder, { pending }: Promises, commands: readonly string[]) {
+  return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
+}
+
+function record(
+  context: CommandContext,
+  folder: TaskFolder,
+  { marker, isUnchecked }: Cleared,
+  left: readonly string[],
+  done: readonly RunCheck[],
+): void {
+  const details = [
+    ...(marker === undefined ? [JOURNAL_DETAILS.noMarker] : []),
+    ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
+    ...(left.length === 0 ? [] : [JOURNAL_DETAILS.leftSteps(left)]),
+  ]
+  recordInJournal(context, folder.root, [
+    {
+      event: 'clear',
+      outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
+      markerId: marker?.marker.id,
+      task: folder.task,
+      hostSession: shellIdentity(context.environment)?.session,
+      detail: details.length === 0 ? undefined : details.join('; '),
+    },
+  ])
+}
+
+/** The names of the steps of a marker that were not ticked. */
+function leftSteps(read: StoredMarker | UnreadableMarker | undefined): string[] {
+  return read?.kind === 'marker' ? remainingSteps(read.marker).map(({ name }) => name) : []
+}
+
+/** The owner of a marker if that is another session. */
+function otherOwner(session: string | undefined, owner: string | undefined): string | undefined {
+  return owner === session ? undefined : owner
+}

@@ -1,0 +1,53 @@
+import { commandsOf } from '../../core/check.ts'
+import { checksSessionOf, type Marker } from '../../core/marker.ts'
+
+/** Whether the checks of a promise are run for a caller (docs/design.md, "Checks"). Pure. */
+
+/** The caller of a command, and how it deals with checks that are not its own. */
+export interface CheckCaller {
+  readonly session: string | undefined
+  /** True to run the checks of another session too. */
+  readonly runChecks: boolean
+}
+
+/** `free`: there are no checks to run. */
+export type CheckDecision =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'run'; readonly commands: readonly string[]; readonly areForeign: boolean }
+  | { readonly kind: 'refused'; readonly why: 'other-session' | 'unowned'; readonly commands: readonly string[] }
+
+/** True if the session wrote the marker's checks. */
+export function isOwnChecks(marker: Marker, session: string | undefined): boolean {
+  return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
+}
+
+/** The decision for checks of `marker`; `checks` are all of them, or those of a step. */
+export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
+  if (checks.length === 0) return { kind: 'free' }
+  const commands = commandsOf(checks)
+  if (marker.hostSession === undefined) return { kind: 'refused', why: 'unowned', commands }
+  if (isOwnChecks(marker, caller.session)) return { kind: 'run', commands, areForeign: false }
+  return caller.runChecks
+    ? { kind: 'run', commands, areForeign: true }
+    : { kind: 'refused', why: 'other-session', commands }
+}
+
+/**
+ * The decision for all promises of a task folder. Abandoned ones of the caller's session must pass too: their checks were
+ * not done. Those of others are only removed.
+ */
+export function decideFolder(
+  pending: Marker | undefined,
+  abandoned: readonly Marker[],
+  caller: CheckCaller,
+): CheckDecision {
+  const own = abandoned.filter((marker) => isOwnChecks(marker, caller.session)).flatMap(({ checks }) => checks)
+  const decided: CheckDecision = pending === undefined ? { kind: 'free' } : decideChecks(pending, caller)
+  if (decided.kind === 'refused' || own.length === 0) return decided
+  const commands = decided.kind === 'run' ? decided.commands : []
+  return {
+    kind: 'run',
+    commands: [...new Set([...commands, ...commandsOf(own)])],
+    areForeign: decided.kind === 'run' && decided.areForeign,
+  }
+}

@@ -1,0 +1,26 @@
+import { CHECK_TEXT } from '../../core/messages/checks.ts'
+import { stripControl } from '../../core/text.ts'
+import type { failedOf } from '../../io/checks/run-checks.ts'
+import type { ClearDocument } from '../documents/clear.ts'
+
+/** How `clear` and `step` show a check that failed. */
+
+type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
+
+/** A failed check for `--json`. */
+export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>): FailedCheck {
+  const { failure, run, durationMs, output } = failed
+  return {
+    run,
+    exit_code: failure.kind === 'exited' ? failure.exitCode : null,
+    signal: failure.kind === 'killed' ? failure.signal : failure.kind === 'interrupted' ? failure.by : null,
+    timed_out: failure.kind === 'timed-out',
+    duration_ms: durationMs,
+    output: stripControl(output),
+  }
+}
+
+/** The lines of a failed check below a first one. */
+export function failedCheckLines(first: string, output: string): string[] {
+  return [first, ...CHECK_TEXT.output(output)]
+}

@@ -1,0 +1,117 @@
+import { PostflightError } from '../core/errors.ts'
+import { OPTION_EXPECTATIONS } from '../core/messages/usage.ts'
+import { example } from './help-examples.ts'
+import type { Program, Run } from './program.ts'
+import { collect } from './repeated-option.ts'
+import { requireOption } from './required-option.ts'
+
+/** Declares the commands about markers. */
+
+/** The default of `--timeout`. */
+const CHECK_SECONDS = '600'
+
+/** Adds the commands about markers. */
+export function addMarkerCommands(program: Program, run: Run): void {
+  program
+    .command('create')
+    .description('create the marker of a pending postflight')
+    .argument('<task>', 'task number or folder name')
+    .argument('[slug]', 'name for a new task folder')
+    .option('--skill <name>', 'name of the skill')
+    .option('--operation <name>', 'name of the operation: research, plan, implement, …')
+    .option('--reason <text>', 'what the agent is told when it stops too early')
+    .option('--step <name>', 'a step of the checklist; can be repeated', collect, [])
+    .option('--session-id <id>', "the skill's own session id (default: generated)")
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option('--agent <id>', '"main" or the id of the sub-agent (default: from the environment, or learnt by the hook)')
+    .option('--agent-type <type>', 'block only sub-agents of this type')
+    .option('--check <command>', 'a shell command that must succeed before `clear`; can be repeated', collect, [])
+    .option('--step-check <name=command>', 'the same for a step, before it can be ticked; can be repeated', collect, [])
+    .option('--force', "replace another session's or another agent's marker", false)
+    .addHelpText(
+      'after',
+      example(
+        'create 259 prove_completeness --skill skill-lean-research --operation research',
+        'create 259 --step "update status" --step "git commit" --agent main',
+        "create 259 --operation implement --check 'npm test'",
+        'create 259 --operation plan --force',
+      ),
+    )
+    .action((task, slug, options) => run({ command: 'create', arguments: [task, slug], options }))
+  program
+    .command('clear')
+    .description('remove the marker: its postflight is done or no longer wanted')
+    .argument('[task]', 'task number or folder name; "." for specs/ itself')
+    .option('--all', 'every task', false)
+    .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)
+    .option('--return-meta', 'also remove .return-meta.json', false)
+    .option('--run-checks', 'run the checks of another session too; they are printed first', false)
+    .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)
+    .option('--timeout <seconds>', 'the time that each check may take', CHECK_SECONDS)
+    .option('--dry-run', 'only print what would be removed', false)
+    .addHelpText('after', example('clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run'))
+    .action((task, { timeout, ...options }) =>
+      run({
+        command: 'clear',
+        arguments: [task],
+        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+      }),
+    )
+  program
+    .command('inspect')
+    .description('list every marker: state, owner, age, count, checklist and problems')
+    .argument('[task]', 'only this task')
+    .option('--exit-code', 'exit with 1 if any marker is pending or abandoned', false)
+    .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
+    .action((task, options) => run({ command: 'inspect', arguments: [task], options }))
+  program
+    .command('step')
+    .description('tick a step of the checklist')
+    .argument('<task>', 'task number or folder name')
+    .argument('<step>', 'its number or its name')
+    .option('--undo', 'remove the tick', false)
+    .option('--run-checks', "run the step's checks of another session too; they are printed first", false)
+    .option('--timeout <seconds>', 'the time that each check may take', CHECK_SECONDS)
+    .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
+    .action((task, step, { timeout, ...options }) =>
+      run({
+        command: 'step',
+        arguments: [task, step],
+        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+      }),
+    )
+  program
+    .command('wait')
+    .description('announce that you stop to wait: for a person, or for work in the background')
+    .argument('<task>', 'task number or folder name')
+    .option('--for <text>', 'what you wait for')
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'))
+    .action((task, options) => {
+      const purpose = requireOption('--for <text>', options.for, 'wait')
+      return run({ command: 'wait', arguments: [task], options: { ...options, for: purpose } })
+    })
+  program
+    .command('bypass')
+    .description('allow the next stop of any agent (emergency)')
+    .argument('[task]', 'task number or folder name; "." for specs/ itself')
+    .option('--all', 'every marker', false)
+    .addHelpText('after', example('bypass 259', 'bypass --all'))
+    .action((task, options) => run({ command: 'bypass', arguments: [task], options }))
+  program
+    .command('adopt')
+    .description("take over another session's marker, or an abandoned one")
+    .argument('<task>', 'task number or folder name')
+    .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
+    .option('--agent <id>', '"main" or the id of the sub-agent')
+    .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…'))
+    .action((task, options) => run({ command: 'adopt', arguments: [task], options }))
+}
+
+/** A number of seconds in ms. @throws {PostflightError} `value-invalid`. */
+function milliseconds(option: string, value: string): number {
+  if (!/^0*[1-9]\d{0,5}$/.test(value)) {
+    throw new PostflightError('value-invalid', { option, value, expected: OPTION_EXPECTATIONS.seconds })
+  }
+  return Number(value) * 1000
+}

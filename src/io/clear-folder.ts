@@ -1,0 +1,71 @@
+import path from 'node:path'
+import { RETURN_META_FILE } from '../core/files.ts'
+import type { StoredMarker } from '../core/stored-marker.ts'
+import type { TaskFolder } from '../core/task-folder.ts'
+import { clearableFiles, isAbandonedName } from './clearable-files.ts'
+import { endContinuations } from './continuations/lifecycle.ts'
+import { COMMAND_PATIENCE_MS, withLockIfRoom } from './fs/lock.ts'
+import { removeFile } from './fs/write.ts'
+import { forgetGivenUp } from './given-up.ts'
+import { abandonUnchecked, mustBeKept } from './keep-unchecked.ts'
+import { readMarker, requireReadable } from './marker-file.ts'
+import { removeMarker } from './marker-store.ts'
+import { removeOrKeep } from './quarantine.ts'
+
+/** Removes the files of a task folder that `clear` is about. */
+
+/** The marker and the files that `clearFolder` removed. */
+export interface Cleared {
+  readonly marker: StoredMarker | undefined
+  readonly files: readonly string[]
+  /** True if the marker had checks that were not run, and is kept as abandoned. */
+  readonly isUnchecked: boolean
+}
+
+/** How to clear a folder. */
+export interface FolderClearing {
+  /** True to remove `.return-meta.json` too. */
+  readonly returnMeta: boolean
+  /** True to keep markers with checks as abandoned ones: their checks were not run. */
+  readonly keepsUnchecked: boolean
+  /** Decides under the lock, for the present marker. */
+  readonly still: (present: StoredMarker | undefined) => boolean
+}
+
+/**
+ * Removes marker, loop guard, claims and abandoned markers of a folder. A marker that does not parse is renamed instead.
+ * Nothing is created but the lock, so this works on a full disk.
+ * @returns the marker and the files that were removed; undefined where `still` is false.
+ * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
+ */
+export function clearFolder(
+  folder: TaskFolder,
+  { returnMeta, keepsUnchecked, still }: FolderClearing,
+): Cleared | undefined {
+  return withLockIfRoom(folder.path, COMMAND_PATIENCE_MS, () => {
+    const files = clearableFiles(folder, returnMeta)
+    const marker = requireReadable(readMarker(folder))
+    if (!still(marker)) return undefined
+    const abandoned = files
+      .filter(isAbandonedName)
+      .map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
+    const kept = keepsUnchecked ? abandoned.filter(({ read }) => mustBeKept(read)).map(({ name }) => name) : []
+    const removeAbandoned = (): void => {
+      for (const { name, read } of abandoned) if (read !== undefined && !kept.includes(name)) removeOrKeep(read, name)
+    }
+    const isUnchecked = keepsUnchecked && mustBeKept(marker)
+    if (isUnchecked) {
+      // First, because the marker gets the name of an abandoned one.
+      removeAbandoned()
+      endContinuations(folder.path, marker.identity, () => abandonUnchecked(marker))
+    } else {
+      removeMarker(folder, marker)
+      removeAbandoned()
+    }
+    forgetGivenUp(folder)
+    for (const name of files) {
+      if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
+    }
+    return { marker, files: files.filter((name) => !kept.includes(name)), isUnchecked }
+  })
+}
