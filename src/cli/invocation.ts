@@ -7,6 +7,7 @@ import type { InitOptions } from './commands/init.ts'
 import type { InspectOptions } from './commands/inspect.ts'
 import type { InstallOptions, UninstallOptions } from './commands/install.ts'
 import type { LogsOptions } from './commands/logs.ts'
+import type { ProjectStatusOptions } from './commands/status.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
@@ -19,6 +20,7 @@ import type { RunnerOptions } from './workflow/runner.ts'
 interface CommandInputs {
   create: Input<[task: string, slug: string | undefined], CreateOptions>
   clear: Input<[task: string | undefined], ClearOptions>
+  status: Input<[], ProjectStatusOptions>
   inspect: Input<[task: string | undefined], InspectOptions>
   step: Input<[task: string, step: string], StepOptions>
   wait: Input<[task: string], WaitOptions>

@@ -22,10 +22,18 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     run: async (invocation, options) => endWith(await runCommand(invocation, options, cli)),
   })
   try {
-    await program.parseAsync(words, { from: 'user' })
+    await program.parseAsync(namesCommand(words) ? words : [...words, 'status'], { from: 'user' })
   } catch (error) {
     const usage = asUsageError(error, program, words)
     if (usage !== 'done')
       endWith(printError(usage ?? asPostflightError(error), words.includes('--json'), stdout, stderr))
   }
+}
+
+/** False if only options that every command takes are given: `postflight` alone shows the status. */
+function namesCommand(words: readonly string[]): boolean {
+  return words.some((word, index) => {
+    const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
+    return !isGlobal && words[index - 1] !== '--root'
+  })
 }

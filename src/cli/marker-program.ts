@@ -58,6 +58,14 @@ export function addMarkerCommands(program: Program, run: Run): void {
       }),
     )
   program
+    .command('status')
+    .description('show what is not done in the project, and what to do (also: postflight alone)')
+    .option('--exit-code', 'exit with 1 unless all is done: a verdict for CI', false)
+    .option('--session <id>', 'only what belongs to this session of the host')
+    .option('--github', 'print annotations for GitHub Actions', false)
+    .addHelpText('after', example('status', 'status --exit-code --github', 'status --json'))
+    .action((options) => run({ command: 'status', arguments: [], options }))
+  program
     .command('inspect')
     .description('list every marker: state, owner, age, count, checklist and problems')
     .argument('[task]', 'only this task')

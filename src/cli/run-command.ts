@@ -28,6 +28,8 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   create: async (context, _, { arguments: [task, slug], options }) =>
     (await markers()).create(context, task, slug, options),
   clear: async (context, _, { arguments: [task], options }) => (await markers()).clear(context, task, options),
+  status: async (context, paint, { options }) =>
+    (await import('./commands/status.ts')).projectStatus(context, paint, options),
   inspect: async (context, paint, { arguments: [task], options }) =>
     (await markers()).inspect(context, paint, task, options),
   step: async (context, _, { arguments: [task, step], options }) =>

@@ -14,7 +14,6 @@ const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
 describe.concurrent('a usage error is exit code 64 and one line on stderr', () => {
   it.each([
-    [[]],
     [['nonsense']],
     [['--nonsense']],
     [['create']],
@@ -54,7 +53,6 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   })
 
   it.each([
-    [[], 'postflight --help'],
     [['nonsense'], 'postflight --help'],
     [['create'], 'postflight create --help'],
     [['--root', 'clear', 'create', '7', '--nonsense'], 'postflight create --help'],

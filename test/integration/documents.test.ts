@@ -71,6 +71,9 @@ const ROWS: readonly Row[] = [
 
   { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
 
+  { words: ['status'], holds: { clean: true, items: [] } },
+  { words: ['status'], holds: { clean: false, items: [{ kind: 'abandoned' }] }, ready: withAbandoned },
+  { words: ['status'], holds: { items: [{ kind: 'unreadable' }] }, ready: withUnreadable },
   { words: ['inspect'], holds: { pending: 0, markers: [] } },
   { words: ['inspect'], holds: { markers: [{ state: 'pending', reason: null }] }, ready: withMarker('not json') },
   { words: ['inspect'], holds: { markers: [{ state: 'unreadable' }] }, ready: withUnreadable },

@@ -43,6 +43,8 @@ const LINES: readonly Line[] = [
   'wait 260 --for answers',
   { hook: stop() },
   { hook: stop({ prompt_id: 'prompt-2' }) },
+  'status',
+  '--json',
   'inspect',
   'inspect --json',
   'explain',

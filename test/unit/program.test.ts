@@ -82,6 +82,14 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['create', '7', '--', '--json'], { command: 'create', arguments: ['7', '--json'], options: CREATE }],
 
   [['clear', '7'], { command: 'clear', arguments: ['7'], options: CLEAR }],
+  [
+    ['clear', '7', '--run-checks', '--unchecked', '--timeout', '90'],
+    {
+      command: 'clear',
+      arguments: ['7'],
+      options: { ...CLEAR, runChecks: true, unchecked: true, timeout: 90_000 },
+    },
+  ],
   [['clear'], { command: 'clear', arguments: [undefined], options: CLEAR }],
   [['clear', '--all'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, all: true } }],
   [['clear', '--orphaned'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, orphaned: true } }],
@@ -91,6 +99,11 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   ],
   [['clear', '--', '--all'], { command: 'clear', arguments: ['--all'], options: CLEAR }],
 
+  [['status'], { command: 'status', arguments: [], options: { exitCode: false, github: false } }],
+  [
+    ['status', '--exit-code', '--github', '--session', 's'],
+    { command: 'status', arguments: [], options: { exitCode: true, github: true, session: 's' } },
+  ],
   [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false } }],
   [['inspect', '7', '--exit-code'], { command: 'inspect', arguments: ['7'], options: { exitCode: true } }],
 

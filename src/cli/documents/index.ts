@@ -11,6 +11,7 @@ import { INIT_DOCUMENT } from './init.ts'
 import { INSPECT_DOCUMENT } from './inspect.ts'
 import { INSTALL_DOCUMENT, UNINSTALL_DOCUMENT } from './install.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
+import { PROJECT_STATUS_DOCUMENT } from './status.ts'
 import { STEP_DOCUMENT } from './step.ts'
 import { WAIT_DOCUMENT } from './wait.ts'
 import { GRAPH_DOCUMENT } from './workflow/graph.ts'
@@ -25,6 +26,7 @@ import { VALIDATE_DOCUMENT } from './workflow/validate.ts'
 export const DOCUMENTS = {
   create: CREATE_DOCUMENT,
   clear: CLEAR_DOCUMENT,
+  status: PROJECT_STATUS_DOCUMENT,
   inspect: INSPECT_DOCUMENT,
   step: STEP_DOCUMENT,
   wait: WAIT_DOCUMENT,

@@ -1,0 +1,23 @@
+import * as z from 'zod/mini'
+import { STATUS_KINDS, type StatusKind } from '../../core/messages/status.ts'
+import type { DocumentOf } from './document.ts'
+import { count, flag, optionalText, task, text } from './parts.ts'
+
+const item = z.strictObject({
+  kind: z.enum(Object.keys(STATUS_KINDS) as StatusKind[]),
+  task: z.nullable(task),
+  path: text('The file or folder, relative to the root.'),
+  host_session: optionalText("The host's id of the conversation that it belongs to."),
+  message: text('What is not done, in one line.'),
+  fix: optionalText('What to do about it.'),
+})
+
+/** `postflight status --json`. */
+export const PROJECT_STATUS_DOCUMENT = z.strictObject({
+  root: optionalText('The folder that holds specs/; null where there is none.'),
+  clean: flag('True if nothing is pending, abandoned or unfinished. With --exit-code, the exit code is 1 if not.'),
+  completed: count('The number of workflows that were completed without skips.'),
+  items: z.array(item),
+})
+
+export type ProjectStatusDocument = DocumentOf<typeof PROJECT_STATUS_DOCUMENT>

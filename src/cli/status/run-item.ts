@@ -1,0 +1,60 @@
+import { commandLine } from '../../core/command-line.ts'
+import { errorMessage } from '../../core/messages/errors.ts'
+import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { inLine, oneLine } from '../../core/text.ts'
+import { formatAge } from '../../core/time.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { readState } from '../../io/workflow/state-store.ts'
+import { asPostflightError } from '../report.ts'
+import { placeText } from '../workflow/view.ts'
+import type { StatusItem } from './status-item.ts'
+
+/** The runs of a project as items of `postflight status`. */
+
+/** A folder's run: an item, `completed` for a run without gaps, undefined where there is none. */
+export function runItem(
+  folder: TaskFolder,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem | 'completed' | undefined {
+  const path = inLine(folder.relative)
+  const base = { task: folder.task, path }
+  try {
+    const state = readState(folder)
+    if (state === undefined) return undefined
+    const kind = kindOf(state)
+    if (kind === undefined) return 'completed'
+    const facts = [
+      oneLine(state.name, 80),
+      ...(state.active ? [placeText(state)] : []),
+      ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+      ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+      TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+      TEXT.session(state.hostSession ?? null),
+    ]
+    return {
+      ...{ ...base, kind, host_session: state.hostSession ?? null },
+      message: TEXT.item(kind, path, facts),
+      fix: fixFor(kind, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
+    }
+  } catch (error) {
+    const { code, args } = asPostflightError(error)
+    const message = errorMessage(code, args)
+    return { ...base, kind: 'unusable', host_session: null, message, fix: null }
+  }
+}
+
+/** The kind of a run's item; undefined for a run that was completed without gaps. */
+function kindOf({ active, outcome, skips, wait }: WorkflowState): StatusKind | undefined {
+  if (active) return wait === undefined ? 'running' : 'waiting'
+  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
+  return outcome ?? 'stopped'
+}
+
+function fixFor(kind: StatusKind, command: (...words: string[]) => string): string {
+  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'))
+  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'))
+  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))
+  return TEXT.fixes.over(command('resume'))
+}

@@ -1,0 +1,57 @@
+import { oneLine } from '../text.ts'
+import { counted, quote } from './phrases.ts'
+
+/** What `postflight status` prints. */
+
+/** The kinds of things that are not done, each with its words. */
+export const STATUS_KINDS = {
+  pending: 'pending',
+  waiting: 'waiting',
+  bypassed: 'bypassed',
+  expired: 'expired',
+  unreadable: 'unreadable',
+  abandoned: 'abandoned',
+  unchecked: 'unchecked',
+  running: 'running',
+  stopped: 'stopped',
+  stalled: 'stalled',
+  failed: 'failed',
+  aborted: 'aborted',
+  skipped: 'completed with skips',
+  unusable: 'unusable',
+  unsearched: 'not searched',
+} as const
+
+export type StatusKind = keyof typeof STATUS_KINDS
+
+export const PROJECT_STATUS_TEXT = {
+  noSpecs: 'nothing pending: no specs/ folder here',
+  clean: (root: string, completed: number): string =>
+    `nothing pending in ${oneLine(root, 300)}${completed === 0 ? '' : `; ${counted(completed, 'workflow')} completed`}`,
+  cleanOfSession: (session: string): string => `nothing pending of session ${oneLine(session, 120)}`,
+  item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
+    `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
+  fix: (fix: string): string => `  → ${fix}`,
+  waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
+  age: (age: string): string => `${age} old`,
+  blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
+  gaveUp: (limit: number): string => `blocked ${limit} stops, the limit`,
+  unchecked: 'ended without its checks',
+  failedCheck: (run: string, failure: string): string => `\`${quote(run, 120)}\` failed the last time (${failure})`,
+  steps: (left: number): string => `${counted(left, 'step')} to go`,
+  session: (session: string | null): string =>
+    session === null ? 'without a session' : `session ${oneLine(session, 80)}`,
+  lastChange: (age: string): string => `last change ${age} ago`,
+  fixes: {
+    pending: (clear: string, adopt: string): string =>
+      `when its postflight is done: ${clear} (in another session: ${adopt} first)`,
+    bypassed: 'the next stop removes it',
+    unreadable: 'look at it and remove it by hand',
+    abandoned: (adopt: string, clear: string): string =>
+      `to finish it: ${adopt}; if it is done or no longer wanted: ${clear}`,
+    running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
+    over: (resume: string): string => `to continue it: ${resume}`,
+    aborted: (history: string): string => `${history} shows what was done; \`workflow start --fresh\` starts a new run`,
+    skipped: (history: string): string => `${history} shows what was skipped`,
+  },
+} as const

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION } from '../support/payloads.ts'
+import { createSourceProject, hoursAgo, type Project } from '../support/project.ts'
+
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) }
+const FLOW = JSON.stringify({
+  name: 'flow',
+  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', max_attempts: 1 }],
+})
+
+/** A project with one of each kind of thing that is not done. */
+async function busyProject(): Promise<Project> {
+  const project = createSourceProject()
+  project.write('flow.json', FLOW)
+  project.marker('001_pending', {
+    ...OWNED,
+    operation: 'research',
+    steps: ['a', 'b'],
+    checks: [{ run: 'npm test', failed: { exit_code: 1 } }],
+  })
+  project.marker('002_waiting', { ...OWNED, cc_session_id: OTHER_SESSION, wait: { for: 'an answer', count: 1 } })
+  project.write('specs/003_abandoned/.postflight-abandoned', JSON.stringify(OWNED))
+  project.write('specs/004_unchecked/.postflight-abandoned', JSON.stringify({ ...OWNED, outcome: 'unchecked' }))
+  project.write('specs/005_unreadable/.postflight-pending/x', '')
+  await project.cli(['workflow', 'start', '6', 'running', '--definition', 'flow.json'], { env: ENV })
+  await project.cli(['workflow', 'start', '7', 'stalled', '--definition', 'flow.json'])
+  for (let asked = 0; asked < 2; asked++) await project.cli(['workflow', 'next', '7'])
+  await project.cli(['workflow', 'start', '8', 'done', '--definition', 'flow.json'])
+  project.write('specs/008_done/plan.md', 'x')
+  await project.cli(['workflow', 'next', '8'])
+  return project
+}
+
+const kindsOf = (items: { task: string; kind: string }[]) =>
+  Object.fromEntries(items.map(({ task, kind }) => [task, kind]))
+
+describe('status', () => {
+  it('shows everything that is not done, each with what to do, and so does postflight alone', async () => {
+    const project = await busyProject()
+
+    const run = await project.cli(['status'])
+    const json = (await project.cli(['status', '--json'])).json()
+
+    expect(kindsOf(json.items)).toEqual({
+      '001_pending': 'pending',
+      '002_waiting': 'waiting',
+      '003_abandoned': 'abandoned',
+      '004_unchecked': 'unchecked',
+      '005_unreadable': 'unreadable',
+      '006_running': 'running',
+      '007_stalled': 'stalled',
+    })
+    expect(json).toMatchObject({ root: project.dir, clean: false, completed: 1 })
+    expect(run.status).toBe(0)
+    expect(run.stdout).toMatch(
+      /^● pending: specs\/001_pending\/\.postflight-pending · research · \d+ s old · 2 steps to go · `npm test` failed the last time \(exit code 1\) · session /m,
+    )
+    expect(run.stdout).toContain('  → when its postflight is done: postflight clear 001_pending')
+    expect(run.stdout).toContain('waits for an answer')
+    expect(run.stdout).toMatch(/^✗ unchecked: .*ended without its checks/m)
+    expect(run.stdout).toContain('to continue it: postflight workflow resume 007_stalled')
+    expect((await project.cli([])).stdout).toBe(run.stdout)
+    expect((await project.cli(['--root', project.dir])).stdout).toContain('● pending')
+  })
+
+  it('is a verdict with --exit-code, and has one annotation per cause with --github', async () => {
+    const project = await busyProject()
+
+    const run = await project.cli(['status', '--exit-code', '--github', '--quiet'])
+
+    expect(run.status).toBe(1)
+    const lines = run.stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(7)
+    for (const line of lines) expect(line).toMatch(/^::error title=postflight [a-z]+,file=specs\/[^,:]+::\S.*$/)
+  })
+
+  it('is one line and exit code 0 where all is done', async () => {
+    const project = createSourceProject()
+
+    const run = await project.cli(['status', '--exit-code', '--github'])
+
+    expect(run).toMatchObject({ status: 0, stdout: `nothing pending in ${project.dir}\n`, stderr: '' })
+    expect((await createSourceProject({ specs: false }).cli(['status', '--exit-code'])).stdout).toBe(
+      'nothing pending: no specs/ folder here\n',
+    )
+  })
+
+  it('tells of one session with --session, and of what may be anyone’s', async () => {
+    const project = await busyProject()
+
+    const { items } = (await project.cli(['status', '--session', OTHER_SESSION, '--json'])).json()
+
+    expect(kindsOf(items)).toEqual({ '002_waiting': 'waiting', '005_unreadable': 'unreadable' })
+    const clean = createSourceProject()
+    clean.marker('001_x', OWNED)
+    expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({
+      status: 0,
+      stdout: 'nothing pending of session another\n',
+    })
+  })
+
+  it('counts a run that was completed with skips, stopped or aborted', async () => {
+    const project = createSourceProject()
+    const advisory = JSON.stringify({
+      name: 'a',
+      phases: [{ id: 'p', prompt: 'x', artifact: 'p.md', gate: 'advisory' }],
+    })
+    project.write('advisory.json', advisory)
+    project.write('flow.json', FLOW)
+    await project.cli(['workflow', 'start', '1', 'skips', '--definition', 'advisory.json'])
+    for (let asked = 0; asked < 2; asked++) await project.cli(['workflow', 'next', '1'])
+    await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'])
+    await project.cli(['workflow', 'abort', '2'])
+
+    const run = await project.cli(['status', '--exit-code', '--json'])
+
+    expect(run.status).toBe(1)
+    expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '002_aborted': 'aborted' })
+  })
+
+  it('never takes a marker’s text for the end of an annotation', async () => {
+    const project = createSourceProject()
+    project.marker('001_x', { ...OWNED, operation: 'a%0Ab\r\n::error::forged' })
+
+    const run = await project.cli(['status', '--github'])
+
+    expect(run.stdout.trimEnd().split('\n')).toHaveLength(1)
+    expect(run.stdout).toContain('a%250Ab')
+  })
+
+  it('writes nothing', async () => {
+    const project = await busyProject()
+    const before = project.snapshot()
+
+    await project.cli(['status'])
+
+    expect(project.snapshot()).toEqual(before)
+  })
+})
