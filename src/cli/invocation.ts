@@ -10,9 +10,10 @@ import type { LogsOptions } from './commands/logs.ts'
 import type { ProjectStatusOptions } from './commands/status.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
+import type { PhaseCheckOptions } from './commands/workflow/check.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
+import type { ResumeOptions } from './commands/workflow/resume.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
-import type { RunnerOptions } from './workflow/runner.ts'
 
 /** A parsed command line: the command, with its arguments and options. */
 
@@ -37,7 +38,8 @@ interface CommandInputs {
   'workflow status': Input<[task: string | undefined], { readonly watch: boolean }>
   'workflow next': Input<[task: string], NextOptions>
   'workflow stop': Input<[task: string], NoOptions>
-  'workflow resume': Input<[task: string], RunnerOptions>
+  'workflow check': Input<[task: string], PhaseCheckOptions>
+  'workflow resume': Input<[task: string], ResumeOptions>
   'workflow abort': Input<[task: string], NoOptions>
   'workflow history': Input<[task: string], NoOptions>
   'workflow graph': Input<[target: string], NoOptions>

@@ -1,14 +1,10 @@
-import { PostflightError } from '../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../core/messages/usage.ts'
+import { CHECK_SECONDS, milliseconds } from './check-options.ts'
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
 import { collect } from './repeated-option.ts'
 import { requireOption } from './required-option.ts'
 
 /** Declares the commands about markers. */
-
-/** The default of `--timeout`. */
-const CHECK_SECONDS = '600'
 
 /** Adds the commands about markers. */
 export function addMarkerCommands(program: Program, run: Run): void {
@@ -114,12 +110,4 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .option('--agent <id>', '"main" or the id of the sub-agent')
     .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…'))
     .action((task, options) => run({ command: 'adopt', arguments: [task], options }))
-}
-
-/** A number of seconds in ms. @throws {PostflightError} `value-invalid`. */
-function milliseconds(option: string, value: string): number {
-  if (!/^0*[1-9]\d{0,5}$/.test(value)) {
-    throw new PostflightError('value-invalid', { option, value, expected: OPTION_EXPECTATIONS.seconds })
-  }
-  return Number(value) * 1000
 }

@@ -54,6 +54,8 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   'workflow status': async (context, paint, { arguments: [task] }) => (await runs()).status(context, paint, task),
   'workflow next': async (context, _, { arguments: [task], options }) => (await runs()).next(context, task, options),
   'workflow stop': async (context, paint, { arguments: [task] }) => (await runs()).stop(context, paint, task),
+  'workflow check': async (context, _, { arguments: [task], options }) =>
+    (await import('./commands/workflow/check.ts')).check(context, task, options),
   'workflow resume': async (context, paint, { arguments: [task], options }) =>
     (await import('./commands/workflow/resume.ts')).resume(context, paint, task, options),
   'workflow abort': async (context, paint, { arguments: [task] }) => (await runs()).abort(context, paint, task),

@@ -1,3 +1,4 @@
+import { CHECK_SECONDS, milliseconds } from './check-options.ts'
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
 import { requireOption } from './required-option.ts'
@@ -26,7 +27,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program
     .command('workflow')
     .description(
-      'run a workflow of phases and steps: validate, start, next, status, stop, resume, abort, history, graph',
+      'run a workflow of phases and steps: validate, start, next, check, status, stop, resume, abort, history, graph',
     )
     .addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
@@ -80,10 +81,30 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .description('check the results of the last prompt, and print the next one')
     .argument(...task)
     .option('--peek', 'only print what it would give out now: no attempt is counted, and nothing is written', false)
+    .option('--timeout <seconds>', 'the time that the check of a phase may take', CHECK_SECONDS)
     .addHelpText('after', example('workflow next 259 --json', 'workflow next 259 --peek'))
     .addHelpText('after', NEXT_NOTE)
     .addHelpText('after', EXIT_CODES)
-    .action((name, options) => run({ command: 'workflow next', arguments: [name], options }))
+    .action((name, { timeout, ...options }) =>
+      run({
+        command: 'workflow next',
+        arguments: [name],
+        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+      }),
+    )
+  workflow
+    .command('check')
+    .description('run the check of the current phase (check.run)')
+    .argument(...task)
+    .option('--timeout <seconds>', 'the time that it may take', CHECK_SECONDS)
+    .addHelpText('after', example('workflow check 259', 'workflow check 259 --timeout 1800'))
+    .action((name, { timeout }) =>
+      run({
+        command: 'workflow check',
+        arguments: [name],
+        options: { timeout: milliseconds('--timeout', timeout) },
+      }),
+    )
   workflow
     .command('stop')
     .description('stop a run after the step or phase in work; resume continues it')
@@ -96,6 +117,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument(...task)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .option('--trust', 'let the commands of its checks run: they were not started on this machine', false)
     .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --host-session 5f0c1f2e-…'))
     .action((name, options) => run({ command: 'workflow resume', arguments: [name], options }))
   workflow

@@ -41,7 +41,8 @@ export function parseCheck(value: unknown): MarkerCheck | undefined {
   return { run, ...(typeof step === 'string' && step !== '' && { step }), ...(failed !== undefined && { failed }) }
 }
 
-function parseFailure(value: unknown): LastFailure | undefined {
+/** Reads the last failure of a check; undefined for anything else. */
+export function parseFailure(value: unknown): LastFailure | undefined {
   if (!isJsonObject(value)) return undefined
   const output = typeof value.output === 'string' ? value.output.slice(-KEPT_OUTPUT) : ''
   if (typeof value.timed_out_ms === 'number') {

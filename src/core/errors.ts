@@ -54,6 +54,9 @@ export interface ErrorArguments {
     readonly since?: string
     readonly unchecked: boolean
   }
+  'commands-untrusted': { readonly task: string; readonly commands: string }
+  'check-files': { readonly count: number; readonly limit: number }
+  'check-none': { readonly task: string; readonly phase: string }
   'shell-missing': { readonly detail: string }
   'marker-unreadable': { readonly path: string; readonly detail: string }
   'marker-unparsed': { readonly path: string; readonly detail: string }
@@ -151,6 +154,9 @@ export const EXIT_CODES = {
   'marker-of-other-agent': EXIT.no,
   'wait-refused': EXIT.no,
   'checks-refused': EXIT.no,
+  'commands-untrusted': EXIT.no,
+  'check-files': EXIT.data,
+  'check-none': EXIT.no,
   'shell-missing': EXIT.no,
   'marker-unreadable': EXIT.data,
   'marker-unparsed': EXIT.data,

@@ -402,7 +402,7 @@ describe('running checks', () => {
     project.write('go', '')
 
     expect(second.status).toBe(1)
-    expect(second.stdout).toMatch(/has checks running since \d{4}-.*Z \(\d+ s\): wait for their end/)
+    expect(second.stdout).toMatch(/has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for their end/)
     expect(reason).toMatch(
       /They have been running since \d{4}-\S+Z\. To wait for their end: postflight wait 259_x --for "the checks"/,
     )

@@ -51,6 +51,12 @@ const running = async (project: Project): Promise<void> => {
   await after('workflow start 7 x --definition flow.json')(project)
 }
 
+const withCheck = async (project: Project): Promise<void> => {
+  const phases = [{ id: 'plan', prompt: 'plan', artifact: 'plan.json', check: { run: 'true' } }]
+  project.write('flow.json', JSON.stringify({ ...FLOW, phases }))
+  await after('workflow start 7 x --definition flow.json')(project)
+}
+
 const aborted = async (project: Project): Promise<void> => {
   await running(project)
   await after('workflow abort 7')(project)
@@ -157,6 +163,8 @@ const ROWS: readonly Row[] = [
   },
   { words: ['workflow', 'next', '7'], holds: { command: 'prompt', step: null, agent: 'planner' }, ready: running },
   { words: ['workflow', 'next', '7'], holds: { command: 'finish', outcome: 'aborted' }, ready: aborted },
+  { words: ['workflow', 'check', '7'], holds: { error: { code: 'check-none' } }, ready: running },
+  { words: ['workflow', 'check', '7'], holds: { result: 'too-early', failed: null }, ready: withCheck },
   { words: ['workflow', 'stop', '7'], holds: { active: false, outcome: 'stopped' }, ready: running },
   { words: ['workflow', 'resume', '7'], holds: { active: true, taken_over_from: null }, ready: running },
   { words: ['workflow', 'abort', '7'], holds: { outcome: 'aborted' }, ready: running },

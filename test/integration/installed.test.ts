@@ -32,6 +32,8 @@ const LINES: Readonly<Record<CommandName, string>> = {
   'workflow resume': 'workflow resume 7',
   'workflow abort': 'workflow abort 7',
   'workflow history': 'workflow history 7',
+  status: 'status',
+  'workflow check': 'workflow check 7',
   init: 'init --yes --dry-run',
   install: 'install',
   doctor: 'doctor',

@@ -61,6 +61,7 @@ const LINES: readonly Line[] = [
   'workflow next 7 --json',
   'inspect --json',
   'clear --all --dry-run',
+  'workflow check 7 --json',
   'workflow stop 7',
   'workflow resume 7',
   'workflow abort 7',

@@ -34,7 +34,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
   ...{ where: 'WHERE', wiredBy: 'skill' },
-  ...{ commands: 'COMMANDS', since: 'SINCE', unchecked: true, refusal: 'running' },
+  ...{ commands: 'COMMANDS', since: 'SINCE', unchecked: true, refusal: 'running', count: 2_345, phase: 'PHASE' },
   ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 

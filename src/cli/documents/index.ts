@@ -14,6 +14,7 @@ import { LOGS_DOCUMENT } from './logs.ts'
 import { PROJECT_STATUS_DOCUMENT } from './status.ts'
 import { STEP_DOCUMENT } from './step.ts'
 import { WAIT_DOCUMENT } from './wait.ts'
+import { PHASE_CHECK_DOCUMENT } from './workflow/check.ts'
 import { GRAPH_DOCUMENT } from './workflow/graph.ts'
 import { HISTORY_DOCUMENT } from './workflow/history.ts'
 import { NEXT_DOCUMENT } from './workflow/next.ts'
@@ -43,6 +44,7 @@ export const DOCUMENTS = {
   'workflow status': STATUS_DOCUMENT,
   'workflow next': NEXT_DOCUMENT,
   'workflow stop': RUN_DOCUMENT,
+  'workflow check': PHASE_CHECK_DOCUMENT,
   'workflow resume': RESUME_DOCUMENT,
   'workflow abort': RUN_DOCUMENT,
   'workflow history': HISTORY_DOCUMENT,

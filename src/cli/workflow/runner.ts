@@ -1,4 +1,6 @@
+import { shellIdentity } from '../../core/hosts/index.ts'
 import type { Runner } from '../../io/workflow/run.ts'
+import type { Truster } from '../../io/workflow/trust.ts'
 import type { CommandContext } from '../context.ts'
 import { callerOf } from '../identity.ts'
 import { checkIds } from '../option-values.ts'
@@ -8,6 +10,12 @@ import { checkIds } from '../option-values.ts'
 export interface RunnerOptions {
   readonly hostSession?: string
   readonly parentSession?: string
+}
+
+/** The caller, for the trust in a run's commands. */
+export function trusterOf(context: CommandContext, session = shellIdentity(context.environment)?.session): Truster {
+  const { environment, findHome } = context
+  return { environment, findHome, session }
 }
 
 /**

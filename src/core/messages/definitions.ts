@@ -33,6 +33,9 @@ export const RULE_TEXT = {
   needsArtifact: (what: string): string => `${what} needs an artifact`,
   path: (value: string): string =>
     `invalid path "${quote(value, 80)}": it must be relative, with "/", without "..", and not a name that postflight-guard uses itself`,
+  filesNeedRun: 'check.files is allowed only beside check.run',
+  pattern: (value: string): string =>
+    `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
   placeholder: (name: string): string =>

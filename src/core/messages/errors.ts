@@ -118,6 +118,12 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
+  'commands-untrusted': (a) =>
+    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then \`${workflowCommand('resume', a.task)} --trust\`.`,
+  'check-files': (a) =>
+    `check.files names ${a.count} files, more than the maximum of ${a.limit}: use narrower patterns.`,
+  'check-none': (a) =>
+    `no check to run: the workflow of task ${a.task} is in phase "${a.phase}", which has no check.run.`,
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (on Windows, Git for Windows brings one).`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,

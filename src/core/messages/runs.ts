@@ -1,4 +1,6 @@
+import type { CheckFailure } from '../check.ts'
 import { isResumableOutcome } from '../workflow/outcome.ts'
+import { failureWords } from './checks.ts'
 import { counted, quote } from './phrases.ts'
 
 /** The sentences about runs of workflows. The hook loads them only for a workflow. */
@@ -36,6 +38,12 @@ export const WORKFLOW_TEXT = {
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
     `postflight-guard: the workflow of task ${quote(task, 80)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
+  checkNotRun: (run: string, command: string): string =>
+    `the check \`${quote(run, 200)}\` was not run: \`${command}\` runs it`,
+  checkVoid: (run: string, changed: string, command: string): string =>
+    `${quote(changed, 200)} changed after the check \`${quote(run, 200)}\` had run, so it does not count: \`${command}\` runs it again`,
+  checkFailed: (run: string, failure: CheckFailure, command: string): string =>
+    `the check \`${quote(run, 200)}\` failed (${failureWords(failure)}); \`${command}\` runs it again. The end of its output:`,
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
   unreadable: (name: string, detail: string): string => `${quote(name)} cannot be read (${quote(detail, 80)})`,
   tooSmall: (name: string, size: number, least: number): string =>
@@ -98,6 +106,10 @@ export const PROMPT_TEXT = {
     `at the JSON pointer ${quote(pointer)} it must have true or "pass" if all is well, false or "fail" if not`,
   stepResult: (target: string): string =>
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
+  check: (run: string, command: string): string =>
+    `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, mend what it shows and run it again.`,
+  nextAfterCheck:
+    'Then end your turn. The file and the check decide what comes next, and you will be told. A change after the check has passed makes it void.',
   next: 'Then end your turn. That file alone decides what comes next, and you will be told.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,

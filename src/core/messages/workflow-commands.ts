@@ -1,3 +1,5 @@
+import { inLine } from '../text.ts'
+import { seconds } from './checks.ts'
 import { counted, quote } from './phrases.ts'
 import { definitionSize } from './runs.ts'
 
@@ -41,6 +43,26 @@ export const NEXT_TEXT = {
   finish: (outcome: string, why: string | undefined): string =>
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const
+
+/** What `check` prints. */
+export const PHASE_CHECK_TEXT = {
+  passed: (run: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` passed (${seconds(durationMs)})`,
+  alreadyPassed: (run: string): string =>
+    `the check \`${quote(run, 200)}\` has passed for these files, so it was not run again`,
+  failed: (run: string, failure: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
+  running: (run: string, since: string): string =>
+    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for its end, then try again`,
+  tooEarly: (run: string, why: string): string =>
+    `the check \`${quote(run, 200)}\` was not run, because the result of the phase is not there yet: ${quote(why)}`,
+  interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
+} as const
+
+/** What `resume --trust` prints for each command. */
+export function trustedLine(run: string): string {
+  return `  trusted from now on: ${inLine(run)}`
+}
 
 /** What `start` prints. */
 export function startedLine(name: string, folder: string, phases: number, prompts: number): string {

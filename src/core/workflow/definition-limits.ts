@@ -19,7 +19,7 @@ export function isPhaseId(value: unknown): value is string {
 
 /** The names in a task folder that the workflow and the guard use themselves. */
 const RESERVED =
-  /^(?:workflow|workflow-runs|artifacts|step-results|step-result\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
+  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
 
 /** File systems allow names of 255 bytes, and the archive adds a few characters to them. */
 const MAX_NAME_BYTES = 200
@@ -41,4 +41,10 @@ function isShortName(name: string): boolean {
 /** True for a path that stays inside the task folder and is not reserved. */
 export function isArtifactPath(value: string): boolean {
   return isInsidePath(value) && !RESERVED.test(value)
+}
+
+/** True for a pattern of files that stays inside the root. */
+export function isInsidePattern(value: string): boolean {
+  if (/[\\\u0000-\u001f\u007f-\u009f]/.test(value) || /^(?:[/!]|[A-Za-z]:)/.test(value)) return false
+  return value.split(/[/{},]/).every((part) => part !== '..')
 }

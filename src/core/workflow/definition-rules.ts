@@ -1,6 +1,6 @@
 import { RULE_TEXT } from '../messages/definitions.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
-import { END, isArtifactPath, isInsidePath, isPhaseId } from './definition-limits.ts'
+import { END, isArtifactPath, isInsidePath, isInsidePattern, isPhaseId } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { unknownPlaceholders } from './prompt.ts'
@@ -65,6 +65,11 @@ function phaseFaults(
   }
   for (const name of ['prompt', 'step_prompt'] as const) {
     for (const unknown of unknownPlaceholders(phase[name] ?? '', makers)) fault([name], RULE_TEXT.placeholder(unknown))
+  }
+  if (phase.check?.files !== undefined && phase.check.run === undefined)
+    fault(['check', 'files'], RULE_TEXT.filesNeedRun)
+  for (const [at, pattern] of (phase.check?.files ?? []).entries()) {
+    if (!isInsidePattern(pattern)) fault(['check', 'files', at], RULE_TEXT.pattern(pattern))
   }
   for (const one of phase.check?.json_schema === undefined ? [] : schemaFaults(phase.check.json_schema)) {
     fault(['check', 'json_schema', ...one.path], schemaFaultText(one))

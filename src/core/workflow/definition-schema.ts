@@ -26,6 +26,12 @@ const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.rec
 
 const check = z
   .strictObject({
+    run: z.optional(text('A shell command that must succeed: `postflight workflow check` runs it at the root.', 2000)),
+    files: z.optional(
+      z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)).register(z.globalRegistry, {
+        description: 'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
+      }),
+    ),
     min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
     json: z.optional(z.boolean()),
     json_schema: z.optional(

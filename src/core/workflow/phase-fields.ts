@@ -45,6 +45,13 @@ const artifactPath: Reader<string> = (held) => (typeof held === 'string' && isAr
 
 /** The conditions for a valid artifact, besides being a file. A condition of the wrong kind is ignored. */
 export const CHECK_FIELDS = {
+  /** A shell command that must succeed, and patterns of the files that its result is bound to. */
+  run: { key: 'run', read: (held: unknown) => (typeof held === 'string' && held.trim() !== '' ? held : undefined) },
+  files: {
+    key: 'files',
+    read: (held: unknown) =>
+      Array.isArray(held) ? held.filter((one): one is string => typeof one === 'string') : undefined,
+  },
   minBytes: {
     key: 'min_bytes',
     read: (held: unknown) => (typeof held === 'number' ? held : undefined),

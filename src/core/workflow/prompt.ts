@@ -45,6 +45,8 @@ export interface TaskPlace {
   readonly task: string
   /** The absolute path of the folder: an agent may have left the project's folder. */
   readonly folder: string
+  /** The command that runs the check of a phase. */
+  readonly checkCommand?: string
 }
 
 /** The result file of a step. */
@@ -87,9 +89,13 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
     ),
     fill(template, { ...artifactValues(state, place), ...values }).trim(),
     ...entryReasons(state, place),
-    ...(state.lastFailure === undefined ? [] : [PROMPT_TEXT.failure(oneLine(state.lastFailure, 1000))]),
+    ...(state.lastFailure === undefined
+      ? []
+      : [PROMPT_TEXT.failure(cut(stripControl(state.lastFailure).trim(), 3000))]),
     inStep ? PROMPT_TEXT.stepResult(target) : PROMPT_TEXT.artifact(target, demands(phase)),
-    PROMPT_TEXT.next,
+    ...(inStep || phase.check.run === undefined
+      ? [PROMPT_TEXT.next]
+      : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
   ]
   const prompt = cut(stripControl(parts.join('\n\n')), PROMPT_LIMIT)
   return {

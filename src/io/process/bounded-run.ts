@@ -57,13 +57,20 @@ export interface CommandRun {
 export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
   const startedMs = processAgeMs()
   const tail = new OutputTail()
+  // Before the command starts: a signal must not end this process alone.
+  const bounds = watchBounds(bounded)
   const child = start(bounded)
-  if (typeof child === 'string') return { end: { kind: 'not-started', detail: child }, durationMs: 0, output: '' }
+  if (typeof child === 'string') {
+    bounds.unwatch()
+    return { end: { kind: 'not-started', detail: child }, durationMs: 0, output: '' }
+  }
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => tail.add(chunk))
     stream.on('error', () => {})
   }
-  const end = await endOf(child, bounded)
+  const end = await Promise.race([endOf(child), bounds.reached])
+  if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
+  bounds.unwatch()
   await drained(child)
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   return { end, durationMs: Math.round(processAgeMs() - startedMs), output: tail.text() }
@@ -84,33 +91,37 @@ function start({ command, cwd }: BoundedCommand): ChildProcessByStdio<null, Read
   }
 }
 
-/** Waits for the end of the command, and brings it about where a bound is reached. */
-async function endOf(child: ChildProcess, { limitMs, signal, obeysSignals }: BoundedCommand): Promise<CommandEnd> {
-  const stop = new AbortController()
-  const ended = new Promise<CommandEnd>((resolve) => {
+/** The end that the command comes to by itself. */
+function endOf(child: ChildProcess): Promise<CommandEnd> {
+  return new Promise((resolve) => {
     child.once('error', (error) => resolve({ kind: 'not-started', detail: errorCode(error) }))
     child.once('exit', (exitCode, by) =>
       resolve(by === null ? { kind: 'exited', exitCode: exitCode ?? 0 } : { kind: 'killed', signal: by }),
     )
   })
-  const bound = new Promise<CommandEnd>((resolve) => {
+}
+
+/** Watches for the bounds of a command, until `unwatch` is called. */
+function watchBounds({ limitMs, signal, obeysSignals }: BoundedCommand): {
+  readonly reached: Promise<CommandEnd>
+  readonly unwatch: () => void
+} {
+  let unwatch = (): void => {}
+  const reached = new Promise<CommandEnd>((resolve) => {
     const timer = setTimeout(() => resolve({ kind: 'timed-out', limitMs }), limitMs)
-    const interrupt = (by: string) => resolve({ kind: 'interrupted', by })
+    const interrupt = (by: string): void => resolve({ kind: 'interrupted', by })
     const onAbort = (): void => interrupt('abort')
     signal?.addEventListener('abort', onAbort)
     if (signal?.aborted === true) onAbort()
     const signals = obeysSignals ? ENDING_SIGNALS : []
     for (const name of signals) process.on(name, interrupt)
-    stop.signal.addEventListener('abort', () => {
+    unwatch = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       for (const name of signals) process.off(name, interrupt)
-    })
+    }
   })
-  const end = await Promise.race([ended, bound])
-  if (end.kind === 'timed-out' || end.kind === 'interrupted') await endGroup(child)
-  stop.abort()
-  return end
+  return { reached, unwatch }
 }
 
 /** Ends the command's process group: first it is asked to, then it is killed. */

@@ -11,6 +11,7 @@ import { currentPhase, isInStep, stepArchiveName } from '../../core/workflow/pos
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
+import { checkBreach, checkCommand } from './receipts.ts'
 
 /** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
 
@@ -40,7 +41,9 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
   return {
     ...looking,
     artifact:
-      asksArtifact && phase.artifact !== undefined ? seeArtifact(folder, phase.artifact, phase) : { kind: 'absent' },
+      asksArtifact && phase.artifact !== undefined
+        ? seeCheckedArtifact(folder, phase.artifact, phase, state)
+        : { kind: 'absent' },
     stepResult: isInStep(state) ? seeStepResult(folder, state) : { kind: 'absent' },
     steps:
       !state.stepsKnown && phase.steps?.kind === 'from'
@@ -60,6 +63,14 @@ function previousArtifact(folder: string, state: WorkflowState, artifact: string
 
 function archivedName(visit: number, artifact: string): string {
   return `${visit}-${path.basename(artifact)}`
+}
+
+/** The artifact, which is valid only if the phase's check has passed for it. */
+function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
+  const seen = seeArtifact(folder, name, phase)
+  if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
+  const why = checkBreach(folder, state, phase, checkCommand(folder))
+  return why === undefined ? seen : invalid(why)
 }
 
 function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {

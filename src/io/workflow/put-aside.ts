@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
 import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
@@ -32,7 +33,7 @@ export function putAside(folder: TaskFolder, state: WorkflowState): void {
   }
   // The state last: as long as it is there, the next call moves the rest too.
   const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
-  for (const name of [...artifacts, 'artifacts', 'step-results', STEP_RESULT_FILE]) move(name)
+  for (const name of [...artifacts, 'artifacts', 'step-results', CHECKS_FOLDER, STEP_RESULT_FILE]) move(name)
   move(`${WORKFLOW_FOLDER}/history.jsonl`)
   move(`${WORKFLOW_FOLDER}/state.json`)
   removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))

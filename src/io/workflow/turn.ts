@@ -6,6 +6,7 @@ import type { WorkflowState } from '../../core/workflow/state.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { isPast } from '../process/age.ts'
 import { applyEffect, type Looking, observe } from './observe.ts'
+import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
 import { removeCopy } from './state-copy.ts'
 import { recordHistory, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
@@ -95,7 +96,7 @@ function askToWait(folder: TaskFolder, turn: Turn): Turn {
 
 /** The prompt that is due in a state. */
 export function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path })
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
 }
 
 /** A turn of a run whose lock the caller holds. */

@@ -10,9 +10,11 @@ import { makeOwnFolder } from '../../io/fs/own-folder.ts'
 import { appendRecorded } from '../../io/journal.ts'
 import { interruptRun, startRun } from '../../io/workflow/run.ts'
 import { requireState } from '../../io/workflow/state-store.ts'
+import { requireTrust, trustRun } from '../../io/workflow/trust.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Reporter } from '../safe-hook.ts'
 import { callerManner } from './caller.ts'
+import { checkPhase, truster } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
 import { nextTurn, standingWait, takeUp, turnEntry } from './turn.ts'
 
@@ -102,7 +104,8 @@ export class WorkflowDriver {
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
     const runner = { hostSession: root, parentSession: root }
-    await retryWhileLocked(() => startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false }))
+    const started = await retryWhileLocked(() => startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false }))
+    trustRun(started, truster(root))
   }
 
   async #drive(
@@ -116,12 +119,21 @@ export class WorkflowDriver {
     // Before the run is taken up, which ends a wait.
     let wait = await findWait()
     if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
+    requireTrust(folder, requireState(folder), truster(caller.root))
     await takeUp(folder, caller.root)
+    trustRun(requireState(folder), truster(caller.root))
     const manner = await callerManner(client, caller.session)
     const phases = new PhaseRunner(this.#ports, { ...caller, manner, folder, signal }, this.#children)
     for (let returned = false; ; returned = true) {
       if (returned) wait = await findWait()
       if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
+      await checkPhase(folder, caller.root, signal)
+      if (signal?.aborted === true) {
+        const halted = await retryWhileLocked(() =>
+          interruptRun(folder, caller.root, OPENCODE_TEXT.interrupted, Date.now()),
+        )
+        return this.#summary(folder, halted, phases)
+      }
       const turn = await nextTurn(folder, caller.root, returned)
       if (turn === undefined) return OPENCODE_TEXT.takenOver(folder.task)
       const entry = turnEntry(folder, caller.root, turn)

@@ -1,35 +1,51 @@
 import { commandLine } from '../../../core/command-line.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
+import { since } from '../../../core/messages/checks.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
-import { NEXT_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
+import { NEXT_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
 import { isResumable } from '../../../core/workflow/control.ts'
+import { currentPhase } from '../../../core/workflow/position.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { peekTurn } from '../../../io/workflow/peek.ts'
+import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.ts'
 import { requireState } from '../../../io/workflow/state-store.ts'
+import { requireTrust } from '../../../io/workflow/trust.ts'
 import { type NoTurn, type Turn, takeTurn } from '../../../io/workflow/turn.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
 import { refuseLostRun } from '../../workflow/lost-run.ts'
+import { trusterOf } from '../../workflow/runner.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
 
 /** `postflight workflow next`: drives a run without hooks. */
 
 export interface NextOptions {
   readonly peek: boolean
+  /** The time (ms) that the check of a phase may take. */
+  readonly timeout: number
 }
 
 /**
  * Looks at the results of the last prompt and prints the next one. Only its own session drives a run: for others the
  * answer is `wait`, and nothing is counted.
  */
-export function next(context: CommandContext, task: string, options: NextOptions): CommandResult<NextDocument> {
+export async function next(
+  context: CommandContext,
+  task: string,
+  options: NextOptions,
+): Promise<CommandResult<NextDocument>> {
   refuseLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const caller = shellIdentity(context.environment)?.session
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
   const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>
     active && hostSession !== undefined && hostSession !== caller
+  const before = requireState(folder)
+  if (!options.peek && !isElsewhere(before)) {
+    const waits = await checkFirst(context, folder, before, options.timeout)
+    if (waits !== undefined) return waits
+  }
   const look = { looking: { returned: true, mayPrompt: true } }
   const turn = options.peek
     ? peek(folder, isElsewhere, context.nowMs)
@@ -49,6 +65,28 @@ export function next(context: CommandContext, task: string, options: NextOptions
     ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
   ]
   return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
+}
+
+/** Runs the check of the phase if it is due. Returns the answer where nothing can be decided now. */
+async function checkFirst(
+  context: CommandContext,
+  folder: TaskFolder,
+  state: WorkflowState,
+  limitMs: number,
+): Promise<CommandResult<NextDocument> | undefined> {
+  const { run } = currentPhase(state).check
+  if (run === undefined || checkStanding(folder, state).kind !== 'due') return undefined
+  requireTrust(folder, state, trusterOf(context))
+  const done = await runPhaseCheck(folder, state, { limitMs, obeysSignals: true })
+  if (done.kind === 'busy') return wait(PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs)), 0)
+  return done.kind === 'ran' && done.check.failure?.kind === 'interrupted'
+    ? wait(PHASE_CHECK_TEXT.interrupted(run), 1)
+    : undefined
+}
+
+function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
+  const lines = [NEXT_TEXT.wait(why)]
+  return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
 
 function peek(folder: TaskFolder, isElsewhere: (state: WorkflowState) => boolean, nowMs: number): Turn | NoTurn {

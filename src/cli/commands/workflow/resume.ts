@@ -1,12 +1,20 @@
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
+import { trustedLine } from '../../../core/messages/workflow-commands.ts'
 import { resumeRun } from '../../../io/workflow/run.ts'
+import { requireState } from '../../../io/workflow/state-store.ts'
+import { commandsOfRun, requireTrust, trustRun } from '../../../io/workflow/trust.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { ResumeDocument } from '../../documents/workflow/resume.ts'
 import type { Painter } from '../../report.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
 import { restoreLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
-import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
+import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
+
+export interface ResumeOptions extends RunnerOptions {
+  /** True to trust the commands of its checks. */
+  readonly trust: boolean
+}
 
 /**
  * `postflight workflow resume`: resumes a run for the session of the caller. Where that is not known, the run keeps the
@@ -16,18 +24,22 @@ export function resume(
   context: CommandContext,
   paint: Painter,
   task: string,
-  options: RunnerOptions,
+  options: ResumeOptions,
 ): CommandResult<ResumeDocument> {
   const runner = runnerOf(context, options)
   restoreLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const truster = trusterOf(context)
+  if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
+  trustRun(state, truster)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
   return {
     exitCode,
     data: { ...data, taken_over_from: takenFrom ?? null },
     lines: [
       ...lines,
+      ...(options.trust ? commandsOfRun(state).map(trustedLine) : []),
       ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],

@@ -5,11 +5,12 @@ import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
+import { trustRun } from '../../../io/workflow/trust.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { prepareTaskFolder } from '../../new-task-folder.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
-import { type RunnerOptions, runnerOf } from '../../workflow/runner.ts'
+import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
 import { runData } from '../../workflow/view.ts'
 
 /** `postflight workflow start`: starts a run in a task's folder. */
@@ -37,6 +38,7 @@ export function start(
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
   )
   const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh })
+  trustRun(state, trusterOf(context, runner.hostSession))
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),

@@ -1,0 +1,88 @@
+import { PostflightError } from '../../../core/errors.ts'
+import { shellIdentity } from '../../../core/hosts/index.ts'
+import { CHECK_TEXT, failureWords, since } from '../../../core/messages/checks.ts'
+import { PHASE_CHECK_TEXT } from '../../../core/messages/workflow-commands.ts'
+import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import { currentPhase } from '../../../core/workflow/position.ts'
+import type { WorkflowState } from '../../../core/workflow/state.ts'
+import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.ts'
+import { requireState } from '../../../io/workflow/state-store.ts'
+import { requireTrust } from '../../../io/workflow/trust.ts'
+import { failedCheckData } from '../../checks/view.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  recordInJournal,
+  requireRoot,
+  requireTaskFolder,
+} from '../../context.ts'
+import type { PhaseCheckDocument } from '../../documents/workflow/check.ts'
+import { trusterOf } from '../../workflow/runner.ts'
+
+/** `postflight workflow check`: runs the check of the current phase, and leaves its receipt. */
+
+export interface PhaseCheckOptions {
+  /** The time (ms) that the check may take. */
+  readonly timeout: number
+}
+
+export async function check(
+  context: CommandContext,
+  task: string,
+  options: PhaseCheckOptions,
+): Promise<CommandResult<PhaseCheckDocument>> {
+  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const state = requireState(folder)
+  const { run } = currentPhase(state).check
+  const standing = checkStanding(folder, state)
+  if (standing.kind === 'none' || run === undefined) {
+    throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  }
+  if (standing.kind === 'passed') return resultOf(folder, state, 'passed', 0, PHASE_CHECK_TEXT.alreadyPassed(run))
+  if (standing.kind === 'too-early') {
+    return resultOf(folder, state, 'too-early', 1, PHASE_CHECK_TEXT.tooEarly(run, standing.why))
+  }
+  requireTrust(folder, state, trusterOf(context))
+  const done = await runPhaseCheck(folder, state, { limitMs: options.timeout, obeysSignals: true })
+  if (done.kind === 'none') throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  if (done.kind === 'busy') {
+    return resultOf(folder, state, 'running', 1, PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs)))
+  }
+  const { failure, durationMs, output } = done.check
+  const words = failure === undefined ? undefined : failureWords(failure)
+  const line =
+    words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
+  recordInJournal(context, folder.root, [
+    { event: 'check', task: folder.task, hostSession: shellIdentity(context.environment)?.session, detail: line },
+  ])
+  const result = resultOf(
+    folder,
+    state,
+    failure === undefined ? 'passed' : 'failed',
+    failure === undefined ? 0 : 1,
+    line,
+  )
+  if (failure === undefined) return { ...result, data: { ...result.data, receipt: done.receipt } }
+  const lines = [line, ...CHECK_TEXT.output(output)]
+  return {
+    ...result,
+    data: { ...result.data, receipt: done.receipt, failed: failedCheckData({ ...done.check, failure }) },
+    lines,
+    essential: lines,
+  }
+}
+
+function resultOf(
+  folder: TaskFolder,
+  state: WorkflowState,
+  result: PhaseCheckDocument['result'],
+  exitCode: 0 | 1,
+  line: string,
+): CommandResult<PhaseCheckDocument> {
+  return {
+    exitCode,
+    data: { task: folder.task, phase: state.phase, result, message: line, receipt: null, failed: null },
+    lines: [line],
+    essential: exitCode === 0 ? [] : [line],
+  }
+}

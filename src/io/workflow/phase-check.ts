@@ -1,0 +1,97 @@
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import type { ArtifactSeen } from '../../core/workflow/observation.ts'
+import type { Phase } from '../../core/workflow/phase-fields.ts'
+import { currentPhase, isInStep } from '../../core/workflow/position.ts'
+import { type BoundFile, formatReceipt, MAX_BOUND_FILES } from '../../core/workflow/receipt.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import { whileChecking } from '../checks/check-lock.ts'
+import { type CheckPlace, type RunCheck, runChecks } from '../checks/run-checks.ts'
+import { makeFoldersInside } from '../fs/inside.ts'
+import { replaceFile } from '../fs/write.ts'
+import { observe } from './observe.ts'
+import { boundFile, checkBreach, hashOf, receiptPlace } from './receipts.ts'
+
+/** Runs the check of a run's current phase, and leaves its receipt. */
+
+/** The result: no check is due, another process runs it, or it ran. */
+export type PhaseCheck =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'busy'; readonly sinceMs: number }
+  | { readonly kind: 'ran'; readonly check: RunCheck; readonly receipt: string }
+
+/** Whether the check of the current phase is due; `why`: why it is too early. */
+export type CheckStanding =
+  | { readonly kind: 'none' | 'due' | 'passed' }
+  | { readonly kind: 'too-early'; readonly why: string }
+
+/** The standing of the current phase's check: it is due when the artifact is valid apart from it. */
+export function checkStanding(folder: TaskFolder, state: WorkflowState): CheckStanding {
+  const phase = currentPhase(state)
+  const { check, artifact = '' } = phase
+  if (!state.active || check.run === undefined) return { kind: 'none' }
+  if (state.clearing || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  const seen = observeUnchecked(folder, state)
+  if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
+  if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  return { kind: checkBreach(folder.path, state, phase, '') === undefined ? 'passed' : 'due' }
+}
+
+/** The artifact of the current phase, judged without its check. */
+function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSeen {
+  const withoutCheck = (phase: Phase): Phase =>
+    phase.id === state.phase ? { ...phase, check: { ...phase.check, run: undefined } } : phase
+  const [first, ...others] = state.definition.phases
+  const phases = [withoutCheck(first), ...others.map(withoutCheck)] as const
+  const unchecked = { ...state, definition: { ...state.definition, phases } }
+  return observe(folder.path, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
+}
+
+/**
+ * Runs the check of the current phase at the root. The state is not changed: the next turn of the run reads the receipt.
+ * @throws {PostflightError} `shell-missing`, `check-files`; file-system errors.
+ */
+export async function runPhaseCheck(
+  folder: TaskFolder,
+  state: WorkflowState,
+  place: Omit<CheckPlace, 'cwd'>,
+): Promise<PhaseCheck> {
+  const { check, artifact = '' } = currentPhase(state)
+  const { run: command, files: patterns } = check
+  if (command === undefined) return { kind: 'none' }
+  const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
+    // From before the check: what is edited while it runs was not checked.
+    const bound = { artifact: hashOf(folder.path, artifact), files: await filesOf(folder, patterns ?? []) }
+    const [result] = await runChecks([command], { ...place, cwd: folder.root })
+    if (result === undefined) return { kind: 'none' }
+    const { failure, durationMs, output } = result
+    const { folder: where, name } = receiptPlace(state)
+    const receipt = `${where}/${name}`
+    if (failure?.kind !== 'interrupted') {
+      const text = formatReceipt({ run: state.id, command, failure, durationMs, output, ...bound }, Date.now())
+      replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
+    }
+    return { kind: 'ran', check: result, receipt }
+  })
+  return done.kind === 'busy' ? done : done.result
+}
+
+/** The files that match the patterns, as they are now. @throws {PostflightError} `check-files` for too many. */
+async function filesOf(folder: TaskFolder, patterns: readonly string[]): Promise<BoundFile[]> {
+  if (patterns.length === 0) return []
+  const { default: fastGlob } = await import('fast-glob')
+  const found = await fastGlob([...patterns], {
+    cwd: folder.root,
+    absolute: true,
+    dot: true,
+    followSymbolicLinks: false,
+    suppressErrors: true,
+    ignore: ['**/node_modules/**', '**/.git/**', 'specs/.postflight/**'],
+  })
+  if (found.length > MAX_BOUND_FILES) {
+    throw new PostflightError('check-files', { count: found.length, limit: MAX_BOUND_FILES })
+  }
+  return found.sort().flatMap((file) => boundFile(folder.path, path.normalize(file)) ?? [])
+}

@@ -1,0 +1,33 @@
+import os from 'node:os'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import { CHECK_LIMIT_MS } from '../../io/checks/run-checks.ts'
+import { checkStanding, runPhaseCheck } from '../../io/workflow/phase-check.ts'
+import { requireState } from '../../io/workflow/state-store.ts'
+import { requireTrust, type Truster } from '../../io/workflow/trust.ts'
+
+/** Runs the checks of phases for the driver, as child processes: the server goes on meanwhile. */
+
+/** The user of this server, and the session that drives the run. */
+export function truster(session: string): Truster {
+  return { environment: process.env, findHome: os.homedir, session }
+}
+
+/** How often (ms) a check that another process runs is looked at. */
+const POLL_MS = 500
+
+/**
+ * Runs the check of the run's current phase if it is due, so that the next turn finds its receipt. Where the agent is running
+ * it, its end is waited for.
+ * @throws {PostflightError} `commands-untrusted`, `shell-missing`, `check-files`.
+ */
+export async function checkPhase(folder: TaskFolder, session: string, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const state = requireState(folder)
+    if (state.hostSession !== session || checkStanding(folder, state).kind !== 'due') return
+    requireTrust(folder, state, truster(session))
+    const place = { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal }
+    const { kind } = await runPhaseCheck(folder, state, place)
+    if (kind !== 'busy' || signal?.aborted === true) return
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}

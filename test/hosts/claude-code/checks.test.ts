@@ -1,0 +1,84 @@
+/** Checks: "done" is proven by a command, which the agent's own shell runs. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Reply } from '../model.ts'
+import { bash, reasonsIn, say } from './agents.ts'
+import { guardedProject } from './guarded.ts'
+
+const TASK = '007_demo'
+const CLEAR = bash('postflight clear 7')
+
+/** A check that is red, and names the red test, until the file `fixed` exists. */
+const CREATE = bash(`postflight create 7 demo --check 'echo "test 7 of 9 failed"; test -e fixed'`)
+
+describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () => {
+  it('is held, is told which test is red, mends it, clears and ends', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [CREATE, say('Done.'), CLEAR, say('Done?'), bash('touch fixed'), CLEAR, say('Really done.')],
+    })
+
+    const turns = model.turns('main')
+    expect(turns[3]?.lastToolResult).toContain('failed (exit code 1;')
+    expect(turns[3]?.lastToolResult).toContain('test 7 of 9 failed')
+    const [first, second] = reasonsIn(turns.at(-1))
+    expect(first).toContain('  - echo "test 7 of 9 failed"; test -e fixed\n')
+    expect(second).toContain('failed the last time (exit code 1)\nThe end of its output:\n  | test 7 of 9 failed\n')
+    expect(ran.result).toMatchObject({ result: 'Really done.' })
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'check', 'block 2', 'clear'])
+    expect(guarded.files(TASK)).toEqual([])
+    expect(guarded.postflight('status', '--exit-code', '--github')).toMatchObject({ status: 0 })
+  })
+
+  it('and never mends it, is held three times, and the verdict for CI is red', async () => {
+    const guarded = guardedProject()
+
+    const { ran } = await guarded.run({
+      main: [CREATE, say('Done.'), CLEAR, say('Done.'), CLEAR, say('Done.'), CLEAR, say('I give up.')],
+    })
+
+    expect(ran.result).toMatchObject({ result: 'I give up.' })
+    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
+    const verdict = guarded.postflight('status', '--exit-code', '--github')
+    expect(verdict.status).toBe(1)
+    expect(verdict.stdout).toMatch(
+      /^::error title=postflight abandoned,file=specs\/007_demo\/\.postflight-abandoned::.*\n$/,
+    )
+  })
+})
+
+describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call', () => {
+  const SLOW = bash(`postflight create 7 demo --check 'sleep 5'`)
+  const CLEAR_BRIEFLY: Reply = { tools: [{ name: 'Bash', input: { command: 'postflight clear 7', timeout: 1500 } }] }
+
+  it('goes on in the background: the agent waits, is woken, and the marker is cleared', async () => {
+    const guarded = guardedProject()
+
+    const { ran, model } = await guarded.run({
+      main: [
+        SLOW,
+        CLEAR_BRIEFLY,
+        say('Done.'),
+        bash('postflight wait 7 --for "the checks"'),
+        say('I wait.'),
+        say('Cleared.'),
+      ],
+    })
+
+    const [reason, ...others] = reasonsIn(model.turns('main').at(-1))
+    expect(reason).toContain('They have been running since')
+    expect(reason).toContain(`To wait for their end: postflight wait ${TASK} --for "the checks"`)
+    expect(others).toEqual([])
+    expect(ran.result).toMatchObject({ result: 'Cleared.' })
+    expect(guarded.story().filter((event) => event !== 'wait-end')).toEqual([
+      'create',
+      'claim',
+      'block 1',
+      'wait',
+      'clear',
+    ])
+    expect(guarded.files(TASK)).toEqual([])
+  })
+})
