@@ -82,3 +82,47 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
     expect(guarded.files(TASK)).toEqual([])
   })
 })
+
+describe.skipIf(hostsSkipped())('a phase with a check', () => {
+  const FLOW = JSON.stringify({
+    name: 'build',
+    phases: [
+      {
+        ...{ id: 'build', prompt: 'Build it.', artifact: 'report.md', max_attempts: 4 },
+        check: { run: 'echo ran >> ran; echo "test 7 failed"; test -e fixed', files: ['code.ts'] },
+      },
+    ],
+  })
+  const CHECK = bash('postflight workflow check 7')
+
+  it('that was never run, is red, or is void is another attempt that says so; a green one ends the run', async () => {
+    const guarded = guardedProject()
+    guarded.project.write('flow.json', FLOW)
+    guarded.project.write('code.ts', 'one')
+
+    const { ran, model } = await guarded.run({
+      main: [
+        bash('postflight workflow start 7 demo --definition flow.json'),
+        say('Started.'),
+        bash(`echo x > specs/${TASK}/report.md`),
+        say('Built.'),
+        CHECK,
+        say('It is red.'),
+        bash('touch fixed; postflight workflow check 7; echo two >> code.ts'),
+        say('Green, and then changed.'),
+        CHECK,
+        say('All is done.'),
+      ],
+    })
+
+    const seen = JSON.stringify(model.turns('main').at(-1))
+    expect(seen).toContain(`Then run \`postflight workflow check ${TASK} --root`)
+    expect(seen).toMatch(/attempt 2 of 4[\s\S]*was not run: `postflight workflow check/)
+    expect(seen).toMatch(/attempt 3 of 4[\s\S]*failed \(exit code 1\)[\s\S]*test 7 failed/)
+    expect(seen).toMatch(/attempt 4 of 4[\s\S]*code\.ts changed after the check/)
+    expect(ran.result).toMatchObject({ result: 'All is done.' })
+    expect(guarded.read('ran')).toBe('ran\nran\nran\n')
+    expect(guarded.postflight('workflow', 'status', '7').stdout).toContain('completed')
+    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
+  })
+})
