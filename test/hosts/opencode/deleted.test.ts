@@ -55,7 +55,8 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
     await expect.poll(() => server.busy(), { timeout: 20_000 }).not.toContain(session)
 
     expect(stateOf(guarded)).toMatchObject({ active: false, why: 'the conversation was deleted in OpenCode' })
-    expect(mainTurns(model.turns('main'))).toHaveLength(1)
+    // OpenCode may ask the model once more for a conversation that it has just deleted.
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult ?? '').not.toContain('Call workflow_run again')
     expect(guarded.story()).not.toContain('error')
     expect(guarded.log()).not.toContain('internal error')
     const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
