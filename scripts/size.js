@@ -19,11 +19,11 @@ const [packed] = JSON.parse(
 
 /** What is measured, its size in bytes, and its limit in kB. */
 const rows = [
-  ['tarball', packed.size, 450],
-  ['hook', sizeOf('dist/hook.js'), 70],
-  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 65],
+  ['tarball', packed.size, 520],
+  ['hook', sizeOf('dist/hook.js'), 75],
+  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
   ['CLI', sizeOf('dist/cli'), 580],
-  ['OpenCode plugin', sizeOf('dist/opencode'), 680],
+  ['OpenCode plugin', sizeOf('dist/opencode'), 940],
 ]
 
 for (const [what, bytes, limit] of rows) {

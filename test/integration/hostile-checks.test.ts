@@ -68,7 +68,18 @@ async function hostileProject(): Promise<Hostile> {
 
 /** Every command, without the options that ask for running: `--run-checks` and `--trust`. */
 const COMMANDS: readonly string[] = [
-  ...['status', 'inspect', 'doctor', 'explain', 'logs', 'install', 'uninstall', 'clear --all', 'clear --orphaned'],
+  ...[
+    'status',
+    'inspect',
+    'doctor',
+    'explain',
+    'logs',
+    'init --yes',
+    'install',
+    'uninstall',
+    'clear --all',
+    'clear --orphaned',
+  ],
   ...['clear --all --unchecked', 'clear --all --dry-run', 'bypass --all'],
   ...['001', '002', '003', '004'].flatMap((task) => [
     ...[`create ${task} --session-id sess_1`, `create ${task} --operation work`, `create ${task} --force`],

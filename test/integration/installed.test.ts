@@ -10,7 +10,10 @@ import { SESSION, stop } from '../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import { claudeHookEnv, createProject, type Project } from '../support/project.ts'
 
-const FLOW = JSON.stringify({ name: 'flow', phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.json' }] })
+const FLOW = JSON.stringify({
+  name: 'flow',
+  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.json', check: { run: 'true' } }],
+})
 
 /** A command line for each command, in an order in which each one has something to do. */
 const LINES: Readonly<Record<CommandName, string>> = {
@@ -27,13 +30,13 @@ const LINES: Readonly<Record<CommandName, string>> = {
   'workflow graph': 'workflow graph flow.json',
   'workflow start': 'workflow start 7 flow --definition flow.json',
   'workflow next': 'workflow next 7',
+  'workflow check': 'workflow check 7',
   'workflow stop': 'workflow stop 7',
   'workflow status': 'workflow status 7',
   'workflow resume': 'workflow resume 7',
   'workflow abort': 'workflow abort 7',
   'workflow history': 'workflow history 7',
   status: 'status',
-  'workflow check': 'workflow check 7',
   init: 'init --yes --dry-run',
   install: 'install',
   doctor: 'doctor',
