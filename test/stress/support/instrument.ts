@@ -81,6 +81,8 @@ export function instrument(folders: readonly string[], around: Around): Instrume
     [1, '<stdout>'],
     [2, '<stderr>'],
   ])
+  /** The descriptors that are really open. Those in `files` are open to the program: it may be killed while it closes one. */
+  const open = new Set<number>()
   const isOurs = (file: string): boolean =>
     file.startsWith('<') || folders.some((folder) => file === folder || file.startsWith(folder + path.sep))
   const fileOf = (first: unknown): string | undefined =>
@@ -91,11 +93,15 @@ export function instrument(folders: readonly string[], around: Around): Instrume
       const file = fileOf(args[0])
       const run = (other: readonly unknown[] = args): unknown => {
         const result = method.apply(this, [...other])
-        if (name === 'openSync' && file !== undefined && isOurs(file)) files.set(result as number, file)
-        if (name === 'closeSync') files.delete(args[0] as number)
+        if (name === 'openSync') open.add(result as number)
+        if (name === 'closeSync') open.delete(args[0] as number)
         return result
       }
-      return file === undefined || !isOurs(file) ? run() : around({ name, file, args }, run)
+      if (file === undefined || !isOurs(file)) return method.apply(this, args)
+      const result = around({ name, file, args }, run)
+      if (name === 'openSync') files.set(result as number, file)
+      if (name === 'closeSync') files.delete(args[0] as number)
+      return result
     }
 
   const methods = fs as unknown as Record<string, Method>
@@ -109,10 +115,9 @@ export function instrument(folders: readonly string[], around: Around): Instrume
     syncBuiltinESMExports()
   }
   const closeLeft = (): void => {
-    for (const descriptor of [...files.keys()].filter((one) => one > 2)) {
-      files.delete(descriptor)
-      original.closeSync?.(descriptor)
-    }
+    for (const descriptor of open) original.closeSync?.(descriptor)
+    open.clear()
+    for (const descriptor of files.keys()) if (descriptor > 2) files.delete(descriptor)
   }
   return { end, closeLeft }
 }
