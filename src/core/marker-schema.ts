@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { MAX_CHECKS } from './check.ts'
 
 /**
  * The fields of a marker as its file holds them. `schema/marker.schema.json` is generated from this, for programs that read
@@ -23,6 +24,21 @@ const wait = z.looseObject({
   }),
 })
 
+const check = z.looseObject({
+  run: z.string().check(z.regex(/\S/)).register(z.globalRegistry, { description: 'The shell command.' }),
+  step: text('The step of the checklist that it belongs to.'),
+  failed: z.optional(
+    z
+      .looseObject({
+        exit_code: z.optional(z.int()),
+        signal: z.optional(z.string()),
+        timed_out_ms: z.optional(z.number()),
+        output: text('The end of its output.'),
+      })
+      .register(z.globalRegistry, { description: 'How it failed when it was run last.' }),
+  ),
+})
+
 /** A marker. Fields of other programs are kept. */
 export const MARKER_SCHEMA = z.looseObject({
   id: text('"pf_" and 12 letters or digits, given by `postflight create`.'),
@@ -40,6 +56,14 @@ export const MARKER_SCHEMA = z.looseObject({
   agent_id: text('The owner: "main", or the id of a sub-agent. Without it, the owner is not known yet.'),
   agent_type: text('Only sub-agents of this type are blocked.'),
   steps: z.optional(z.array(z.union([z.string(), step])).register(z.globalRegistry, { description: 'The checklist.' })),
+  checks: z.optional(
+    z
+      .array(check)
+      .check(z.maxLength(MAX_CHECKS))
+      .register(z.globalRegistry, { description: 'The commands that must succeed before the marker may be cleared.' }),
+  ),
+  checks_session: text('The session that wrote the checks, if the marker belongs to another one now.'),
+  outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
   wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
   waits: z.optional(count(0, 'The number of prompts at which the promise has waited, apart from `wait`.')),
   workflow: flag('True in a marker of earlier versions that says that a workflow runs.'),

@@ -26,7 +26,7 @@ export function commandsOfRun({ definition }: WorkflowState): string[] {
   return [...new Set(definition.phases.flatMap(({ check }) => check.run ?? []))]
 }
 
-/** Notes that the user trusts the commands of a run. A store that cannot be written is no error: see `isTrusted`. */
+/** Notes that the user trusts the commands of a run. If its store cannot be written, that is not an error: see `isTrusted`. */
 export function trustRun(state: WorkflowState, truster: Truster): void {
   if (commandsOfRun(state).length === 0) return
   const file = trustFile(state, truster)
