@@ -60,7 +60,7 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   write(`${TASK}/.postflight-loop-guard`, '1\n')
   write('specs/.postflight/.gitignore', '*\n')
   write('specs/.postflight/journal.jsonl', '{"time":"2026-01-18T10:00:00.000Z","event":"create"}\n'.repeat(3))
-  const hook = { type: 'command', command: `"${pack.launcher}"`, timeout: 10 }
+  const hook = { type: 'command', command: `[ ! -f "${pack.launcher}" ] || exec "${pack.launcher}"`, timeout: 10 }
   write(
     '.claude/settings.json',
     `${JSON.stringify(

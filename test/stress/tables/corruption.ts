@@ -160,7 +160,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
     rows: [
       { when: ['missing'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0' },
       // Any file of that name is an unowned marker. Its owner is not known, so `create` requires --force.
-      { when: ['empty', ...UNPARSED], hook: 'c- BBn--', codes: '0 0 0 1 0 65 0 0 0 0 0' },
+      { when: ['empty', ...UNPARSED], hook: 'c- BBn--', codes: '0 0 1 1 0 65 0 0 0 0 0' },
       { when: UNDERSTOOD, hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0' },
       { when: [...NO_FILE, 'unreadable'], hook: '-- nnnnn', codes: '0 0 1 65 65 65 65 65 65 65 0' },
       { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 1 73 73 73 73 73 73 73 0' },
