@@ -51,8 +51,8 @@ describe.concurrent('a published schema', () => {
   it('describes every marker that the CLI and the hook write', async () => {
     const project = createSourceProject()
     const seen = new Set<string>()
-    const marker = (task = TASK): void => {
-      const value = expectValid(project, 'marker.schema.json', `specs/${task}/.postflight-pending`)
+    const marker = (task = TASK, file = '.postflight-pending'): void => {
+      const value = expectValid(project, 'marker.schema.json', `specs/${task}/${file}`)
       for (const key of Object.keys(value)) seen.add(key)
     }
     const run = async (...words: string[]): Promise<string> => {
@@ -84,6 +84,17 @@ describe.concurrent('a published schema', () => {
     await project.cli(['adopt', '7'], { env: { ...MAIN, POSTFLIGHT_HOST_SESSION: 'another' } })
     marker()
     await run('bypass', '7')
+
+    // Its session comes from the environment, and the command of another one made it.
+    const inherited = ['create', '9', 'z', '--check', 'true', '--step', 'one', '--step-check', 'one=true']
+    const { stdout } = await project.cli(inherited, { env: { CLAUDE_CODE_SESSION_ID: 'outer' } })
+    await project.hook(shellRan(`postflight ${inherited.join(' ')}`, stdout, { duration_ms: 30_000 }))
+    marker('009_z')
+    await project.cli(['create', '10', 'w', '--check', 'echo no; false'], { env: MAIN })
+    expect((await project.cli(['clear', '10'], { env: MAIN })).status).toBe(1)
+    marker('010_w')
+    await project.cli(['clear', '10', '--unchecked'], { env: MAIN })
+    marker('010_w', '.postflight-abandoned')
 
     // Only markers of earlier versions have the last one.
     expect([...seen, 'workflow'].sort()).toEqual(namesIn('marker.schema.json').sort())
