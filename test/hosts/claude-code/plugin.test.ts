@@ -195,7 +195,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
       const taught = await guarded.run({ main: [useSkill('postflight-guard:postflight'), say('Learnt.')] }, { args })
       const shown = await guarded.run(
-        { main: [bash('postflight inspect'), bash('postflight workflow status'), say('Shown.')] },
+        { main: [bash('postflight status'), say('Shown.')] },
         { args, allowedTools, prompt: '/postflight-guard:status' },
       )
       const cleared = await guarded.run(
@@ -204,10 +204,9 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       )
 
       expect(taught.model.turns('main')[1]?.lastUserText).toContain('postflight step 259 "update status"')
-      const [asked, inspected, workflows] = shown.model.turns('main')
+      const [asked, status] = shown.model.turns('main')
       expect(asked?.lastUserText).toContain('tell me in a few lines what is pending')
-      expect(inspected?.lastToolResult).toContain(TASK)
-      expect(workflows?.lastToolResult).toMatch(/workflow/i)
+      expect(status?.lastToolResult).toContain(TASK)
       expect(cleared.model.turns('main')[0]?.lastUserText).toContain('What I named: `259`')
       expect(guarded.files(TASK)).toEqual([])
     })
