@@ -346,6 +346,8 @@ describe.concurrent('the run goes on after', () => {
       expect(run, words.join(' ')).toMatchObject({ status: 1, stderr: expect.stringContaining(RESUME) })
     }
     expect((await project.cli(['workflow', 'status'])).stdout).toContain(RESUME)
+    const all = await project.cli(['status', '--exit-code'])
+    expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining('postflight workflow resume 007_flow') })
     expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
       [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],
     ])

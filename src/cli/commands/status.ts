@@ -12,8 +12,9 @@ import { checkIds } from '../option-values.ts'
 import type { Painter } from '../report.ts'
 import { annotation } from '../status/github.ts'
 import { markerItem } from '../status/marker-item.ts'
-import { runItem } from '../status/run-item.ts'
+import { lostRunItem, runItem } from '../status/run-item.ts'
 import type { StatusItem } from '../status/status-item.ts'
+import { lostRuns } from '../workflow/lost-run.ts'
 
 /**
  * `postflight status`, and `postflight` alone: what is not done in the project, and what to do about it. It reads files, and
@@ -34,7 +35,8 @@ export function projectStatus(
   checkIds([['--session', options.session]])
   const root = findCommandRoot(context)
   const { all, completed } = root === undefined ? { all: [], completed: 0 } : itemsOf(context, root)
-  const items = all.filter((item) => isOf(item, options.session))
+  const lost = lostRuns(context).map((run) => lostRunItem(run, context.nowMs, context.rootOption))
+  const items = [...all, ...lost].filter((item) => isOf(item, options.session))
   const clean = items.length === 0
   return {
     exitCode: options.exitCode && !clean ? 1 : 0,

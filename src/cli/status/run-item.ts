@@ -5,6 +5,7 @@ import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
+import type { LostRun } from '../../io/workflow/state-copy.ts'
 import { readState } from '../../io/workflow/state-store.ts'
 import { asPostflightError } from '../report.ts'
 import { placeText } from '../workflow/view.ts'
@@ -18,30 +19,44 @@ export function runItem(
   nowMs: number,
   rootOption: string | undefined,
 ): StatusItem | 'completed' | undefined {
-  const path = inLine(folder.relative)
-  const base = { task: folder.task, path }
+  const base = { task: folder.task, path: inLine(folder.relative) }
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
     const kind = kindOf(state)
-    if (kind === undefined) return 'completed'
-    const facts = [
-      oneLine(state.name, 80),
-      ...(state.active ? [placeText(state)] : []),
-      ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
-      ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
-      TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
-      TEXT.session(state.hostSession ?? null),
-    ]
-    return {
-      ...{ ...base, kind, host_session: state.hostSession ?? null },
-      message: TEXT.item(kind, path, facts),
-      fix: fixFor(kind, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
-    }
+    return kind === undefined ? 'completed' : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
     const { code, args } = asPostflightError(error)
     const message = errorMessage(code, args)
     return { ...base, kind: 'unusable', host_session: null, message, fix: null }
+  }
+}
+
+/** A run whose state was removed, of which a copy is left. */
+export function lostRunItem({ folder, state }: LostRun, nowMs: number, rootOption: string | undefined): StatusItem {
+  return itemOf('lost', folder, state, nowMs, rootOption)
+}
+
+function itemOf(
+  kind: StatusKind,
+  folder: TaskFolder,
+  state: WorkflowState,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem {
+  const path = inLine(folder.relative)
+  const facts = [
+    oneLine(state.name, 80),
+    ...(state.active ? [placeText(state)] : []),
+    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+    TEXT.session(state.hostSession ?? null),
+  ]
+  return {
+    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
+    message: TEXT.item(kind, path, facts),
+    fix: fixFor(kind, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
   }
 }
 

@@ -13,6 +13,7 @@ export const STATUS_KINDS = {
   abandoned: 'abandoned',
   unchecked: 'unchecked',
   running: 'running',
+  lost: 'state removed',
   stopped: 'stopped',
   stalled: 'stalled',
   failed: 'failed',
