@@ -66,8 +66,31 @@ describe('checks that were not run', () => {
     expect(REASON_TEXT.checking('T', 'postflight wait 7')).toContain('postflight wait 7, then end your turn')
   })
 
+  it.each<[string | undefined, string | undefined, string]>([
+    [undefined, undefined, '  - npm test'],
+    ['build', undefined, '  - npm test (step "build")'],
+    ['build', 'exit code 1', '  - npm test (step "build"): failed the last time (exit code 1)'],
+    [undefined, 'exit code 1', '  - npm test: failed the last time (exit code 1)'],
+  ])('are listed with step %j and failure %j', (step, failure, expected) => {
+    expect(REASON_TEXT.check('npm test', step, failure)).toBe(expected)
+  })
+
   it.each(['', '[]', '{"command": 1}', '{"command": "x"}'])('leave no receipt: %s', (text) => {
     expect(parseReceipt(text)).toBeUndefined()
+  })
+})
+
+describe('a wait that is refused', () => {
+  it.each<[ErrorArguments['wait-refused']['why'], string]>([
+    ['unowned', 'P '],
+    ['by-sub-agent', 'P '],
+    ['sub-agent', 'is for a sub-agent'],
+    ['limit', 'postflight clear 7'],
+    ['run-of-other-session', 'postflight workflow resume 7'],
+    ['run-by-sub-agent', 'only the main conversation'],
+    ['run-limit', 'the limit'],
+  ])('says what to do: %s', (why, expected) => {
+    expect(errorMessage('wait-refused', { path: 'P', task: '7', why })).toContain(expected)
   })
 })
 
