@@ -10,6 +10,9 @@ import { STATE_FIELDS } from './state-fields.ts'
 /** The version of the format that this code reads and writes. */
 const STATE_VERSION = 1
 
+/** A larger state is not read, in bytes. */
+export const STATE_MAX_BYTES = 33_554_432
+
 /** The form of a field in the file. */
 interface Written {
   readonly key: string

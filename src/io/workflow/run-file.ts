@@ -23,7 +23,7 @@ import { listTaskFolders } from '../task-folders.ts'
 const RUN_FILE_MAX_BYTES = 8_192
 
 /** The longest name of a file, in bytes. */
-const NAME_MAX_BYTES = 255
+export const NAME_MAX_BYTES = 255
 
 /** A run file. */
 export interface RunFile {

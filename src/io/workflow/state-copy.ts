@@ -3,14 +3,14 @@ import path from 'node:path'
 import { RUN_STATE_FILE, SPECS_FOLDER } from '../../core/files.ts'
 import { SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import { isState, parseState } from '../../core/workflow/state-file.ts'
+import { isState, parseState, STATE_MAX_BYTES } from '../../core/workflow/state-file.ts'
 import { makeFoldersInside } from '../fs/inside.ts'
 import { makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { tryRemoveFile } from '../fs/write.ts'
 import { findRepository } from '../root.ts'
-import { folderWithId } from './run-file.ts'
+import { folderWithId, NAME_MAX_BYTES } from './run-file.ts'
 
 /**
  * A copy of each active run's state in the repository's `.git` folder. `git clean -x` removes the state, which git ignores,
@@ -23,9 +23,6 @@ const COPIES_FOLDER = 'postflight-guard'
 
 /** The name of a copy: the run's id and the task folder's path from the repository's top, "/" as "%". */
 const COPY_NAME = /^(wf_[A-Za-z0-9]{12})\.(.+)\.json$/
-
-const NAME_MAX_BYTES = 255
-const STATE_LIMIT = 33_554_432
 
 /** A run whose state is gone from its task folder. */
 export interface LostRun {
@@ -86,7 +83,7 @@ function lostRun(repository: string, copy: string): LostRun | undefined {
   // Another run has begun there, or the folder was renamed.
   if (kindAt(path.join(folder.path, RUN_STATE_FILE)) !== undefined) return undefined
   if (folderWithId(folder.root, id) !== undefined) return undefined
-  const read = readSmallFile(copy, STATE_LIMIT)
+  const read = readSmallFile(copy, STATE_MAX_BYTES)
   const state = read.kind === 'text' ? parseState(read.text) : undefined
   return state !== undefined && isState(state) && state.id === id ? { repository, folder, state, copy } : undefined
 }

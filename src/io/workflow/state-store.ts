@@ -6,7 +6,7 @@ import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import { formatState, isState, parseState, type StateProblem } from '../../core/workflow/state-file.ts'
+import { formatState, isState, parseState, STATE_MAX_BYTES, type StateProblem } from '../../core/workflow/state-file.ts'
 import { APPENDING, closeQuietly, named, writeWhole } from '../fs/descriptors.ts'
 import { errorCode } from '../fs/errors.ts'
 import { withLock } from '../fs/lock.ts'
@@ -23,7 +23,6 @@ export const WORKFLOW_FOLDER = 'workflow'
 
 const STATE_FILE = 'state.json'
 const HISTORY_FILE = 'history.jsonl'
-const STATE_LIMIT = 33_554_432
 const HISTORY_LIMIT = 67_108_864
 
 /** The state file's path for people: relative to the root. */
@@ -42,7 +41,7 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
   if (kind !== 'folder') throw unusable('unreadable', FILE_DETAILS.kindOf(WORKFLOW_FOLDER, kind))
-  const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_LIMIT)
+  const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_MAX_BYTES)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') throw unusable('unreadable', read.detail)
   const state = parseState(read.text)
