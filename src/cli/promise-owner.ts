@@ -2,6 +2,7 @@ import { PostflightError } from '../core/errors.ts'
 import { shellIdentity } from '../core/hosts/index.ts'
 import { MAIN_AGENT, type Marker } from '../core/marker.ts'
 import { CONFLICTING_OWNERS } from '../core/messages/commands.ts'
+import { ONE_CALL_MS } from '../core/owner-claim.ts'
 import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
 import type { TaskFolder } from '../core/task-folder.ts'
 import { findMarkers } from '../io/stop/observe.ts'
@@ -87,9 +88,6 @@ function foreignOwner(
 export function isSamePromise(marker: Marker, operation: string | undefined): boolean {
   return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
 }
-
-/** How long (ms) a shell call may take: the longest that Claude Code 2.1.329 allows. */
-const ONE_CALL_MS = 600_000
 
 /**
  * True if the hook cannot learn which agent made the promise: the output does not reach it, and the time of the shell call

@@ -13,26 +13,33 @@ export type HookAnswer =
   /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
 
+/** Where a host reads the `additionalContext` of an answer. */
+export interface ContextPlace {
+  /** True if it gives the model the context of a block once, and its reason twice. */
+  readonly besideBlock?: boolean
+  /** True if it reads it only at the top, and not in `hookSpecificOutput`. */
+  readonly atTop?: boolean
+}
+
 /** The allow without a notice. */
 export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
  * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
- * key; only a host that shows notices gets one beside them. `contextTaken`: the host gives the model the context of a block
- * once, and its reason twice. If the host does not show notices, an allow is `{}`.
+ * key; only a host that shows notices gets one beside them. If the host does not show notices, an allow is `{}`.
  */
-export function formatAnswer(answer: HookAnswer, noticeShown: boolean, contextTaken = false): string {
+export function formatAnswer(answer: HookAnswer, noticeShown: boolean, place: ContextPlace = {}): string {
   switch (answer.kind) {
     case 'block':
       return printed({
         decision: 'block',
-        ...(contextTaken && answer.line !== undefined
+        ...(place.besideBlock === true && answer.line !== undefined
           ? { reason: clean(answer.line), ...context('Stop', answer.reason) }
           : { reason: clean(answer.reason) }),
         ...shown(answer.notice, noticeShown),
       })
     case 'context':
-      return printed(context(answer.event, answer.context, answer.limit))
+      return printed(context(answer.event, answer.context, answer.limit, place.atTop))
     case 'allow':
       return printed(shown(answer.notice, noticeShown))
   }
@@ -46,7 +53,8 @@ function clean(text: string, limit = REASON_LIMIT): string {
   return cut(stripControl(text), limit)
 }
 
-function context(event: string, text: string, limit?: number): object {
+function context(event: string, text: string, limit?: number, atTop = false): object {
+  if (atTop) return { additionalContext: clean(text, limit) }
   return { hookSpecificOutput: { hookEventName: event, additionalContext: clean(text, limit) } }
 }
 

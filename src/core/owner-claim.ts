@@ -19,6 +19,8 @@ export interface ToolUse {
 const PRINTED_TOLERANCE_MS = 3_000
 /** The same where nothing but the time connects command and file. */
 const CAUGHT_TOLERANCE_MS = 1_000
+/** How long (ms) a shell call may take: the longest that Claude Code 2.1.329 allows. */
+export const ONE_CALL_MS = 600_000
 
 /** A line as `create` and `adopt` print it, or the bare id of `--quiet`. */
 const CLAIM_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z0-9]{12})$/
@@ -57,11 +59,18 @@ export function isClaimedByOutput(
   // The line of an earlier command may be printed again, from a log.
   if (wroteBefore(times.changedMs, use, PRINTED_TOLERANCE_MS)) return false
   if (isUnowned(marker)) return true
+  const isFromEnvironment = marker.ownerFrom === OWNER_FROM_ENVIRONMENT
   // The variables of an outer host are inherited: `create` may have written that host's session.
-  if (marker.hostSession !== payload.session) {
-    return marker.ownerFrom === OWNER_FROM_ENVIRONMENT && isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
-  }
-  return marker.agent === undefined
+  if (marker.hostSession !== payload.session) return isFromEnvironment && isMadeAt(marker, times, use)
+  // An owner that the environment named is confirmed, so that an outer host that prints the same line cannot take it.
+  return marker.agent === undefined || (isFromEnvironment && marker.agent === payload.agent)
+}
+
+/** True if the promise was made while the command ran, or by such a command a short time ago if its duration is not told. */
+function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
+  const { durationMs, command = '' } = use.payload
+  if (durationMs !== undefined) return isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
+  return MAKING_COMMAND.test(command) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
 }
 
 /**
@@ -96,12 +105,14 @@ export function announcesWait(
   return !wroteBefore(changedMs, use, CAUGHT_TOLERANCE_MS)
 }
 
-/** True if the promise was made while the command ran, which the host must tell. A later rewrite changes the file's time. */
-function isMadeWithin({ createdMs }: Marker, { changedMs }: FileTimes, use: ToolUse, toleranceMs: number): boolean {
-  if (use.payload.durationMs === undefined) return false
-  // `created` has no fractions of a second.
-  const madeMs = createdMs === undefined ? changedMs : Math.min(createdMs + 999, changedMs)
-  return !wroteBefore(madeMs, use, toleranceMs)
+/** True if the promise was made while the command ran, which the host must tell. */
+function isMadeWithin(marker: Marker, times: FileTimes, use: ToolUse, toleranceMs: number): boolean {
+  return use.payload.durationMs !== undefined && !wroteBefore(madeAtMs(marker, times), use, toleranceMs)
+}
+
+/** When the promise was made. A later rewrite changes the file's time, and `created` has no fractions of a second. */
+function madeAtMs({ createdMs }: Marker, { changedMs }: FileTimes): number {
+  return createdMs === undefined ? changedMs : Math.min(createdMs + 999, changedMs)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { PostflightError } from './errors.ts'
+import { readFields } from './hosts/index.ts'
 import { isJsonObject } from './json-object.ts'
 import { MAIN_AGENT } from './marker.ts'
 
@@ -20,8 +21,10 @@ export interface Payload {
   readonly agent?: string
   /** Empty for an agent of Claude Code's own, such as its compaction (2.1.329). */
   readonly agentType?: string
-  /** Only Copilot sends it, with the first of its two stops for each sub-agent. */
+  /** Only Copilot sends it, with each event of a sub-agent. */
   readonly parentAgent?: string
+  /** Kimi Code's name for itself. */
+  readonly client?: string
   readonly cwd?: string
   /** The path of the file in which the host keeps the conversation. */
   readonly transcript?: string
@@ -77,7 +80,7 @@ export function parsePayload(text: string): Payload {
     throw new PostflightError('payload-not-json', { detail: (error as Error).message })
   }
   if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
-  return fromFields(value)
+  return fromFields(readFields(value))
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -88,6 +91,7 @@ function fromFields(fields: Fields): Payload {
   const agent = agentOf(event, session, identifier(fields, 'agent_id'))
   const agentType = own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type')
   const parentAgent = identifier(fields, 'parent_agent_id')
+  const client = text(fields, 'client_type')
   const cwd = text(fields, 'cwd')
   const transcript = text(fields, 'transcript_path')
   const turn = identifier(fields, 'turn_id')
@@ -110,6 +114,7 @@ function fromFields(fields: Fields): Payload {
     ...(agent !== undefined && { agent }),
     ...(agentType !== undefined && { agentType }),
     ...(parentAgent !== undefined && { parentAgent }),
+    ...(client !== undefined && { client }),
     ...(cwd !== undefined && { cwd }),
     ...(transcript !== undefined && { transcript }),
     ...(turn !== undefined && { turn }),

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
-import { showsNotice, takesContextOfBlock } from '../core/hosts/index.ts'
+import { showsNotice, takesContextAtTop, takesContextOfBlock } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages/errors.ts'
 import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../core/messages/stops.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
@@ -77,8 +77,16 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
   }
-  const isShown = payload !== undefined && showsNotice(payload, environment)
-  write(1, formatAnswer(answer, isShown, payload !== undefined && takesContextOfBlock(payload, environment)))
+  write(1, printed(answer, payload, environment))
+}
+
+/** The answer as this payload's host reads it. */
+function printed(answer: HookAnswer, payload: Payload | undefined, environment: Environment): string {
+  if (payload === undefined) return formatAnswer(answer, false)
+  return formatAnswer(answer, showsNotice(payload, environment), {
+    besideBlock: takesContextOfBlock(payload, environment),
+    atTop: takesContextAtTop(payload, environment),
+  })
 }
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {

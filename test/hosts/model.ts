@@ -6,11 +6,14 @@
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fromResponses, type ResponsesBody, sendResponses } from './responses.ts'
 
 /** A tool call that the model asks for. */
 export interface ToolCall {
   name: string
   input: Record<string, unknown>
+  /** Codex groups some tools. */
+  namespace?: string
 }
 
 /** One answer of the model. With tools the turn goes on, without it the agent stops. */
@@ -149,6 +152,10 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0] ?? ''
     const text = await readAll(request)
+    if (request.method === 'POST' && path.endsWith('/responses')) {
+      const reply = await answer(fromResponses(JSON.parse(text) as ResponsesBody), request.headers)
+      return sendResponses(response, reply, nextId)
+    }
     if (request.method !== 'POST' || !path.includes('/messages')) return sendJson(response, 404, {})
     const body = JSON.parse(text) as RequestBody
     if (path.endsWith('/count_tokens')) {

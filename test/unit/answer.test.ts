@@ -23,7 +23,7 @@ describe('a block', () => {
 describe('a block on a host that takes its context', () => {
   it('has the reason as context, beside one line', () => {
     const answer: HookAnswer = { kind: 'block', reason: HOSTILE, line: 'one \u0007line' }
-    expect(JSON.parse(formatAnswer(answer, true, true))).toEqual({
+    expect(JSON.parse(formatAnswer(answer, true, { besideBlock: true }))).toEqual({
       decision: 'block',
       reason: 'one line',
       hookSpecificOutput: { hookEventName: 'Stop', additionalContext: CLEAN },
@@ -32,13 +32,17 @@ describe('a block on a host that takes its context', () => {
 
   it('has a notice beside both', () => {
     const answer: HookAnswer = { kind: 'block', reason: 'go on', line: 'one line', notice: 'ended' }
-    const { systemMessage, ...rest } = JSON.parse(formatAnswer(answer, true, true))
+    const { systemMessage, ...rest } = JSON.parse(formatAnswer(answer, true, { besideBlock: true }))
     expect(systemMessage).toBe('ended')
-    expect(rest).toEqual(JSON.parse(formatAnswer({ kind: 'block', reason: 'go on', line: 'one line' }, true, true)))
+    expect(rest).toEqual(
+      JSON.parse(formatAnswer({ kind: 'block', reason: 'go on', line: 'one line' }, true, { besideBlock: true })),
+    )
   })
 
   it('without such a line has exactly decision and reason', () => {
-    expect(formatAnswer({ kind: 'block', reason: 'go on' }, true, true)).toBe('{"decision":"block","reason":"go on"}\n')
+    expect(formatAnswer({ kind: 'block', reason: 'go on' }, true, { besideBlock: true })).toBe(
+      '{"decision":"block","reason":"go on"}\n',
+    )
   })
 })
 
@@ -76,6 +80,14 @@ describe('the text for a session that starts', () => {
       hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: CLEAN },
     })
   })
+})
+
+it('the context of a host that reads it only at the top stands there, and nothing else', () => {
+  const answer: HookAnswer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
+  expect(JSON.parse(formatAnswer(answer, true, { atTop: true }))).toEqual({ additionalContext: CLEAN })
+  expect(formatAnswer({ kind: 'block', reason: 'go on' }, false, { atTop: true })).toBe(
+    '{"decision":"block","reason":"go on"}\n',
+  )
 })
 
 describe('every text is cut at 4,000 characters', () => {

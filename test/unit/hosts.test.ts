@@ -4,8 +4,10 @@ import {
   exemptionOf,
   handsOverReports,
   PROJECT_VARIABLES,
+  sessionTranscript,
   shellIdentity,
   showsNotice,
+  takesContextAtTop,
   takesContextOfBlock,
 } from '../../src/core/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
@@ -46,6 +48,11 @@ describe("the session and the agent that the shell's environment names", () => {
       { QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: 'a1' },
       { session: 's1', agent: 'a1' },
     ],
+    [
+      "Qwen Code's main conversation has an empty agent",
+      { QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: '' },
+      { session: 's1', agent: 'main' },
+    ],
     ['only an agent of Qwen Code', { QWEN_CODE_AGENT_ID: 'a1' }, undefined],
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1' }],
     ['droid, which names neither', { FACTORY_PROJECT_DIR: '/p' }, undefined],
@@ -67,7 +74,6 @@ describe("the session and the agent that the shell's environment names", () => {
   it.each([
     [{ POSTFLIGHT_HOST_SESSION: 's1', POSTFLIGHT_AGENT: '' }],
     [{ CODEX_SESSION_ID: 's1', CODEX_THREAD_ID: '' }],
-    [{ QWEN_CODE_SESSION_ID: 's1', QWEN_CODE_AGENT_ID: '' }],
   ])('an empty agent counts as unknown: %j', (environment) => {
     expect(shellIdentity(environment)).toStrictEqual({ session: 's1' })
   })
@@ -119,6 +125,9 @@ describe('a stop that is not judged', () => {
     ["droid's SubagentStop without any field", EMPTY_PAYLOAD, droid, 'droid: answer-ignored'],
     ["droid's Stop counts: its sub-agents stop so", mainStop(), droid, undefined],
     ['an empty FACTORY_PROJECT_DIR does not mean droid', subagentStop(), { FACTORY_PROJECT_DIR: '' }, undefined],
+    ["Kimi Code's stop", mainStop({ client_type: 'kimi_code_cli' }), {}, 'Kimi Code: answer-ignored'],
+    ["Kimi Code's SubagentStop", payload({ client_type: 'kimi_code_cli' }), {}, 'Kimi Code: answer-ignored'],
+    ['another client_type counts', mainStop({ client_type: 'other' }), {}, undefined],
     ['any other', subagentStop(), { CLAUDE_PROJECT_DIR: '/p', QWEN_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, stop, environment, expected) => {
     const exemption = exemptionOf(stop, environment)
@@ -192,4 +201,37 @@ describe('the context of a block', () => {
     expect(takesContextOfBlock(stop, inherited)).toBe(false)
     expect(takesContextOfBlock(stop, { AI_AGENT: 'claude-code_2-1-329_harness' })).toBe(false)
   })
+})
+
+describe('Copilot CLI', () => {
+  const ids = { session_id: 'kid', agent_id: 'kid', parent_agent_id: 's1' }
+  const used = { hook_event_name: 'PostToolUse', tool_input: { command: 'postflight create 7' } }
+
+  it('gives a sub-agent the session of its parent, at a command and at its stop', () => {
+    const owner = { session: 's1', agent: 'kid' }
+    expect(payload({ ...used, ...ids })).toMatchObject(owner)
+    expect(payload({ hook_event_name: 'SubagentStop', ...ids, session_id: 's1' })).toMatchObject(owner)
+    // A sub-agent of a sub-agent stops with a third id.
+    expect(payload({ hook_event_name: 'SubagentStop', ...ids, session_id: 'third' })).toMatchObject(owner)
+    expect(payload({ ...used, session_id: 's1', parent_agent_id: '' })).toMatchObject({ session: 's1', agent: 'main' })
+    expect(payload({ ...used, session_id: 's1', parent_agent_id: 5 })).toMatchObject({ session: 's1', agent: 'main' })
+  })
+
+  it('has the output of a command in tool_result', () => {
+    const text = { text_result_for_llm: 'created x' }
+    expect(payload({ ...used, tool_result: text }).output).toBe('created x')
+    expect(payload({ ...used, tool_result: text, tool_response: 'as elsewhere' }).output).toBe('as elsewhere')
+    expect(payload({ ...used, tool_result: 'created x' }).output).toBe('')
+  })
+
+  it('reads context at the top of an answer; a host in its shell does not', () => {
+    expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/p' })).toBe(true)
+    expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '' })).toBe(false)
+  })
+})
+
+it('a transcript tells the birth of a session only where that was measured', () => {
+  const stop = { transcript_path: '/t' }
+  expect(sessionTranscript(mainStop(stop), {})).toBe('/t')
+  expect(sessionTranscript(mainStop({ ...stop, client_type: 'kimi_code_cli' }), {})).toBeUndefined()
 })

@@ -79,10 +79,17 @@ describe('the line of a promise', () => {
       use('create'),
     ],
     [
-      'of another session, where the time is not known',
+      'of another session, by a command of unknown duration that makes none',
       { cc_session_id: 's2', owner_from: 'environment' },
-      use('create', { durationMs: undefined }),
+      use('cat build.log', { durationMs: undefined }),
     ],
+    [
+      'of another session, made more than ten minutes before a command of unknown duration ended',
+      { cc_session_id: 's2', owner_from: 'environment', created: new Date(NOW_MS - 602_000).toISOString() },
+      use('create', { durationMs: undefined }),
+      changedAt(NOW_MS - 601_001),
+    ],
+    ['of another agent, which the environment named', { agent_id: 'a2', owner_from: 'environment' }, use('create')],
     ['without a session, from before this one', { cc_session_id: undefined }, use('create', {}, NOW_MS + 60_000)],
   ])('gives nothing of a promise %s', (_what, fields, one, times) => {
     expect(claims(fields, one, times)).toBe(false)
@@ -90,6 +97,17 @@ describe('the line of a promise', () => {
 
   it('gives it to the session that ran create inside another host', () => {
     expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use('create'))).toBe(true)
+  })
+
+  it('gives it to that session also where the duration of the command is not told', () => {
+    const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
+    expect(claims(inherited, use('postflight create 7', { durationMs: undefined }))).toBe(true)
+    expect(claims(inherited, use('sh stage.sh', { command: undefined, durationMs: undefined }))).toBe(false)
+  })
+
+  it('confirms the owner that the environment named', () => {
+    expect(claims({ agent_id: 'a1', owner_from: 'environment' }, use('create'))).toBe(true)
+    expect(claims({ agent_id: 'a1' }, use('create'))).toBe(false)
   })
 
   it('gives nothing where the session is not known', () => {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { formatAnswer } from '../../core/answer.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { exemptionOf, showsNotice } from '../../core/hosts/index.ts'
+import { exemptionOf, showsNotice, takesContextAtTop } from '../../core/hosts/index.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../../core/messages/commands.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
@@ -60,7 +60,7 @@ export function explain(
       markers,
       runs,
       problems,
-      answer: JSON.parse(formatAnswer(answer, told)),
+      answer: JSON.parse(formatAnswer(answer, told, { atTop: takesContextAtTop(payload, environment) })),
     },
     lines: [
       ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload] : []),

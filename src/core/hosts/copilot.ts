@@ -1,9 +1,14 @@
-import { type HostDifference, variable } from './host.ts'
+import { isJsonObject } from '../json-object.ts'
+import { type HostDifference, type PayloadFields, variable } from './host.ts'
 
 /** Copilot CLI (measured with 1.0.102). It also runs the hooks that are installed for Claude Code. */
 export const copilot: HostDifference = {
   projectVariables: ['COPILOT_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
+  // Only hooks have COPILOT_PROJECT_DIR. Another host in Copilot's shell inherits COPILOT_CLI.
+  takesContextAtTop: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
+  readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),
+  // The id in a sub-agent's shell stands in no payload. `PostToolUse` replaces it (docs/design.md, "Ownership").
   shellIdentity(environment) {
     const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
     return session === undefined ? undefined : { session }
@@ -13,4 +18,16 @@ export const copilot: HostDifference = {
     payload.event === 'Stop' && payload.parentAgent !== undefined
       ? { host: 'Copilot CLI', why: 'answer-ignored' }
       : undefined,
+}
+
+/**
+ * The session of a sub-agent is that of its parent: for a sub-agent of the main conversation the conversation's. `session_id`
+ * is the sub-agent itself at `PostToolUse`, and in a sub-agent of a sub-agent a third id at `SubagentStop`.
+ */
+function sessionOfSubagent({ parent_agent_id: parent }: PayloadFields): PayloadFields {
+  return typeof parent === 'string' && parent !== '' ? { session_id: parent } : {}
+}
+
+function responseOfTool({ tool_response: response, tool_result: result }: PayloadFields): PayloadFields {
+  return response === undefined && isJsonObject(result) ? { tool_response: result.text_result_for_llm } : {}
 }

@@ -18,10 +18,15 @@ export interface Exemption {
   readonly why: 'answer-ignored' | 'own-agent'
 }
 
+/** The fields of a payload, as the host sent them. */
+export type PayloadFields = Readonly<Record<string, unknown>>
+
 /** The differences of one host. Everything else is the same for all hosts. */
 export interface HostDifference {
   /** Variables in the hook's environment that may name the project's folder. */
   readonly projectVariables?: readonly string[]
+  /** The fields as the other hosts name them, or the same ones. It runs for every payload. */
+  readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The session and the agent, from the shell tool's environment. */
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   /** Why this stop is not judged; undefined if it is. */
@@ -30,6 +35,8 @@ export interface HostDifference {
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True if an allow may have a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host reads `additionalContext` only at the top of an answer. */
+  readonly takesContextAtTop?: (payload: Payload, environment: Environment) => boolean
   /** True if the host gives the model the `additionalContext` of a block, once. */
   readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
   /** True if a hook can tell the caller of a sub-agent something when that agent returns. */

@@ -3,15 +3,21 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Environment, Exemption, HostDifference, ShellIdentity } from './host.ts'
+import type { Environment, Exemption, HostDifference, PayloadFields, ShellIdentity } from './host.ts'
+import { kimi } from './kimi.ts'
 import { postflight } from './postflight.ts'
 import { qwenCode } from './qwen-code.ts'
 
 /** The hosts that differ, in the order in which their variables are read (docs/design.md, "Hosts"). */
-const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid]
+const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid, kimi]
 
 /** The variables that may name the project's folder. The launcher reads the same ones. */
 export const PROJECT_VARIABLES: readonly string[] = HOSTS.flatMap((host) => host.projectVariables ?? [])
+
+/** The fields of a payload, by the names that most hosts use. */
+export function readFields(fields: PayloadFields): PayloadFields {
+  return HOSTS.reduce((read, host) => host.readFields?.(read) ?? read, fields)
+}
 
 /** The session and the agent that the shell tool's environment names; undefined outside a host. */
 export function shellIdentity(environment: Environment): ShellIdentity | undefined {
@@ -35,6 +41,11 @@ export function exemptionOf(payload: Payload, environment: Environment): Exempti
 /** True if an allow may have a `systemMessage`: only on Claude Code. */
 export function showsNotice(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
+}
+
+/** True if an `additionalContext` belongs at the top of the answer: only on Copilot CLI. */
+export function takesContextAtTop(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.takesContextAtTop?.(payload, environment))
 }
 
 /** True if a block may have an `additionalContext`: only on Claude Code, which gives the model a block's reason twice. */
