@@ -22,8 +22,9 @@ export function hookCommand(
   { packageFolder, platform }: CommandContext,
   scope: Scope,
   project: string,
+  { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
 ): { command: string; portable: boolean } {
-  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
   const portable = dependency !== undefined
   const isWindows = platform === 'win32'
   const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'

@@ -27,7 +27,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('install')
     .description("add the hook (or the plugin) to a host's settings")
-    .option('--host <name>', 'claude or opencode', 'claude')
+    .option('--host <name>', 'claude, opencode, codex, copilot, qwen or droid', 'claude')
     .option('--scope <scope>', SCOPE, 'project')
     .option('--skill <file>', 'put the hook into the front matter of a skill instead: it runs where that skill is used')
     .option('--dry-run', 'only print what would be written', false)
@@ -45,7 +45,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('uninstall')
     .description('undo install and init')
-    .option('--host <name>', 'claude or opencode', 'claude')
+    .option('--host <name>', 'claude, opencode, codex, copilot, qwen or droid', 'claude')
     .option('--scope <scope>', `${SCOPE} (default: the one of the project that has it)`)
     .option('--skill <file>', 'remove the hook from the front matter of a skill')
     .option('--dry-run', 'only print what would be written', false)

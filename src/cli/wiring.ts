@@ -4,6 +4,7 @@ import { PostflightError } from '../core/errors.ts'
 import { variable } from '../core/hosts/host.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { findCommands } from '../core/settings/claude-hooks.ts'
+import type { HookHost } from '../core/settings/hook-hosts.ts'
 import { splitMark } from '../core/settings/json-document.ts'
 import { findSkillCommands, isForkedSkill } from '../core/settings/skill-hooks.ts'
 import { readSmallFile } from '../io/fs/read.ts'
@@ -11,6 +12,7 @@ import {
   claudeFolder,
   claudeSettingsPath,
   distinctFiles,
+  hookHostSettingsPath,
   requireInside,
   SCOPES,
   type Scope,
@@ -32,6 +34,11 @@ export interface SettingsPlace {
   readonly fault: PostflightError | undefined
 }
 
+/** A settings file of another host, which may be one of Claude Code's. */
+export interface HookHostPlace extends SettingsPlace {
+  readonly isClaudes: boolean
+}
+
 /** A skill whose front matter has our hooks. */
 export interface WiredSkill {
   readonly file: string
@@ -43,6 +50,21 @@ export interface WiredSkill {
 export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
   const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
   return distinctFiles(files).map((file) => placeOf(SCOPES[files.indexOf(file)] as Scope, file, project))
+}
+
+/** The settings files that another host reads in a project and of the user. */
+export function hookHostPlaces(context: CommandContext, host: HookHost, project: string): HookHostPlace[] {
+  const { environment } = context
+  const shared = host.readsClaudeSettings === true ? settingsPlaces(context, project) : []
+  const scopes = host.readsClaudeSettings === true ? (['user'] as const) : (['project', 'user'] as const)
+  const files = scopes.map((scope) => hookHostSettingsPath(host, scope, project, context.findHome(), environment))
+  return [
+    ...shared.filter(({ scope }) => scope !== 'user').map((place) => ({ ...place, isClaudes: true })),
+    ...distinctFiles(files).map((file) => {
+      const scope = scopes[files.indexOf(file)] as Scope
+      return { ...placeOf(scope, file, project), isClaudes: false }
+    }),
+  ]
 }
 
 function placeOf(scope: Scope, file: string, project: string): SettingsPlace {

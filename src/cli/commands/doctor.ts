@@ -4,6 +4,7 @@ import { type CommandContext, type CommandResult, findCommandRoot } from '../con
 import { checkSettings } from '../doctor/claude-settings.ts'
 import { checkGit } from '../doctor/git.ts'
 import { checkHook } from '../doctor/hook.ts'
+import { checkHookHosts } from '../doctor/hook-hosts.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
 import { checkReach, needsNpx } from '../doctor/reach.ts'
@@ -20,10 +21,12 @@ import type { Painter } from '../report.ts'
 export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult<DoctorDocument>> {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
-  const settings = checkSettings(context, openCode.length > 0)
-  const isWired = [...settings, ...openCode].some(({ ok }) => ok)
+  const hookHosts = checkHookHosts(context)
+  const settings = checkSettings(context, openCode.length + hookHosts.length > 0)
+  const isWired = [...settings, ...hookHosts, ...openCode].some(({ ok }) => ok)
   const findings = [
     ...settings,
+    ...hookHosts,
     ...openCode,
     ...checkHook(context),
     // Where nothing is installed, that is to be done first.

@@ -1,15 +1,17 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
+import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { shellWord } from '../../core/text.ts'
 import { listBackups } from '../../io/settings/backups.ts'
+import type { Scope } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { replaceSettingsFile } from '../../io/settings/replace.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
 import type { InstallDocument, UninstallDocument } from '../documents/install.ts'
 import { projectFolder } from '../host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../installation/project-files.ts'
-import { refuseSecond } from '../installation/refuse-second.ts'
+import { refuseOtherScope, refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
 import { skillTarget } from '../installation/skill-target.ts'
 import { placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
@@ -37,7 +39,10 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   const { host, scope, skill, dryRun, force } = options
   const target = skill === undefined ? targetOf(context, host, scope) : skillTarget(context, skill)
   if (!force && target.what === 'hook') {
-    refuseSecond(context, target.project, skill === undefined ? { scope, command: target.entry } : { skill })
+    if (isOfClaude(host, target.scope)) {
+      refuseSecond(context, target.project, skill === undefined ? { scope, command: target.entry } : { skill })
+    }
+    if (skill === undefined) refuseOtherScope(context, host, target)
   }
   const place = placeOf(target)
   const before = readSettingsFile(place)
@@ -64,8 +69,10 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   if (backup !== undefined) lines.push(INSTALL_TEXT.backup(displayPath(context, backup)))
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
   if (changed && !dryRun) lines.push(INSTALL_TEXT.restart)
+  lines.push(...(target.notes ?? []))
   if (added && target.scope === 'project' && !target.portable) {
-    lines.push(INSTALL_TEXT.notPortable(target.personalScope))
+    const canBePortable = hookHost(host)?.tellsProject ?? true
+    lines.push(canBePortable ? INSTALL_TEXT.notPortable(target.personalScope) : INSTALL_TEXT.neverPortable)
   }
   return {
     exitCode: 0,
@@ -110,9 +117,14 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
   }
 }
 
+/** True if the entries go into Claude Code's settings, also because the host reads them. */
+function isOfClaude(host: string, scope: Scope): boolean {
+  return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
+}
+
 /** The scope of the project that holds entries of ours; `project` where none does. */
 function scopeThatHolds(context: CommandContext, host: string): string {
-  if (host !== 'claude') return 'project'
+  if (!isOfClaude(host, 'project')) return 'project'
   const project = projectFolder(context)
   const holds = settingsPlaces(context, project).find(
     ({ scope, text, file }) =>

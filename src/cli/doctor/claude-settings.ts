@@ -1,8 +1,7 @@
 import { HOOK_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
-import { isInstalled } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
-import { oneLine, shellWord } from '../../core/text.ts'
+import { shellWord } from '../../core/text.ts'
 import type { Scope } from '../../io/settings/paths.ts'
 import { type CommandContext, displayPath } from '../context.ts'
 import { hookCommand, projectFolder } from '../host-entry.ts'
@@ -15,8 +14,9 @@ import {
   type WiredSkill,
   wiredSkills,
 } from '../wiring.ts'
+import { checkEntries, type WiredHost } from './entries.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
-import { findWiredCopy, type WiredCopy } from './wired-copy.ts'
+import { findWiredCopy } from './wired-copy.ts'
 
 /**
  * Checks that Claude Code starts the hook, once, and that nothing switches it off. With `elsewhere`, another host has it,
@@ -56,6 +56,8 @@ interface Wired {
 }
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
+
+const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
 
 /** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
@@ -103,7 +105,7 @@ function wiredBySettings(context: CommandContext, place: SettingsPlace, project:
   const { scope, file, commands } = place
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)
-  const finding = checkEntries(context, place, project, copy)
+  const finding = checkEntries(context, place, project, CLAUDE_CODE)
   return [
     {
       where: file,
@@ -114,36 +116,6 @@ function wiredBySettings(context: CommandContext, place: SettingsPlace, project:
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
     },
   ]
-}
-
-function checkEntries(
-  context: CommandContext,
-  { scope, file, text, commands }: SettingsPlace,
-  project: string,
-  copy: WiredCopy,
-): DoctorFinding {
-  const { command, portable } = hookCommand(context, scope, project)
-  if (isInstalled(text ?? '', claudeEntries(command), file)) return good('settings', HOOK_FINDINGS.installed(file))
-  // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
-  const isTheirs = copy.portable && !portable
-  const fix = `${isTheirs ? 'npx --no-install ' : ''}postflight install --scope ${scope}`
-  if (isTheirs) {
-    if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
-    if (isInstalled(text ?? '', claudeEntries(copy.command), file)) {
-      return good('settings', HOOK_FINDINGS.installedByProject(file))
-    }
-  }
-  const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
-  const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
-  const what =
-    strange !== undefined
-      ? copy.file === findWiredCopy([{ event: '', command }], project).file
-        ? HOOK_FINDINGS.outdated(file)
-        : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
-      : isDoubled
-        ? HOOK_FINDINGS.listedTwice(file)
-        : HOOK_FINDINGS.incomplete(file)
-  return bad('settings', what, fix)
 }
 
 function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {

@@ -1,8 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { type CommandContext, displayPath } from '../context.ts'
-import { enabledPlugin, settingsPlaces, wiredSkills } from '../wiring.ts'
+import { enabledPlugin, hookHostPlaces, settingsPlaces, wiredSkills } from '../wiring.ts'
+import type { Target } from './target.ts'
 
 /** Refuses to wire the hook a second time: Claude Code would run both, and each stop would use two continuations. */
 
@@ -28,11 +30,21 @@ export function refuseSecond(context: CommandContext, project: string, wish: Wis
   refuse('skill', shown, `postflight uninstall --skill ${shown}`)
 }
 
+/** Refuses a second scope of another host, which would run both hooks. @throws {PostflightError} `already-wired`. */
+export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
+  const host = hookHost(name)
+  if (host === undefined) return
+  const places = hookHostPlaces(context, host, project)
+  const other = places.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
+  if (other === undefined) return
+  refuse('scope', displayPath(context, other.file), `postflight uninstall --host ${name} --scope ${other.scope}`)
+}
+
 /** The name of the plugin whose own CLI this is: `--plugin-dir` is recorded in no settings. */
 function ownPlugin({ packageFolder }: CommandContext): string | undefined {
   return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
 
-function refuse(wiredBy: 'settings' | 'plugin' | 'skill', where: string, command: string): never {
+function refuse(wiredBy: 'settings' | 'scope' | 'plugin' | 'skill', where: string, command: string): never {
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }

@@ -1,16 +1,25 @@
 import { PostflightError } from '../../core/errors.ts'
+import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { addEntries, findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
+import { HOOK_HOSTS, type HookHost, hookHost } from '../../core/settings/hook-hosts.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
 import { addRules, holdsRules, removeRules } from '../../core/settings/permission-rules.ts'
-import { claudeSettingsPath, openCodeConfigPaths, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
+import {
+  claudeSettingsPath,
+  hookHostSettingsPath,
+  openCodeConfigPaths,
+  requireInside,
+  SCOPES,
+  type Scope,
+} from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
 
-export const HOSTS = ['claude', 'opencode'] as const
+export const HOSTS: readonly string[] = ['claude', 'opencode', ...Object.keys(HOOK_HOSTS)]
 
 /** What is installed in a host's settings. */
 interface Installed {
@@ -28,6 +37,8 @@ const PLUGIN: Installed = { what: 'plugin', key: 'plugin', personalScope: 'user'
 export interface Target extends Installed {
   readonly scope: Scope
   readonly project: string
+  /** What the user is told after `install`. */
+  readonly notes?: readonly string[]
   /** The files that may hold our entries, in the order in which the host reads them. At least one. */
   readonly files: readonly string[]
   readonly entry: string
@@ -43,14 +54,25 @@ export interface Target extends Installed {
 
 /** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside. */
 export function targetOf(context: CommandContext, host: string, scope: string): Target {
-  if (!HOSTS.includes(host as never)) {
+  if (!HOSTS.includes(host)) {
     throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
   }
   if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
   const project = projectFolder(context)
-  const target = (host === 'opencode' ? openCodeTarget : claudeTarget)(context, scope as Scope, project)
+  const target = findTarget(context, host, scope as Scope, project)
   if (scope !== 'user') for (const file of target.files) requireInside(file, project)
   return target
+}
+
+function findTarget(context: CommandContext, host: string, scope: Scope, project: string): Target {
+  if (host === 'opencode') return openCodeTarget(context, scope, project)
+  const other = hookHost(host)
+  if (other === undefined) return claudeTarget(context, scope, project)
+  const notes = other.trust === undefined ? [] : [INSTALL_TEXT.trust[other.trust]]
+  if (other.readsClaudeSettings === true && scope !== 'user') {
+    return { ...claudeTarget(context, scope, project), notes: [INSTALL_TEXT.sharedWithClaude, ...notes] }
+  }
+  return { ...hookTarget(context, other, scope, project), notes }
 }
 
 /** The file for our entries: the one that holds some already, so that they are never in two; or the one read last. */
@@ -81,6 +103,17 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
     add(addRules(text, file), file),
   ]
   return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove, results }
+}
+
+function hookTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
+  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
+  const { command, portable } = hookCommand(context, scope, project, host)
+  const files = [hookHostSettingsPath(host, scope, project, context.findHome(), context.environment)]
+  const add = (text: string, file: string): string => addEntries(text, host.entries(command), file)
+  const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
+  const results = (text: string, file: string): string[] => [add(text, file)]
+  const installed = { ...HOOK, personalScope: 'user' } as const
+  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove: removeEntries, results }
 }
 
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {

@@ -2,7 +2,7 @@ import { counted } from './phrases.ts'
 
 /** What `install`, `uninstall` and `init` print. */
 
-/** The hook for Claude Code, or the plugin for OpenCode. */
+/** The hook, or the plugin for OpenCode. */
 type Installed = 'hook' | 'plugin'
 
 export const INSTALL_TEXT = {
@@ -10,9 +10,18 @@ export const INSTALL_TEXT = {
     `${isDryRun ? 'Would install' : 'Installed'} the ${what} in ${file}`,
   alreadyInstalled: (what: Installed, file: string): string => `The ${what} is already in ${file}`,
   backup: (file: string): string => `Backup: ${file}`,
+  trust: {
+    hooks:
+      'Codex runs it only after you trust it: open Codex in the project, type /hooks, and trust each entry. Until then Codex skips it, and `codex exec` does not say so. Changed entries need your trust again.',
+    folder:
+      'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
+  },
+  sharedWithClaude: 'Claude Code and Copilot CLI both read this file',
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
+  neverPortable:
+    'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files',
   removed: (what: Installed, hasRules: boolean, hasHook: boolean, file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${[...(hasHook || !hasRules ? [`the ${what}`] : []), ...(hasRules ? ['our permission rules'] : [])].join(' and ')} from ${file}`,
   removedLines: (file: string, isDryRun: boolean): string =>

@@ -1,6 +1,6 @@
 import { shellWords } from '../text.ts'
 
-/** Our entries in Claude Code's settings, and how they are recognised. */
+/** Our entries in the settings of Claude Code and of hosts like it, and how they are recognised. */
 
 /** A hook entry of ours: the event, and the group in its list. */
 export interface SettingsEntry {
@@ -36,6 +36,19 @@ export function claudeEntries(command: string): SettingsEntry[] {
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
     { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
+  ]
+}
+
+/**
+ * The entries for a host with other events or another name of its shell tool. Without `if`, which such hosts ignore, the
+ * hook starts after each shell command; the launcher answers at once where nothing is pending.
+ */
+export function eventEntries(command: string, stops: readonly string[], shellTool: string): SettingsEntry[] {
+  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
+  return [
+    ...stops.map((event) => ({ event, group: { hooks: [hook] } })),
+    { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
+    { event: 'PostToolUse', group: { matcher: shellTool, hooks: [hook] } },
   ]
 }
 

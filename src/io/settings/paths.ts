@@ -3,6 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { type Environment, variable } from '../../core/hosts/host.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
+import type { HookHost } from '../../core/settings/hook-hosts.ts'
 import { errorCode, isAbsent } from '../fs/errors.ts'
 import { kindAt } from '../fs/path-kind.ts'
 
@@ -27,6 +28,19 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
     case 'local':
       return path.join(project, '.claude', 'settings.local.json')
   }
+}
+
+/** The settings file of another host with hooks. */
+export function hookHostSettingsPath(
+  { folder, folderVariable, file }: HookHost,
+  scope: Exclude<Scope, 'local'>,
+  project: string,
+  home: string,
+  environment: Environment,
+): string {
+  if (scope === 'project') return path.join(project, folder, file)
+  const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
+  return path.join(named ?? path.join(home, folder), file)
 }
 
 /** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */

@@ -1,0 +1,79 @@
+import path from 'node:path'
+import { variable } from '../../core/hosts/host.ts'
+import { HOST_FINDINGS } from '../../core/messages/doctor.ts'
+import { errorFault } from '../../core/messages/errors.ts'
+import { HOOK_HOSTS, type HookHost } from '../../core/settings/hook-hosts.ts'
+import { readSmallFile } from '../../io/fs/read.ts'
+import type { CommandContext } from '../context.ts'
+import { projectFolder } from '../host-entry.ts'
+import { hookHostPlaces, type SettingsPlace } from '../wiring.ts'
+import { checkEntries } from './entries.ts'
+import { bad, type DoctorFinding } from './finding.ts'
+
+/**
+ * Checks the hook in the settings of the hosts besides Claude Code, and warns about hosts where it does not work. They are
+ * optional: without an entry there is nothing to report.
+ */
+export function checkHookHosts(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
+  const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
+  return [
+    ...hosts.flatMap(([name, host]) => checkHost(context, name, host, project)),
+    ...checkUnsupported(context, project),
+  ]
+}
+
+function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
+  const places = hookHostPlaces(context, host, project)
+  const own = places.filter((place) => !place.isClaudes)
+  const faults = own.flatMap(({ fault }) =>
+    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
+  )
+  const wired = places.filter(({ commands }) => commands.length > 0)
+  const entries = own
+    .filter((place) => wired.includes(place))
+    .flatMap((place) => [
+      checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
+      ...(host.trust === 'hooks' ? checkTrust(context, place) : []),
+    ])
+  const [first, ...others] = wired
+  // What Claude Code's settings have alone is its own matter.
+  if (first === undefined || others.length === 0) return [...faults, ...entries]
+  const removals = others.map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`).join(' && ')
+  const files = wired.map(({ file }) => file)
+  return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
+}
+
+/** The size of the largest configuration that is searched, in bytes. */
+const CONFIGURATION_LIMIT = 4_194_304
+
+/**
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and index. Whether the trusted entry is the present
+ * one is known to Codex alone.
+ */
+function checkTrust({ environment, findHome }: CommandContext, { file }: SettingsPlace): DoctorFinding[] {
+  const folder = variable(environment, 'CODEX_HOME') ?? path.join(findHome(), '.codex')
+  const isTrusted = textOf(path.join(folder, 'config.toml')).includes(`${file}:stop:`)
+  return isTrusted ? [] : [bad('settings', HOST_FINDINGS.untrusted(file), HOST_FINDINGS.trust)]
+}
+
+/** The folders of hosts where the hook does not work, with the file in which people may have put it. */
+const UNSUPPORTED = [
+  { folder: '.gemini', file: 'settings.json', isInProjects: true, what: HOST_FINDINGS.gemini },
+  { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
+] as const
+
+function checkUnsupported({ findHome }: CommandContext, project: string): DoctorFinding[] {
+  return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
+    const places = new Set([...(isInProjects ? [project] : []), findHome()])
+    return [...places]
+      .map((place) => path.join(place, folder, file))
+      .filter((each) => textOf(each).includes('postflight-hook'))
+      .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
+  })
+}
+
+function textOf(file: string): string {
+  const read = readSmallFile(file, CONFIGURATION_LIMIT)
+  return read.kind === 'text' ? read.text : ''
+}
