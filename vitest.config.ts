@@ -19,6 +19,10 @@ const alias = [
 
 const patient = { testTimeout: 60_000, hookTimeout: 60_000 }
 
+/** Clients that are too large to be fetched for every run of the host tests: `npm run test:hosts -- codex` runs one. */
+const ON_REQUEST = ['codex', 'copilot', 'qwen', 'droid']
+const notRequested = ON_REQUEST.filter((client) => !process.argv.some((word) => word.includes(client)))
+
 /** What each project is for is told in test/README.md. */
 export default defineConfig({
   test: {
@@ -45,6 +49,7 @@ export default defineConfig({
           name: 'hosts',
           globalSetup: ['test/hosts/global-setup.ts'],
           include: ['test/hosts/**/*.test.ts'],
+          exclude: notRequested.map((client) => `test/hosts/${client}/**`),
           testTimeout: 120_000,
           hookTimeout: 300_000,
         },

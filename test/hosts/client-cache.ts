@@ -19,6 +19,16 @@ export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
   opencode: { title: 'OpenCode', version: OPENCODE_VERSION },
+  codex: { title: 'Codex CLI', version: '0.169.0' },
+  copilot: { title: 'Copilot CLI', version: '1.0.102' },
+  qwen: { title: 'Qwen Code', version: '0.24.4' },
+  droid: { title: 'Factory droid', version: '0.225.2' },
+}
+
+/** The version of a client. */
+export function testedVersion(folder: string): string {
+  const { version } = TESTED_CLIENTS[folder] as { version: string }
+  return version
 }
 
 /** A client that npm distributes as one package per platform. */
@@ -28,6 +38,12 @@ export interface Client {
   version: string
   /** The executable's path inside the package. */
   binary: string
+  /** The Node that runs it, if it is a script that needs another one than this. */
+  node?: string
+  /** The version that it prints, if that is not the package's. */
+  prints?: string
+  /** True to leave out optional dependencies, which it runs without. */
+  withoutOptional?: boolean
   /** Unpacked size, for the progress line only; some registries do not report it. */
   megabytes?: number
 }
@@ -157,6 +173,7 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
   const npm = npmCommand()
   const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+  if (client.withoutOptional === true) flags.push('--omit=optional')
   // By default npm takes more than a minute to report that there is no network.
   flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
   const done = await run(npm.file, [...npm.args, 'install', '--prefix', folder, ...flags, spec], {
@@ -175,10 +192,10 @@ async function versionProblem(binary: string, client: Client): Promise<string | 
   const home = await mkdtemp(join(tmpdir(), 'postflight-client-'))
   const env = process.platform === 'win32' ? process.env : { PATH: process.env.PATH, HOME: home }
   const options = { cwd: home, env, timeoutMs: VERSION_TIMEOUT_MS, shell: false }
-  const done = await run(binary, ['--version'], options)
+  const done = await run(client.node ?? binary, [...(client.node === undefined ? [] : [binary]), '--version'], options)
   await rm(home, { recursive: true, force: true })
   if (done.code !== 0) return `--version ended with ${done.code}: ${summary(done.stderr)}`
-  return done.stdout.includes(client.version) ? undefined : `--version says ${done.stdout.trim()}`
+  return done.stdout.includes(client.prints ?? client.version) ? undefined : `--version says ${done.stdout.trim()}`
 }
 
 /** npm's own script, to run with this Node: that needs no shell, not even on Windows. */

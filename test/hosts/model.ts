@@ -129,7 +129,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
       return { text: 'ok' }
     }
     const parts = takeApart(body)
-    const actor = ACTOR_WORD.exec(firstUserText(body))?.[1] ?? 'main'
+    const actor = ACTOR_WORD.exec(parts.userTexts[0] ?? '')?.[1] ?? 'main'
     const agentId = headers['x-claude-code-agent-id']
     const turn: Turn = {
       index: turns(actor).length,
@@ -234,11 +234,6 @@ function splitReminders(text: string, userTexts: string[], reminders: string[]):
   for (const found of text.matchAll(REMINDER)) reminders.push((found[1] ?? '').trim())
   const rest = text.replaceAll(REMINDER, '').trim()
   if (rest !== '') userTexts.push(rest)
-}
-
-function firstUserText(body: RequestBody): string {
-  const first = body.messages.find((message) => message.role === 'user')
-  return textOf(first?.content ?? '').replaceAll(REMINDER, '')
 }
 
 function blocks(content: string | ContentBlock[]): ContentBlock[] {

@@ -1,17 +1,15 @@
 /** A throwaway project with the guard: installed by `postflight install`, used by the real client, then inspected. */
 
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { type Model, type Script, startModel } from '../model.ts'
+import { copyPackageTo } from '../package-copy.ts'
 import { createProject, type Project, type ProjectOptions } from './project.ts'
 import { type RunningClient, type RunOptions, type RunResult, startClaude } from './run-client.ts'
 
-/** The folder of this package. */
-export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const SETTINGS = '.claude/settings.json'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
@@ -78,12 +76,11 @@ export interface GuardedProject {
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   const project = createProject(options)
   onTestFinished(() => project.remove())
-  // A copy: neither a build in the meantime nor a test that breaks its package may affect other tests.
   const packageFolder =
     options.packageIn === 'project'
       ? join(project.dir, 'node_modules', 'postflight-guard')
       : join(project.base, `package for ${basename(project.dir)}`)
-  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  copyPackageTo(packageFolder)
   const script = join(packageFolder, 'bin', 'postflight.js')
   if (options.onPath !== false) project.link('postflight', script)
 
@@ -156,12 +153,6 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     expect(installed, installed.stderr).toMatchObject({ status: 0 })
   }
   return guarded
-}
-
-/** The files of this package that npm would publish. */
-function publishedFiles(): string[] {
-  const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
-  return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
 }
 
 /** Checks that the client ended without errors, and that the scripts covered every turn. */

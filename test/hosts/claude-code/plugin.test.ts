@@ -8,8 +8,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { layOutPlugin } from '../../../scripts/plugin.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startGitServer } from '../git-server.ts'
+import { PACKAGE } from '../package-copy.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
-import { type GuardedProject, guardedProject, PACKAGE } from './guarded.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
 import { clientEnvironment } from './run-client.ts'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()

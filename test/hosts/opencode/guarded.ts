@@ -1,18 +1,17 @@
 /** A throwaway project with the plugin: installed by `postflight install`, used by the real OpenCode, then inspected. */
 
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import type { JournalLine } from '../claude-code/guarded.ts'
 import { createProject, type Project } from '../claude-code/project.ts'
 import { ensureOpenCode, hostsSkipped, OPENCODE_VERSION } from '../client-cache.ts'
 import { type Model, type Script, startModel } from '../model.ts'
+import { copyPackageTo } from '../package-copy.ts'
 import { environmentOf, type RunningClient, type RunResult, startRun } from './run-client.ts'
 import { type Server, startServer } from './serve.ts'
-
-const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 
 const binary = hostsSkipped() ? '' : await ensureOpenCode()
 
@@ -187,7 +186,7 @@ function freshProject(): { project: Project; packageFolder: string } {
   onTestFinished(() => project.remove())
   // A copy, so that a build in the meantime does not affect the test.
   const packageFolder = join(project.base, 'package of the plugin')
-  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(packageFolder, name), { recursive: true })
+  copyPackageTo(packageFolder)
   project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
   return { project, packageFolder }
 }
@@ -234,10 +233,4 @@ export function seedPluginFolder(folder: string): void {
     join(folder, 'package-lock.json'),
     JSON.stringify({ lockfileVersion: 3, packages: { '': { dependencies } } }),
   )
-}
-
-/** The files of this package that npm would publish. */
-function publishedFiles(): string[] {
-  const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
-  return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
 }

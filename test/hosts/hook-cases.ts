@@ -1,0 +1,205 @@
+/** What must be true on each client that runs our hook from its settings. */
+
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { say } from './agents.ts'
+import { hostsSkipped } from './client-cache.ts'
+import type { HookClient } from './hook-clients.ts'
+import { dutiful, type HookedProject, hookedProject, type Line, reasonsIn, stubborn } from './hooked.ts'
+import type { Model } from './model.ts'
+
+const TASK = '259_prove'
+const CREATE = 'postflight create 259 prove --skill research --operation research --step "git commit"'
+const REPORT = 'Found three lemmas.'
+const CONTINUATION = /This is continuation (\d of 3)/
+
+/** In what a client differs. */
+export interface HookCases {
+  /** True if a sub-agent is a session of its own, which stops with `Stop`. */
+  subAgentsAreSessions?: true
+  /** True if a sub-agent can start sub-agents. */
+  nests: boolean
+}
+
+/** The continuations of an agent's blocks. */
+function heldIn(model: Model, actor: string): (string | undefined)[] {
+  return reasonsIn(model.turns(actor).at(-1)).map((reason) => CONTINUATION.exec(reason)?.[1])
+}
+
+/** A marker of another session, as its `create` left it. */
+function leaveForeignMarker({ postflight }: HookedProject): void {
+  postflight('create', '12', 'foreign', '--operation', 'foreign work', '--host-session', 'another', '--agent', 'main')
+}
+
+/** A marker as a skill's plain bash writes it, without a session. */
+const PLAIN_BASH = [
+  `mkdir -p specs/${TASK}`,
+  `printf '{"session_id": "sess_1", "skill": "research", "operation": "research", "reason": "Postflight pending"}' > specs/${TASK}/.postflight-pending`,
+].join(' && ')
+
+export function describeHookCases(client: HookClient, cases: HookCases): void {
+  const run = (command: string): Line => client.shell(command)
+  const delegate = (actor: string): readonly Line[] => client.delegate(actor)
+
+  describe.skipIf(hostsSkipped())(`the guard on ${client.name}`, () => {
+    it('blocks the main conversation once, and lets it stop when its marker is cleared', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({ main: dutiful(client, run(CREATE), say('Finished.')) })
+
+      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
+      expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
+      expect(hooked.files(TASK)).toEqual([])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+    })
+
+    it('blocks three times at most, and keeps the marker as abandoned', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({ main: stubborn(run(CREATE), say('Finished.')) })
+
+      expect(heldIn(model, 'main')).toEqual(['1 of 3', '2 of 3', '3 of 3'])
+      expect(hooked.files(TASK)).toEqual(['.postflight-abandoned'])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    })
+
+    it('blocks a sub-agent that owns a marker, and not its caller', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({
+        main: dutiful(client, ...delegate('kid'), say('Finished.')),
+        kid: dutiful(client, run(CREATE), say(REPORT)),
+      })
+
+      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
+      expect(heldIn(model, 'main')).toEqual([])
+      expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
+      expect(hooked.files(TASK)).toEqual([])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+    })
+
+    it('lets a sub-agent stop while the main conversation owns the marker', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({
+        main: dutiful(client, run(CREATE), ...delegate('kid'), say('Finished.')),
+        kid: dutiful(client, run('echo working'), say(REPORT)),
+      })
+
+      expect(heldIn(model, 'kid')).toEqual([])
+      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+    })
+
+    it.runIf(cases.nests)('blocks a sub-agent of a sub-agent that owns a marker, and nothing above it', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({
+        main: dutiful(client, ...delegate('kid'), say('Finished.')),
+        kid: dutiful(client, ...delegate('grandchild'), say(REPORT)),
+        grandchild: dutiful(client, run(CREATE), say('Deep down.')),
+      })
+
+      expect(heldIn(model, 'grandchild')).toEqual(['1 of 3'])
+      expect(heldIn(model, 'kid')).toEqual([])
+      expect(heldIn(model, 'main')).toEqual([])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+    })
+
+    it("leaves another session's marker alone", async () => {
+      const hooked = await hookedProject(client)
+      leaveForeignMarker(hooked)
+      const before = hooked.marker('012_foreign')
+
+      const { model } = await hooked.run({
+        main: dutiful(
+          client,
+          run('echo working; cat specs/*/.postflight-pending'),
+          ...delegate('kid'),
+          say('Finished.'),
+        ),
+        kid: dutiful(client, run('postflight inspect'), say(REPORT)),
+      })
+
+      expect([...heldIn(model, 'main'), ...heldIn(model, 'kid')]).toEqual([])
+      expect(hooked.marker('012_foreign')).toEqual(before)
+      expect(hooked.story()).toEqual(['create'])
+    })
+
+    it('tells the model of unfinished postflights when a session starts', async () => {
+      const hooked = await hookedProject(client)
+      leaveForeignMarker(hooked)
+
+      const { model } = await hooked.run({ main: [say('Finished.')] })
+
+      const { messages, system } = model.turns('main')[0]?.request ?? {}
+      const seen = JSON.stringify({ messages, system })
+      expect(seen).toContain('postflight-guard found unfinished postflights')
+      expect(seen).toContain('012_foreign, foreign work: pending')
+    })
+
+    it('blocks the conversation that made the marker after it was killed and resumed', async () => {
+      const hooked = await hookedProject(client)
+      const first = await hooked.start({
+        main: ({ index }) => (index === 0 ? client.shell(CREATE) : new Promise(() => {})),
+      })
+      await first.model.arrived('main', 1)
+      first.kill()
+      await first.ended
+      const marker = hooked.marker(TASK)
+      expect(marker).toMatchObject({ agent_id: 'main' })
+
+      const second = await hooked.run(
+        { main: dutiful(client, say('Finished.')) },
+        { resume: String(marker?.cc_session_id) },
+      )
+
+      expect(heldIn(second.model, 'main')).toEqual(['1 of 3'])
+      expect(hooked.files(TASK)).toEqual([])
+      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+    })
+
+    it('lets every agent stop where the hook is broken', async () => {
+      const hooked = await hookedProject(client)
+      writeFileSync(join(hooked.packageFolder, 'dist', 'hook.js'), 'this is not JavaScript')
+
+      const { model } = await hooked.run({ main: [client.shell(CREATE), say('Finished.')] })
+
+      expect(model.turns('main')).toHaveLength(2)
+      expect(hooked.marker(TASK)).toBeDefined()
+    })
+
+    it('lets every agent stop where the package is gone', async () => {
+      const hooked = await hookedProject(client)
+      hooked.postflight('create', '259', 'prove')
+      rmSync(hooked.packageFolder, { recursive: true })
+
+      const { model, stdout, stderr } = await hooked.run({ main: [client.shell('echo working'), say('Finished.')] })
+
+      expect(model.turns('main')).toHaveLength(2)
+      expect(`${stdout}${stderr}`).not.toMatch(/postflight-hook|No such file/)
+      expect(existsSync(join(hooked.project.dir, client.settings))).toBe(true)
+    })
+
+    const plain = { main: dutiful(client, run(PLAIN_BASH), ...delegate('kid'), say('Finished.')) }
+    it.runIf(cases.subAgentsAreSessions !== true)('blocks a sub-agent by a marker of plain bash', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
+
+      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
+      expect(heldIn(model, 'main')).toEqual([])
+      expect(hooked.files(TASK)).toEqual([])
+    })
+
+    it.runIf(cases.subAgentsAreSessions === true)('blocks no session by a marker of plain bash', async () => {
+      const hooked = await hookedProject(client)
+
+      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
+
+      expect([...heldIn(model, 'kid'), ...heldIn(model, 'main')]).toEqual([])
+      expect(hooked.files(TASK)).toEqual(['.postflight-pending'])
+    })
+  })
+}

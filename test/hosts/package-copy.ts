@@ -1,0 +1,18 @@
+/** A copy of this package for a test: neither a build in the meantime nor a test that breaks it may affect other tests. */
+
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of this package. */
+export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** Copies the files that npm would publish. */
+export function copyPackageTo(folder: string): void {
+  for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
+}
+
+function publishedFiles(): string[] {
+  const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
+  return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
+}
