@@ -105,8 +105,12 @@ const copilot: HookClient = {
     const name = `@github/copilot-${platform}`
     return [await ensureClient({ name, version: testedVersion('copilot'), binary: 'copilot', megabytes: 189 })]
   },
+  // `--trust-folder` does not go with `--resume`.
+  configure({ home, project }) {
+    writeFileSync(inHome(home, '.copilot/config.json'), JSON.stringify({ trusted_folders: [project] }))
+  },
   args: ({ prompt, resume }) => [
-    ...['-p', prompt, '--trust-folder', '--allow-all', '--no-auto-update', '--no-color', '--no-remote'],
+    ...['-p', prompt, '--allow-all', '--no-auto-update', '--no-color', '--no-remote'],
     ...(resume === undefined ? [] : [`--resume=${resume}`]),
   ],
   env: ({ model }) => ({
@@ -136,6 +140,11 @@ const qwen: HookClient = {
     })
     const client = { name: '@qwen-code/qwen-code', version: testedVersion('qwen'), binary: 'cli-entry.js' }
     return [node, await ensureClient({ ...client, node, withoutOptional: true, megabytes: 152 })]
+  },
+  // Otherwise its memory asks the model something after the last turn.
+  configure({ home }) {
+    const memory = { enableManagedAutoMemory: false, enableManagedAutoDream: false, enableAutoSkill: false }
+    writeFileSync(inHome(home, '.qwen/settings.json'), JSON.stringify({ memory }))
   },
   args: ({ prompt, resume }) => [
     ...['--auth-type', 'anthropic', '-m', 'scripted', '--yolo', '-o', 'stream-json'],
@@ -176,7 +185,11 @@ const droid: HookClient = {
     ...(resume === undefined ? [] : ['-s', resume]),
     prompt,
   ],
-  env: () => ({ FACTORY_AIRGAP_ENABLED: 'true', FACTORY_API_KEY: 'fk-not-a-key' }),
+  env: ({ model, resume }) => ({
+    FACTORY_API_KEY: 'fk-not-a-key',
+    // To resume, it first asks a server for the session, also in that mode. The scripted model answers 404.
+    ...(resume === undefined ? { FACTORY_AIRGAP_ENABLED: 'true' } : { FACTORY_API_BASE_URL: model.url }),
+  }),
   shell: (command) => ({
     tools: [{ name: 'Execute', input: { command, summary: 'work', riskLevel: 'low', riskLevelReason: 'none' } }],
   }),

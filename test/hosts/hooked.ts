@@ -125,7 +125,9 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
   onTestFinished(() => {
     if (!existsSync(script)) return
     postflight('uninstall', '--host', client.name)
-    expect(existsSync(join(project.dir, client.settings))).toBe(false)
+    // Qwen Code adds a version to the file, which stays.
+    const file = join(project.dir, client.settings)
+    expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toMatch(/postflight|hooks/)
   })
   return hooked
 }

@@ -129,7 +129,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
       return { text: 'ok' }
     }
     const parts = takeApart(body)
-    const actor = ACTOR_WORD.exec(parts.userTexts[0] ?? '')?.[1] ?? 'main'
+    const actor = ACTOR_WORD.exec(openingText(body))?.[1] ?? 'main'
     const agentId = headers['x-claude-code-agent-id']
     const turn: Turn = {
       index: turns(actor).length,
@@ -234,6 +234,13 @@ function splitReminders(text: string, userTexts: string[], reminders: string[]):
   for (const found of text.matchAll(REMINDER)) reminders.push((found[1] ?? '').trim())
   const rest = text.replaceAll(REMINDER, '').trim()
   if (rest !== '') userTexts.push(rest)
+}
+
+/** What the user said before the agent answered: some clients begin with texts of their own. */
+function openingText({ messages }: RequestBody): string {
+  const answer = messages.findIndex((message) => message.role === 'assistant')
+  const opening = messages.slice(0, answer === -1 ? undefined : answer).filter((message) => message.role === 'user')
+  return opening.map((message) => textOf(message.content).replaceAll(REMINDER, '')).join('\n')
 }
 
 function blocks(content: string | ContentBlock[]): ContentBlock[] {

@@ -1,4 +1,4 @@
 import { describeHookCases } from '../hook-cases.ts'
 import { HOOK_CLIENTS } from '../hook-clients.ts'
 
-describeHookCases(HOOK_CLIENTS.droid, { nests: true, subAgentsAreSessions: true })
+describeHookCases(HOOK_CLIENTS.droid, { nests: false, subAgentsAreSessions: true })
