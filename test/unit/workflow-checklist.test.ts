@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isNestedTooDeeply, readChecklist } from '../../src/core/workflow/checklist.ts'
+import { findTask, isNestedTooDeeply, readChecklist } from '../../src/core/workflow/checklist.ts'
 
 /** The tasks of a text, as `[x] text`. */
 function tasksIn(text: string): string[] {
@@ -80,5 +80,21 @@ describe('a text that is nested too deeply', () => {
 
     expect(isNestedTooDeeply(deepest)).toBe(false)
     expect(Date.now() - start).toBeLessThan(3_000)
+  })
+})
+
+describe('a task that a run remembers', () => {
+  const boxOf = (text: string, task: { text: string; item: number }): number | undefined =>
+    findTask(readChecklist(text), task)?.box
+
+  it.each<[string, string, { text: string; item: number }, number | undefined]>([
+    ['is the one with its number', '- [ ] a\n- [ ] a\n', { text: 'a', item: 1 }, 11],
+    ['is found although it was ticked', '- [x] a\n- [ ] a\n', { text: 'a', item: 0 }, 3],
+    ['is found after tasks were added before it', '- [ ] new\n- [ ] a\n', { text: 'a', item: 0 }, 13],
+    ['is the nearest of several', '- [ ] a\n- [ ] b\n- [ ] a\n', { text: 'a', item: 2 }, 19],
+    ['is not a task with another text', '- [ ] b\n', { text: 'a', item: 0 }, undefined],
+    ['is not found in an empty file', '', { text: 'a', item: 0 }, undefined],
+  ])('%s', (_, text, task, expected) => {
+    expect(boxOf(text, task)).toBe(expected)
   })
 })

@@ -60,3 +60,19 @@ export function readChecklist(text: string): ChecklistTask[] {
   }
   return tasks
 }
+
+/** A task as a run remembers it: its text, and its number among all tasks of the file, from 0. */
+export interface KnownTask {
+  readonly text: string
+  readonly item: number
+}
+
+/**
+ * The task of a list that a run remembers; undefined if its text is gone. Of several with that text it is the nearest to its
+ * old number: the list may have been edited.
+ */
+export function findTask(tasks: readonly ChecklistTask[], { text, item }: KnownTask): ChecklistTask | undefined {
+  const same = tasks.flatMap((task, at) => (task.text === text ? [{ task, distance: Math.abs(at - item) }] : []))
+  const nearest = Math.min(...same.map(({ distance }) => distance))
+  return same.find(({ distance }) => distance === nearest)?.task
+}
