@@ -3,6 +3,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
 import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
@@ -16,7 +17,7 @@ import type { Reporter } from '../safe-hook.ts'
 import { callerManner } from './caller.ts'
 import { checkPhase, truster } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
-import { nextTurn, standingWait, takeUp, turnEntry } from './turn.ts'
+import { nextTurn, standingWait, takePassed, takeUp, turnEntry } from './turn.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
@@ -139,9 +140,10 @@ export class WorkflowDriver {
       const entry = turnEntry(folder, caller.root, turn)
       if (entry !== undefined) appendRecorded([{ root: folder.root, entry }], Date.now())
       if (turn.command === 'finish') return this.#summary(folder, turn.state, phases)
+      if (awaitsApproval(turn.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, turn.state.phase)
       // A prompt is out already, and its session is not waited for: the next turn counts it as returned.
       if (turn.due === undefined) continue
-      const why = await phases.give(turn.due, turn.state)
+      const why = await phases.give(turn.due, turn.state, () => takePassed(folder, caller.root))
       if (why === undefined) continue
       const state = await retryWhileLocked(() => interruptRun(folder, caller.root, why, Date.now()))
       return this.#summary(folder, state, phases)
