@@ -16,6 +16,9 @@ export type TransitionEvent =
   | 'pass'
   | 'fail'
   | 'warn'
+  | 'approval'
+  | 'approved'
+  | 'rejected'
   | 'stop-request'
   | 'resume'
   | 'end'
@@ -28,6 +31,8 @@ export interface Transition {
   readonly step?: number
   readonly attempt?: number
   readonly outcome?: RunOutcome
+  /** The verdict that decided the way out of a phase with cases. */
+  readonly verdict?: string
   readonly detail?: string
 }
 

@@ -8,13 +8,14 @@ const entry = z.strictObject({
   time: text('ISO 8601.'),
   event: z.enum([
     ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
-    ...(['pass', 'fail', 'warn', 'stop-request', 'resume', 'end'] as const),
+    ...(['pass', 'fail', 'warn', 'stop-request', 'resume', 'end', 'approval', 'approved', 'rejected'] as const),
   ]),
   phase: text('The phase that it happened in.'),
   visit: z.optional(count('The visit of that phase, from 1.')),
   step: z.optional(count('From 1.')),
   attempt: z.optional(count('From 1.')),
   outcome: z.optional(z.enum(RUN_OUTCOMES)),
+  verdict: z.optional(text('The case that decided the way.')),
   detail: z.optional(text('Details in words.')),
 })
 
