@@ -58,7 +58,11 @@ export function addSteeringCommands(workflow: ReturnType<Program['command']>, ru
 function stepNumber(value: string | undefined, command: string): number {
   const step = requireOption('--step <number>', value, command)
   if (!/^[1-9]\d{0,3}$/.test(step)) {
-    throw new PostflightError('value-invalid', { option: '--step', value: step, expected: OPTION_EXPECTATIONS.stepNumber })
+    throw new PostflightError('value-invalid', {
+      option: '--step',
+      value: step,
+      expected: OPTION_EXPECTATIONS.stepNumber,
+    })
   }
   return Number(step)
 }

@@ -69,10 +69,7 @@ const CHECK_REFUSALS: Record<
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
-const STEP_REFUSALS: Record<
-  ErrorArguments['run-step']['refusal'],
-  (args: ErrorArguments['run-step']) => string
-> = {
+const STEP_REFUSALS: Record<ErrorArguments['run-step']['refusal'], (args: ErrorArguments['run-step']) => string> = {
   'no-steps': ({ phase }) => `does not exist: phase "${phase}" is not in its steps`,
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
   done: () => 'is done',

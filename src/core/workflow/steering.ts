@@ -3,6 +3,7 @@ import { settleClock } from './clock.ts'
 import { isResumable } from './control.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, where } from './position.ts'
+import { end } from './prompting.ts'
 import { enter, type WorkflowState, withTransition } from './state.ts'
 import { type EndedStep, type StepInWork, withWork } from './work.ts'
 
@@ -24,14 +25,14 @@ export function approveState(state: WorkflowState, note: string | undefined, now
  * the reason. After the last attempt the run stalls.
  */
 export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
-  const rejected = judged(state, 'rejected', reason, nowMs)
-  return {
-    ...rejected,
-    approval: { standing: 'rejected', note: reason },
-    phaseAttempts: state.phaseAttempts + 1,
-    lastFailure: WORKFLOW_TEXT.rejected(reason),
-    clearing: true,
+  const phaseAttempts = state.phaseAttempts + 1
+  const why = WORKFLOW_TEXT.rejected(reason)
+  const rejected: WorkflowState = {
+    ...judged(state, 'rejected', reason, nowMs),
+    ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why, clearing: true },
   }
+  const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
+  return isSpent ? end(rejected, 'stalled', nowMs, WORKFLOW_TEXT.exhausted(phaseAttempts, why)) : rejected
 }
 
 function judged(
@@ -68,7 +69,12 @@ export function retryStep(state: WorkflowState, step: number, nowMs: number): St
   return { state: again(counted, phase, { ...ended, maxAttempts: 0, out: false, failure: undefined }, nowMs) }
 }
 
-function again(state: WorkflowState, phase: Phase, { step, attempts, failure }: StepInWork, nowMs: number): WorkflowState {
+function again(
+  state: WorkflowState,
+  phase: Phase,
+  { step, attempts, failure }: StepInWork,
+  nowMs: number,
+): WorkflowState {
   const granted = { step, attempts, maxAttempts: attempts + phase.maxStepAttempts, out: false, failure }
   const others = state.inWork.filter((one) => one.step !== step)
   const inWork = [...others, granted].sort((one, other) => one.step - other.step)

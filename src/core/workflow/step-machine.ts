@@ -46,7 +46,11 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
   }
   return orWait(
     state,
-    prompt(filled, phase, seen, { steps: filled.inWork, effects: [...strays(state, seen), ...early] }),
+    // A step that a person retries may be one more than the phase allows at once.
+    prompt(filled, phase, seen, {
+      steps: filled.inWork.slice(0, phase.parallel),
+      effects: [...strays(state, seen), ...early],
+    }),
   )
 }
 

@@ -1,23 +1,27 @@
 import fs from 'node:fs'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import type { ChecklistTask, KnownTask } from '../../core/workflow/checklist.ts'
-import { closeQuietly, CHANGING } from '../fs/descriptors.ts'
+import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
+import type { StepsSeen } from '../../core/workflow/observation.ts'
+import { CHANGING, closeQuietly } from '../fs/descriptors.ts'
 import { lookForNamed, lookInside } from '../fs/inside.ts'
 import { readSmallBytes } from '../fs/read.ts'
 import { loadChecklist } from './load-checklist.ts'
+import { unreadable } from './read-json.ts'
 
 /** Reads and ticks the task list of a Markdown file in a task folder. */
 
 /** The size of the largest file that is read, in bytes. The parser takes a third of a second for it. */
-export const CHECKLIST_LIMIT = 131_072
+const CHECKLIST_LIMIT = 131_072
 
 /** The task list of a file, or why there is none. */
-export type ChecklistRead =
+type ChecklistRead =
   | { readonly kind: 'absent' | 'too-large' | 'not-utf8' | 'too-deep' }
   | { readonly kind: 'unreadable'; readonly detail: string }
   | { readonly kind: 'tasks'; readonly text: string; readonly tasks: readonly ChecklistTask[] }
 
 /** Reads the tasks of `name` (with `/`) in a task folder. */
-export function readChecklistFile(folder: string, name: string): ChecklistRead {
+function readChecklistFile(folder: string, name: string): ChecklistRead {
   const found = lookForNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return { kind: 'unreadable', detail: found.what }
@@ -28,6 +32,28 @@ export function readChecklistFile(folder: string, name: string): ChecklistRead {
   if (!Buffer.from(text).equals(read.bytes)) return { kind: 'not-utf8' }
   const { isNestedTooDeeply, readChecklist } = loadChecklist()
   return isNestedTooDeeply(text) ? { kind: 'too-deep' } : { kind: 'tasks', text, tasks: readChecklist(text) }
+}
+
+/** The open tasks of a file, as steps. @throws {PostflightError} `file-unreadable` for an error of the system. */
+export function seeTasks(folder: string, name: string): StepsSeen {
+  const read = readChecklistFile(folder, name)
+  if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
+  if (read.kind !== 'tasks') return noSteps(CHECKLIST_FAULTS[read.kind](name))
+  if (read.tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
+  const steps = read.tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
+  if (steps.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, steps.length, MAX_PHASE_STEPS))
+  return { kind: 'list', steps }
+}
+
+const CHECKLIST_FAULTS = {
+  'too-large': (name: string) => WORKFLOW_TEXT.tooLarge(name, CHECKLIST_LIMIT),
+  'too-deep': WORKFLOW_TEXT.tooDeep,
+  'not-utf8': WORKFLOW_TEXT.notUtf8,
+}
+
+function noSteps(why: string): StepsSeen {
+  return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
 }
 
 /**

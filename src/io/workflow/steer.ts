@@ -1,4 +1,5 @@
 import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { currentPhase } from '../../core/workflow/position.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
@@ -13,7 +14,7 @@ import {
 import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
 import { observe } from './observe.ts'
 import { requireRun, requireState, withRunLock, writeChanged } from './state-store.ts'
-import { turnUnderLock } from './turn.ts'
+import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /** What a person does to a run: each call holds the run's lock, writes the change, and moves the run on without a prompt. */
 
@@ -27,8 +28,8 @@ export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: 
     const { artifact } = observe(folder.path, state, { nowMs, returned: false, mayPrompt: false })
     if (artifact.kind !== 'valid') {
       const { artifact: name = '' } = currentPhase(state)
-      const why = artifact.kind === 'invalid' ? artifact.why : name
-      throw new PostflightError('approval-artifact', { task: taskWord(folder), artifact: name, detail: why })
+      const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)
+      throw new PostflightError('approval-artifact', { task: taskWord(folder), detail: why })
     }
     return approveState(state, note, nowMs)
   })
@@ -71,7 +72,10 @@ function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState)
     const state = requireState(folder)
     const changed = change(state)
     writeChanged(folder, changed, state)
-    if (!changed.active) return changed
+    if (!changed.active) {
+      removeIfEnded(folder, changed)
+      return changed
+    }
     return turnUnderLock(folder, changed, { nowMs, returned: false, takes: 'passing', mayPrompt: false }).state
   })
 }

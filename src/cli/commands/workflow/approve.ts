@@ -1,5 +1,5 @@
-import { shellIdentity } from '../../../core/hosts/index.ts'
 import { PostflightError } from '../../../core/errors.ts'
+import { shellIdentity } from '../../../core/hosts/index.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
