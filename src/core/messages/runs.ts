@@ -8,7 +8,7 @@ import { counted, quote } from './phrases.ts'
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
 /** Numbers as a list in words: "2, 5 and 6". */
-const listed = (numbers: readonly number[]): string =>
+export const listed = (numbers: readonly number[]): string =>
   `${numbers.slice(0, -1).join(', ')}${numbers.length > 1 ? ' and ' : ''}${numbers.at(-1) ?? ''}`
 
 /** The size of a definition, and of a run of it. */
@@ -168,4 +168,6 @@ export const GRAPH_TEXT = {
 export const RUN_RECORDS = {
   prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[], isRepeated: boolean): string =>
+    `prompt${isRepeated ? ' again' : ''}: ${phase} steps ${listed(steps)}`,
 } as const

@@ -28,5 +28,6 @@ export const OPTION_EXPECTATIONS = {
   oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
   seconds: 'takes a number of seconds, at least 1',
+  input: 'takes NAME=VALUE, with the name of an input of the workflow',
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const

@@ -1,7 +1,7 @@
 import { inLine } from '../text.ts'
 import { seconds } from './checks.ts'
 import { counted, quote } from './phrases.ts'
-import { definitionSize } from './runs.ts'
+import { definitionSize, listed } from './runs.ts'
 
 /** What the commands about workflows print. */
 
@@ -36,6 +36,8 @@ export const HISTORY_TEXT = {
 export const NEXT_TEXT = {
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
   agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
   model: (model: string): string => `model: ${quote(model, 200)}`,
   wait: (why: string): string => `wait: ${why}`,

@@ -3,6 +3,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
 import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
+import { inputValues } from '../../core/workflow/inputs.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
@@ -103,8 +104,11 @@ export class WorkflowDriver {
     // The first use of the parsers takes some 25 ms, like loading them: in between the server gets its turn.
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
+    const inputs = inputValues(ready, [])
     const runner = { hostSession: root, parentSession: root }
-    const started = await retryWhileLocked(() => startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false }))
+    const started = await retryWhileLocked(() =>
+      startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
+    )
     trustRun(started, truster(root))
   }
 
