@@ -1,6 +1,7 @@
 import { CHECK_SECONDS, milliseconds } from './check-options.ts'
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
+import { collect } from './repeated-option.ts'
 import { requireOption } from './required-option.ts'
 import { addSteeringCommands } from './steering-program.ts'
 
@@ -46,12 +47,14 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .option('--definition <file>', 'the definition file (JSON or YAML)')
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .option('--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, [])
     .option('--fresh', 'first put the ended run aside, with its results', false)
     .addHelpText(
       'after',
       example(
         'workflow start 259 --definition flow.yaml',
         'workflow start 259 my_slug --definition flow.yaml',
+        'workflow start 259 --definition flow.yaml --set issue=42',
         'workflow start 259 --definition flow.yaml --fresh',
       ),
     )

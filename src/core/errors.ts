@@ -102,6 +102,12 @@ export interface ErrorArguments {
     readonly detail: string
     readonly more: number
   }
+  /** An input of `workflow start --set`; `known`: the names of the inputs. */
+  'workflow-input': {
+    readonly problem: 'unknown' | 'missing' | 'too-long'
+    readonly name: string
+    readonly known: string
+  }
   'workflow-none': { readonly task: string }
   'workflow-lost': { readonly task: string; readonly name: string; readonly rootOption: string | undefined }
   /** `outcome`: "running", or the outcome of the run. */
@@ -193,6 +199,7 @@ export const EXIT_CODES = {
   'already-wired': EXIT.no,
   'needs-answer': EXIT.usage,
   'workflow-definition': EXIT.data,
+  'workflow-input': EXIT.usage,
   'workflow-none': EXIT.no,
   'workflow-lost': EXIT.no,
   'workflow-there': EXIT.no,

@@ -41,9 +41,11 @@ export const WORKFLOW_TOOL_TEXT = {
   task: 'The task: its number, or the name of its folder in specs/',
   definition:
     'Path of the definition (JSON or YAML) to start a new run with; an empty string to continue the existing run',
-  commandDescription: 'Run or continue a postflight workflow: <task> [definition]',
+  inputs:
+    'The inputs of a new run, one NAME=VALUE on each line; an empty string for none. Ask the user for values that you do not know',
+  commandDescription: 'Run or continue a postflight workflow: <task> [definition] [--set NAME=VALUE]',
   commandTemplate: 'The workflow of task $ARGUMENTS was run.',
-  usage: 'Usage: /postflight-workflow <task> [definition file]',
+  usage: 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…',
   /** `step`: 0 for the session of the whole phase. */
   title: (phase: string, visit: number, step: number): string =>
     `Workflow: ${phase}${step === 0 ? '' : `, step ${step}`}${visit > 1 ? ` (visit ${visit})` : ''}`,

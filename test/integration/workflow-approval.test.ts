@@ -37,7 +37,7 @@ function workflow(project: Project, ...words: string[]) {
 }
 
 describe('a run that waits for an approval', () => {
-  it('tells the user once, allows every stop, and counts nothing', async () => {
+  it('tells the user at the ends of turns, allows every stop, and counts nothing', async () => {
     const project = await start()
     await project.hook(stop())
     project.write(`${IN_TASK}/plan.md`, 'first plan')
@@ -54,7 +54,7 @@ describe('a run that waits for an approval', () => {
 
     expect(first.answer.systemMessage).toContain('`postflight workflow approve 007_flow`')
     expect(first.answer.decision).toBeUndefined()
-    for (const { answer } of later) expect(answer).toEqual({})
+    expect(later.map(({ answer }) => Object.keys(answer))).toEqual([['systemMessage'], ['systemMessage'], []])
     expect(asked).toMatchObject({ command: 'wait', why: expect.stringContaining('approve') })
     expect(stateOf(project)).toEqual(state)
     expect(state).toMatchObject({ active: true, phase: 'plan', phase_attempts: 0, approval: { standing: 'asked' } })

@@ -170,17 +170,21 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['workflow', 'validate', 'f.yaml'], { command: 'workflow validate', arguments: ['f.yaml'], options: {} }],
   [
     ['workflow', 'start', '7', '--definition', 'f.yaml'],
-    { command: 'workflow start', arguments: ['7', undefined], options: { definition: 'f.yaml', fresh: false } },
+    {
+      command: 'workflow start',
+      arguments: ['7', undefined],
+      options: { definition: 'f.yaml', fresh: false, set: [] },
+    },
   ],
   [
     [
       ...['workflow', 'start', '7', 'a_slug', '--definition', 'f.yaml', '--host-session', 'h'],
-      ...['--parent-session', 'p', '--fresh'],
+      ...['--parent-session', 'p', '--fresh', '--set', 'issue=42', '--set', 'a=b=c'],
     ],
     {
       command: 'workflow start',
       arguments: ['7', 'a_slug'],
-      options: { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true },
+      options: { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true, set: ['issue=42', 'a=b=c'] },
     },
   ],
   [['workflow', 'status'], { command: 'workflow status', arguments: [undefined], options: { watch: false } }],

@@ -3,6 +3,7 @@ import type { ErrorArguments, ErrorCode } from '../errors.ts'
 import { SPECS_FOLDER } from '../files.ts'
 import { oneLine } from '../text.ts'
 import { WAIT_LIMIT } from '../wait.ts'
+import { MAX_INPUT_LENGTH } from '../workflow/definition-limits.ts'
 import { inPlaceOfFolder } from './files.ts'
 import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 
@@ -168,6 +169,13 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+  'workflow-input': (a) => {
+    const inputs = a.known === '' ? 'it has none' : `its inputs are ${a.known}`
+    if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`
+    return a.problem === 'unknown'
+      ? `the workflow has no input "${a.name}": ${inputs}.`
+      : `the value of the input "${a.name}" is too long: at most ${MAX_INPUT_LENGTH} characters are allowed.`
+  },
   'workflow-none': (a) =>
     `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
   'workflow-lost': (a) =>

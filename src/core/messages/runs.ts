@@ -8,7 +8,7 @@ import { counted, quote } from './phrases.ts'
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
 /** Numbers as a list in words: "2, 5 and 6". */
-const listed = (numbers: readonly number[]): string =>
+export const listed = (numbers: readonly number[]): string =>
   `${numbers.slice(0, -1).join(', ')}${numbers.length > 1 ? ' and ' : ''}${numbers.at(-1) ?? ''}`
 
 /** The size of a definition, and of a run of it. */
@@ -41,7 +41,7 @@ export const WORKFLOW_TEXT = {
   skippedByPerson: 'skipped by a person',
   stoppedNow: 'it was stopped at once',
   awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` goes on, \`${quote(reject)}\` asks for another one. Then let the agent end a turn.`,
+    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` goes on, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -176,4 +176,6 @@ export const GRAPH_TEXT = {
 export const RUN_RECORDS = {
   prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[], isRepeated: boolean): string =>
+    `prompt${isRepeated ? ' again' : ''}: ${phase} steps ${listed(steps)}`,
 } as const

@@ -29,5 +29,6 @@ export const OPTION_EXPECTATIONS = {
   wholeNumber: 'takes a whole number',
   stepNumber: 'takes the number of a step, from 1',
   seconds: 'takes a number of seconds, at least 1',
+  input: 'takes NAME=VALUE, with the name of an input of the workflow',
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const

@@ -30,9 +30,10 @@ const STEP_FIELDS = [
 /** Every broken rule and every warning. */
 export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
+  const names = namesIn(file)
   const faults = [
     ...inputFaults(file),
-    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, namesIn(file, phase))),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, names(phase))),
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
@@ -41,17 +42,18 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-/** The names that the placeholders of a phase's prompts may have. */
-export function namesIn({ phases, inputs = {} }: DefinitionFile, { steps }: PhaseFile): KnownNames {
-  const listed = Array.isArray(steps) ? steps : undefined
-  return {
-    makers: new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id]))),
-    inputs: new Set(Object.keys(inputs)),
+/** The names that the placeholders of a phase's prompts may have, by phase. */
+export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseFile) => KnownNames {
+  const makers = new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
+  const known = { makers, inputs: new Set(Object.keys(inputs)) }
+  return ({ steps }) => {
+    const listed = Array.isArray(steps) ? steps : undefined
     // The fields of steps from an artifact are not known yet.
-    hasStepField: (name) =>
+    const hasStepField = (name: string): boolean =>
       listed === undefined
         ? steps !== undefined
-        : listed.some((step) => typeof step === 'object' && Object.hasOwn(step, name)),
+        : listed.some((step) => typeof step === 'object' && Object.hasOwn(step, name))
+    return { ...known, hasStepField }
   }
 }
 

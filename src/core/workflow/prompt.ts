@@ -1,4 +1,4 @@
-import { PROMPT_TEXT } from '../messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 import type { Next } from './next.ts'
 import type { Phase } from './phase-fields.ts'
@@ -48,13 +48,13 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
   if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
   const batch = [first, ...others]
-  const title = PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, batch.map(stepNumber), state.totalSteps)
+  const title = PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, stepsOf({ batch }), state.totalSteps)
   return { phase: phase.id, ...first, prompt: `${title}\n\n${PROMPT_TEXT.batch(batch)}`, batch }
 }
 
-/** The number of a step's prompt. */
-function stepNumber({ step }: DueWork): number {
-  return step ?? 0
+/** The numbers of the steps that a prompt hands out at once. */
+export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
+  return batch.map(({ step }) => step ?? 0)
 }
 
 function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
@@ -165,4 +165,11 @@ function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
   return cases === undefined
     ? PROMPT_TEXT.verdict(pointer)
     : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
+}
+
+/** What the journal says of a prompt. */
+export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
+  return due.batch === undefined
+    ? RUN_RECORDS.prompt(due.phase, due.step, due.attempt, isRepeated)
+    : RUN_RECORDS.batch(due.phase, stepsOf(due), isRepeated)
 }

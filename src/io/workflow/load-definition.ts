@@ -127,6 +127,7 @@ function readPromptFiles(
 ): { texts: Map<string, string>; faults: DefinitionFinding[] } {
   const texts = new Map<string, string>()
   const faults: DefinitionFinding[] = []
+  const names = namesIn(file)
   for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
@@ -141,7 +142,7 @@ function readPromptFiles(
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
       } else {
         texts.set(name, read.text)
-        for (const unknown of unknownPlaceholders(read.text, namesIn(file, phase))) {
+        for (const unknown of unknownPlaceholders(read.text, names(phase))) {
           faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.placeholder(unknown)) })
         }
       }

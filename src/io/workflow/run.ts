@@ -39,7 +39,7 @@ export function startRun(
   folder: TaskFolder,
   definition: Definition,
   runner: Runner,
-  options: { readonly nowMs: number; readonly fresh: boolean },
+  options: { readonly nowMs: number; readonly fresh: boolean; readonly inputs: Readonly<Record<string, string>> },
 ): WorkflowState {
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
@@ -49,7 +49,7 @@ export function startRun(
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const id = newRunId()
-    const state = newState(definition, { ...runner, id, nowMs: options.nowMs })
+    const state = newState(definition, { ...runner, id, nowMs: options.nowMs, inputs: options.inputs })
     try {
       // Before the state becomes active: no run may be active without its run file.
       putRunFile(folder, id)

@@ -4,6 +4,7 @@ import { errorMessage } from '../../core/messages/errors.ts'
 import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
+import { type GivenInput, inputValues } from '../../core/workflow/inputs.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
@@ -30,6 +31,8 @@ export interface RunRequest {
   readonly task: string
   /** The path of a definition to start a new run with; an empty string to continue the existing run. */
   readonly definition: string
+  /** The values of its inputs. */
+  readonly inputs: readonly GivenInput[]
 }
 
 /** The parts that a driver uses. */
@@ -73,7 +76,7 @@ export class WorkflowDriver {
     if (this.#ports.driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
     this.#ports.driven.add(folder.path)
     try {
-      if (request.definition !== '') await this.#start(folder, request.definition, caller.root)
+      if (request.definition !== '') await this.#start(folder, request, caller.root)
       return await this.#drive(folder, { session, root: caller.root }, signal)
     } finally {
       this.#ports.driven.delete(folder.path)
@@ -98,14 +101,17 @@ export class WorkflowDriver {
     return made
   }
 
-  async #start(folder: TaskFolder, definition: string, root: string): Promise<void> {
+  async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded only to start a run, because the parsers are large.
     const { requireDefinition } = await import('../../io/workflow/load-definition.ts')
     // The first use of the parsers takes some 25 ms, like loading them: in between the server gets its turn.
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
+    const inputs = inputValues(ready, given)
     const runner = { hostSession: root, parentSession: root }
-    const started = await retryWhileLocked(() => startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false }))
+    const started = await retryWhileLocked(() =>
+      startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
+    )
     trustRun(started, truster(root))
   }
 

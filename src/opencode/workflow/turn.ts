@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
-import { RUN_RECORDS } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
+import { promptRecord } from '../../core/workflow/prompt.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { resumeRun } from '../../io/workflow/run.ts'
 import { settleRunWait } from '../../io/workflow/run-wait.ts'
@@ -70,6 +70,6 @@ export function turnEntry(
   { command, due, state }: Turn,
 ): JournalEntry | undefined {
   const entry = { event: 'workflow', task: folder.task, hostSession: session } as const
-  if (due !== undefined) return { ...entry, detail: RUN_RECORDS.prompt(due.phase, due.step, due.attempt, false) }
+  if (due !== undefined) return { ...entry, detail: promptRecord(due, false) }
   return command === 'finish' ? { ...entry, detail: state.outcome } : undefined
 }

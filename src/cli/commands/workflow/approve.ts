@@ -5,6 +5,7 @@ import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
+import { checkOneLine } from '../../option-values.ts'
 import type { Painter } from '../../report.ts'
 import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
@@ -24,6 +25,7 @@ export function approve(
   task: string,
   { note }: ApproveOptions,
 ): CommandResult<RunDocument> {
+  checkOneLine([['--note', note]])
   return judge(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
 }
 
@@ -34,6 +36,7 @@ export function reject(
   task: string,
   { reason }: RejectOptions,
 ): CommandResult<RunDocument> {
+  checkOneLine([['--reason', reason]])
   return judge(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
 }
 

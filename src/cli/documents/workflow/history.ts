@@ -31,6 +31,12 @@ const entry = z.strictObject({
 })
 
 /** `postflight workflow history --json`. */
-export const HISTORY_DOCUMENT = z.strictObject({ task, history: z.array(entry) })
+export const HISTORY_DOCUMENT = z.strictObject({
+  task,
+  history: z.array(entry),
+  durations: z
+    .record(z.string(), z.int())
+    .register(z.globalRegistry, { description: 'The time (ms) for which the run worked on each phase.' }),
+})
 
 export type HistoryDocument = DocumentOf<typeof HISTORY_DOCUMENT>
