@@ -2,14 +2,15 @@ import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
-import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
+import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/messages/runs.ts'
 import { unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
 import type { ToolUse } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import { type AgentStop, judgeAgentStop } from '../core/workflow/agent-stop.ts'
-import type { DuePrompt } from '../core/workflow/prompt.ts'
+import { awaitsApproval } from '../core/workflow/approval.ts'
+import { type DuePrompt, type DueWork, promptRecord } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
 import { isPast } from '../io/process/age.ts'
@@ -86,7 +87,8 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       notices.push(unsettledRunsNotice(mine.length - index))
       break
     }
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOptionFor(stop.reader, folder.root))
+    const command = (word: string): string =>
+      commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
       const isNext = stop.returned && !stop.held && prompt === undefined
@@ -108,7 +110,12 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '')
       }
       if (turn.command === 'finish') {
-        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
+        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
+      }
+      // At each stop of the main conversation: at a sub-agent's the user does not see it.
+      if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
+        const { phase } = turn.state
+        notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, phase, command('approve'), command('reject')))
       }
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
@@ -137,18 +144,27 @@ function askText(folder: TaskFolder, { payload, reader }: WorkflowStop): string 
 }
 
 function detailOf({ command, due, state }: Turn): string | undefined {
-  if (due !== undefined) return RUN_RECORDS.prompt(due.phase, due.step, due.attempt, state.repeats > 0)
+  if (due !== undefined) return promptRecord(due, state.repeats > 0)
   return command === 'finish' ? (state.outcome ?? undefined) : undefined
 }
 
-/** The block's reason for a prompt. A prompt that is too long for a reason is written to a file. */
+/** The block's reason for a prompt. A prompt that is too long for a reason is written to a file, and each of several to its own. */
 function promptFor(folder: TaskFolder, due: DuePrompt): string {
+  if (due.prompt.length <= REASON_LIMIT && due.batch !== undefined) return due.prompt
+  if (due.batch !== undefined) {
+    const parts = due.batch.map((work, index) => ({ ...work, prompt: inFile(folder, `prompt-${index + 1}.md`, work) }))
+    return `${due.prompt.split('\n', 1)[0]}\n\n${PROMPT_TEXT.batch(parts)}`
+  }
   const isHandedOn = due.agent !== undefined || due.model !== undefined
   const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt
   if (whole.length <= REASON_LIMIT) return whole
-  const file = path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md')
-  replaceFile(file, `${due.prompt}\n`)
-  return isHandedOn
-    ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${PROMPT_TEXT.inFile(file)}`
-    : PROMPT_TEXT.inFile(file)
+  const told = inFile(folder, 'prompt.md', due)
+  return isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${told}` : told
+}
+
+/** Writes a prompt to a file beside the state, and says where. */
+function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {
+  const file = path.join(folder.path, WORKFLOW_FOLDER, name)
+  replaceFile(file, `${prompt}\n`)
+  return PROMPT_TEXT.inFile(file)
 }

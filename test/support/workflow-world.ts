@@ -70,7 +70,7 @@ export function runWorld(
   const observe = (state: WorkflowState, mayPrompt: boolean): Observation => {
     const phase = currentPhase(state)
     const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
-    const archived = world.archive.get(archivePath(state, stepArchiveName(state)))
+    const archived = world.archive.get(archivePath(state, stepArchiveName(firstStep(state))))
     const result = archived ?? stepResult
     return {
       nowMs: NOW,
@@ -82,12 +82,13 @@ export function runWorld(
           : made === 'invalid'
             ? { kind: 'invalid', why: 'it is invalid' }
             : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
-      stepResult:
+      stepResults: [
         result === undefined || result === 'nothing'
           ? { kind: 'absent' }
           : result === 'invalid'
             ? { kind: 'invalid', why: 'no JSON', archived: archived !== undefined }
             : { kind: 'result', success: result === 'pass', archived: archived !== undefined },
+      ],
       steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
     }
   }
@@ -98,6 +99,7 @@ export function runWorld(
         stepResult = undefined
         return
       }
+      if (effect.kind === 'tick') return
       const made = world.artifacts.get(effect.artifact)
       if (made !== undefined) world.archive.set(`${effect.phase}/${effect.visit}-${effect.artifact}`, made)
       world.artifacts.delete(effect.artifact)
@@ -217,7 +219,7 @@ function worksSeen(
   state: WorkflowState,
   result: Work | undefined,
   takenSteps: readonly string[] | undefined,
-): Pick<Observation, 'artifact' | 'stepResult' | 'steps'> {
+): Pick<Observation, 'artifact' | 'stepResults' | 'steps'> {
   const phase = currentPhase(state)
   const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
   return {
@@ -227,12 +229,13 @@ function worksSeen(
         : made === 'invalid'
           ? { kind: 'invalid', why: 'it is invalid' }
           : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
-    stepResult:
+    stepResults: [
       result === undefined || result === 'nothing'
         ? { kind: 'absent' }
         : result === 'invalid'
           ? { kind: 'invalid', why: 'no JSON', archived: false }
           : { kind: 'result', success: result === 'pass', archived: false },
+    ],
     steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
   }
 }
@@ -247,4 +250,9 @@ export function questionOf(state: WorkflowState): string {
 
 function archivePath(state: WorkflowState, name: string): string {
   return `${state.phase}#${visitsOf(state, state.phase)}/${name}`
+}
+
+/** The step whose result is looked for. */
+function firstStep({ currentStep, stepAttempts }: WorkflowState): { step: number; attempts: number } {
+  return { step: currentStep, attempts: stepAttempts }
 }

@@ -20,7 +20,7 @@ export function seeing(more: Partial<Observation> = {}): Observation {
   return {
     nowMs: NOW,
     artifact: { kind: 'absent' },
-    stepResult: { kind: 'absent' },
+    stepResults: [],
     steps: undefined,
     returned: true,
     mayPrompt: true,

@@ -440,7 +440,7 @@ describe('a snapshot', () => {
     const [first, second] = phasesOf(...TWO)
     expect(first).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
     expect(second).toMatchObject({
-      steps: ['s', '{"t":1}'],
+      steps: ['s', { t: 1 }],
       max_step_attempts: 3,
       on_exhausted: 'skip',
       next: { pass: 'end' },

@@ -14,8 +14,9 @@ import {
 } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
+import { PLACEHOLDERS, unknownPlaceholders } from '../../src/core/workflow/placeholders.ts'
 import { currentPhase } from '../../src/core/workflow/position.ts'
-import { duePrompt, PLACEHOLDERS, PROMPT_LIMIT, unknownPlaceholders } from '../../src/core/workflow/prompt.ts'
+import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
@@ -167,7 +168,7 @@ describe('an ended run', () => {
     expect(state.prompted).toBe(true)
     state = advance(
       state,
-      seeing({ stepResult: { kind: 'result', success: false, summary: 'no', archived: false } }),
+      seeing({ stepResults: [{ kind: 'result', success: false, summary: 'no', archived: false }] }),
     ).state
     expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed once: no' })
     expect(resumeState(state, NO_SESSIONS, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
@@ -177,7 +178,7 @@ describe('an ended run', () => {
 describe('steps', () => {
   it('do not count a result from before the prompt, and archive it under another name', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['x'] }]), seeing()).state
-    const early = advance(state, seeing({ stepResult: { kind: 'result', success: true, archived: false } }))
+    const early = advance(state, seeing({ stepResults: [{ kind: 'result', success: true, archived: false }] }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
     expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
@@ -187,6 +188,9 @@ describe('steps', () => {
     expect(advance(state, seeing()).command.kind).toBe('wait')
   })
 })
+
+/** Of a definition without artifacts, inputs and steps. */
+const NO_NAMES = { makers: new Set<string>(), inputs: new Set<string>(), hasStepField: () => false }
 
 describe('a prompt', () => {
   it('says what to do, which file to write, and what the last problem was; values are not templates', () => {
@@ -221,7 +225,9 @@ describe('a prompt', () => {
     const phase = { id: 'a', prompt: all, step_prompt: all, artifact: 'a.md', steps: ['wash up', 'dry'] }
     const place = { task: '7', folder: '/f' }
     const known = advance(begin(...[phase]), seeing()).state
-    expect(duePrompt({ ...known, currentStep: 1, stepAttempts: 1 }, place).prompt).toBe(
+    const first = { step: 0, attempts: 1, outcome: 'done' } as const
+    const second = { step: 1, attempts: 1, maxAttempts: 3, out: true, failure: undefined }
+    expect(duePrompt({ ...known, inWork: [second], endedSteps: [first] }, place).prompt).toBe(
       [
         'Workflow "flow", task 7: phase "a", step 2 of 2, attempt 2 of 3.',
         [
@@ -240,13 +246,13 @@ describe('a prompt', () => {
         'Then end your turn. That file alone decides what comes next, and you will be told.',
       ].join('\n\n'),
     )
-    expect(duePrompt({ ...known, currentStep: 2 }, place).prompt).toContain(
+    expect(duePrompt({ ...known, endedSteps: [first, { ...first, step: 1 }] }, place).prompt).toContain(
       'phase=a\nvisit=1\nattempt=1\nmax_attempts=3\nartifact=/f/a.md\nprevious_artifact=\nverdict=\nstep=\nstep_number=\ntotal_steps=2\nfailure=',
     )
   })
 
   it('has each unknown placeholder reported once, with or without blanks around the name', () => {
-    expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}', new Set())).toEqual(['a b', 'c'])
+    expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}', NO_NAMES)).toEqual(['a b', 'c'])
   })
 
   it.each([
@@ -276,7 +282,7 @@ describe('a prompt', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['wash up'], artifact: 'a.md' }]), seeing()).state
     expect(duePrompt(state, { task: 't', folder: '/f' })).toMatchObject({ step: 1, artifact: 'step-result.json' })
     expect(duePrompt(state, { task: 't', folder: '/f' }).prompt).toContain('Do this step of the work: wash up')
-    const after = { ...state, currentStep: 1 }
+    const after: WorkflowState = { ...state, endedSteps: [{ step: 0, attempts: 1, outcome: 'done' }] }
     expect(duePrompt(after, { task: 't', folder: '/f' }).prompt).toContain('All steps of this phase have ended')
     expect(duePrompt(state, { task: 't', folder: '/f'.repeat(PROMPT_LIMIT) }).prompt).toHaveLength(PROMPT_LIMIT)
     expect(currentPhase(state).id).toBe('a')

@@ -25,17 +25,22 @@ describe('at the stop of an agent without the prompt', () => {
   ] as const)('%s is not judged', (_what, stepResult) => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     expect(asked.prompted).toBe(true)
-    expect(advance(asked, seeing({ ...HELPER, stepResult }))).toMatchObject({ state: asked, command: { kind: 'wait' } })
-    expect(advance(asked, seeing({ ...HELPER, stepResult, takes: undefined })).state.stepAttempts).toBe(1)
+    expect(advance(asked, seeing({ ...HELPER, stepResults: [stepResult] }))).toMatchObject({
+      state: asked,
+      command: { kind: 'wait' },
+    })
+    expect(advance(asked, seeing({ ...HELPER, stepResults: [stepResult], takes: undefined })).state.stepAttempts).toBe(
+      1,
+    )
   })
 
   it('after the agent with the prompt went on, a result that is complete is judged, and a half-written one is not', () => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     const seen = seeing({ returned: false, mayPrompt: true, takes: 'complete' })
     const failed = { kind: 'result', success: false, archived: false } as const
-    expect(advance(asked, { ...seen, stepResult: failed }).state.stepAttempts).toBe(1)
+    expect(advance(asked, { ...seen, stepResults: [failed] }).state.stepAttempts).toBe(1)
     const half = { kind: 'invalid', why: 'not JSON', archived: false } as const
-    expect(advance(asked, { ...seen, stepResult: half })).toMatchObject({ state: asked, command: { kind: 'wait' } })
+    expect(advance(asked, { ...seen, stepResults: [half] })).toMatchObject({ state: asked, command: { kind: 'wait' } })
     expect(advance(asked, seen)).toMatchObject({ state: asked, command: { kind: 'wait' } })
     const verdict = { ...seen, artifact: { kind: 'valid', verdict: 'fail' } as const }
     expect(advance(advance(begin(CHECK), seeing()).state, verdict).state.outcome).toBe('failed')
@@ -44,8 +49,8 @@ describe('at the stop of an agent without the prompt', () => {
   it('a step’s result that passes, or that is in the archive already, is taken', () => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     const passes = { kind: 'result', success: true, archived: false } as const
-    expect(advance(asked, seeing({ ...HELPER, stepResult: passes })).state.currentStep).toBe(1)
+    expect(advance(asked, seeing({ ...HELPER, stepResults: [passes] })).state.currentStep).toBe(1)
     const archived = { kind: 'result', success: false, archived: true } as const
-    expect(advance(asked, seeing({ ...HELPER, stepResult: archived })).state.stepAttempts).toBe(1)
+    expect(advance(asked, seeing({ ...HELPER, stepResults: [archived] })).state.stepAttempts).toBe(1)
   })
 })

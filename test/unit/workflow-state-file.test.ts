@@ -16,7 +16,7 @@ function busyState(): WorkflowState {
   const { definition } = ready({ name: 'flow', phases })
   const state = newState(definition, { id: 'wf_1', nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
   const seen = { nowMs: NOW + 1, steps: undefined, returned: true, mayPrompt: true } as const
-  const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResult: { kind: 'absent' } }).state
+  const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResults: [] }).state
   return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
 }
 
@@ -26,7 +26,10 @@ const STOPS = {
 }
 
 /** The values of the fields that state files of earlier versions lack. */
-const LATER_FIELDS = { id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 }
+const LATER_FIELDS = {
+  ...{ id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
+  ...{ in_work: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
+}
 
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
@@ -57,10 +60,11 @@ describe('a state file', () => {
     })
     const [begun, limits] = [
       { active: true, outcome: null, why: null },
-      { step_attempts: 0, max_step_attempts: 3 },
+      { step_attempts: 0, max_step_attempts: 3, in_work: [], ended_steps: [] },
     ]
     const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }
-    const again = { led_by: null, previous_artifact: null }
+    const again = { led_by: null, previous_artifact: null, approval: null }
+    const clock = { inputs: {}, durations: {}, clock_since: '2023-11-14T22:13:20.000Z' }
     const sessions = {
       last_failure: null,
       ...again,
@@ -75,6 +79,7 @@ describe('a state file', () => {
       `${JSON.stringify({
         ...{ version: 1, id: 'wf_1', name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
         ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
+        ...clock,
         ...{
           skips: 0,
           phase_skips: 0,
@@ -96,17 +101,42 @@ describe('a state file', () => {
 
   it('that was edited by hand cannot raise the limits of its definition', () => {
     const edited = (more: object) => parseState(JSON.stringify({ ...fieldsOf(busyState()), ...more }))
-    const raised = { max_phase_attempts: 1e9, max_step_attempts: 1e9, visits_granted: 1e9 }
+    const work = (attempts: number, max_attempts: number) => ({ step: 0, attempts, max_attempts, out: false })
+    const steps = { total_steps: 2, steps_known: true }
+    const raised = { max_phase_attempts: 1e9, in_work: [work(0, 1e9)], ...steps, visits_granted: 1e9 }
     expect(edited(raised)).toMatchObject({ maxPhaseAttempts: 3, maxStepAttempts: 3, visitsGranted: 1 })
     // What resumes have granted stays.
-    const resumed = { phase_attempts: 4, max_phase_attempts: 6, step_attempts: 3, max_step_attempts: 6 }
+    const resumed = { phase_attempts: 4, max_phase_attempts: 6, in_work: [work(3, 6)], ...steps }
     const granted = { visits: { constructor: 2 }, visits_granted: 2 }
     expect(edited({ ...resumed, ...granted })).toMatchObject({
       ...{ maxPhaseAttempts: 6, maxStepAttempts: 6, visitsGranted: 2 },
     })
-    expect(edited({ ...resumed, max_phase_attempts: 8, max_step_attempts: 8 })).toMatchObject({
+    expect(edited({ ...resumed, max_phase_attempts: 8, in_work: [work(3, 8)] })).toMatchObject({
       ...{ maxPhaseAttempts: 7, maxStepAttempts: 6 },
     })
+    const twice = [work(0, 3), work(0, 3)]
+    expect(edited({ ...steps, in_work: twice })).toEqual({ code: 'shape', detail: 'in_work, ended_steps' })
+    expect(edited({ ...steps, in_work: [{ ...work(0, 3), step: 2 }] })).toMatchObject({ code: 'shape' })
+  })
+
+  it('of an earlier version goes on with its step, and the steps before it count as done', () => {
+    const earlier = (more: object) => {
+      const { in_work: _work, ended_steps: _ended, ...fields } = fieldsOf(busyState())
+      return parseState(JSON.stringify({ ...fields, total_steps: 3, steps_known: true, ...more }))
+    }
+    const out = { current_step: 1, step_attempts: 2, max_step_attempts: 6, last_failure: 'no luck', prompted: true }
+    const done = { step: 0, attempts: 3, outcome: 'done' }
+    expect(earlier(out)).toMatchObject({
+      ...{ currentStep: 1, stepAttempts: 2, maxStepAttempts: 5, prompted: true, endedSteps: [done] },
+      inWork: [{ step: 1, attempts: 2, maxAttempts: 5, out: true, failure: 'no luck' }],
+    })
+    expect(earlier({ current_step: 1, prompted: false })).toMatchObject({
+      currentStep: 1,
+      inWork: [],
+      endedSteps: [done],
+    })
+    // After its last step it is at the artifact, whose prompt is out.
+    expect(earlier({ current_step: 3, prompted: true })).toMatchObject({ prompted: true, inWork: [], currentStep: 3 })
   })
 
   it('names every key that is missing', () => {
@@ -118,7 +148,7 @@ describe('a state file', () => {
   it('of an earlier version has no id, and no stop was noted', () => {
     const earlier = Object.entries(fieldsOf(busyState())).filter(([key]) => !(key in LATER_FIELDS))
     const read = parseState(JSON.stringify(Object.fromEntries(earlier)))
-    expect(read).toEqual({ ...busyState(), id: undefined })
+    expect(read).toEqual({ ...busyState(), id: undefined, clockSinceMs: undefined })
     expect(isState(read) && fieldsOf(read)).toMatchObject(LATER_FIELDS)
   })
 

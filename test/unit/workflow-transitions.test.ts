@@ -4,14 +4,14 @@ import type { HistoryEntry } from '../../src/core/workflow/history.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import { phaseStandings } from '../../src/core/workflow/mermaid.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
-import { stepText } from '../../src/core/workflow/position.ts'
+import { stepAt } from '../../src/core/workflow/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 /** The transitions of the machine as transcripts: the command, the new lines of the history, the effects. */
 
 const artifact = (seen: ArtifactSeen): Partial<Observation> => ({ artifact: seen })
-const stepResult = (seen: StepResultSeen): Partial<Observation> => ({ stepResult: seen })
+const stepResult = (seen: StepResultSeen): Partial<Observation> => ({ stepResults: [seen] })
 const VALID = artifact({ kind: 'valid' })
 const FAILING = artifact({ kind: 'valid', verdict: 'fail' })
 const DONE = stepResult({ kind: 'result', success: true, archived: false })
@@ -167,9 +167,9 @@ describe('steps listed in the definition', () => {
       'observe',
       'prompt | prompt a 1 1 1',
       'wait',
-      'observe | step-done a 1 1 1 | archive-step a 1 1-1.json',
+      'observe | step-done a 1 1 1 | archive-step a 1 step-result.json 1-1.json',
       'prompt | prompt a 1 2 1',
-      'observe | step-done a 1 2 1 | archive-step a 1 2-1.json',
+      'observe | step-done a 1 2 1 | archive-step a 1 step-result.json 2-1.json',
       'finish | pass a | end a completed',
     ])
     expect(state).toMatchObject({ outcome: 'completed', skips: 0 })
@@ -184,15 +184,15 @@ describe('steps listed in the definition', () => {
     expect(told).toEqual([
       'observe',
       'prompt | prompt a 1 1 1',
-      'observe | step-failed a 1 1 1 no luck | archive-step a 1 1-1.json',
+      'observe | step-failed a 1 1 1 no luck | archive-step a 1 step-result.json 1-1.json',
       'prompt | prompt a 1 1 2',
-      'observe | step-failed a 1 1 2 step-result.json says that the step failed | step-skipped a 1 1 2 step-result.json says that the step failed | archive-step a 1 1-2.json',
+      'observe | step-failed a 1 1 2 step-result.json says that the step failed | step-skipped a 1 1 2 step-result.json says that the step failed | archive-step a 1 step-result.json 1-2.json',
       'prompt | prompt a 1 2 1',
-      'observe | step-failed a 1 2 1 no JSON | archive-step a 1 2-1.json',
+      'observe | step-failed a 1 2 1 no JSON | archive-step a 1 step-result.json 2-1.json',
       'prompt | prompt a 1 2 2',
       'observe | step-failed a 1 2 2 step-result.json is missing | step-skipped a 1 2 2 step-result.json is missing',
       'prompt | prompt a 1 3 1',
-      'observe | step-done a 1 3 1 | archive-step a 1 3-1.json',
+      'observe | step-done a 1 3 1 | archive-step a 1 step-result.json 3-1.json',
       'finish | pass a | end a completed 2 steps or artifacts were skipped (`postflight workflow history` says which)',
     ])
     expect(state.skips).toBe(2)
@@ -207,7 +207,7 @@ describe('steps listed in the definition', () => {
     const resumed = play(resumeState(state, NO_SESSIONS, seeing()), {}, DONE, {})
     expect(resumed.told).toEqual([
       'prompt | prompt a 1 2 3',
-      'observe | step-done a 1 2 3 | archive-step a 1 2-3.json',
+      'observe | step-done a 1 2 3 | archive-step a 1 step-result.json 2-3.json',
       'observe | pass a | enter b 1',
     ])
     const single = { id: 'a', steps: ['x'], max_step_attempts: 1 }
@@ -258,7 +258,7 @@ describe('steps listed in the definition', () => {
     expect(play(begin(both), {}, {}, { ...VALID, ...DONE }, VALID).told).toEqual([
       'observe',
       'prompt | prompt a 1 1 1',
-      'observe | step-done a 1 1 1 | archive-step a 1 1-1.json',
+      'observe | step-done a 1 1 1 | archive-step a 1 step-result.json 1-1.json',
       'finish | pass a | end a completed',
     ])
     expect(play(begin(both), VALID).told).toEqual(['finish | pass a | end a completed'])
@@ -277,7 +277,9 @@ describe('steps listed in the definition', () => {
 
   it('with a result from before the prompt archive it under another name, if the driver may prompt', () => {
     const known = play(begin(two), {}).state
-    expect(play(known, DONE).told).toEqual(['prompt | prompt a 1 1 1 | archive-step a 1 early-1-1.json'])
+    expect(play(known, DONE).told).toEqual([
+      'prompt | prompt a 1 1 1 | archive-step a 1 step-result.json early-1-1.json',
+    ])
     expect(play(known, { ...DONE, mayPrompt: false }).told).toEqual(['wait'])
     expect(play(known, {}).told).toEqual(['prompt | prompt a 1 1 1'])
   })
@@ -291,10 +293,10 @@ describe('steps taken from an artifact', () => {
     const { told, state } = play(entered, {}, { steps: { kind: 'list', steps: ['x', 'y'] } }, {})
     expect(told).toEqual(['wait', 'observe', 'prompt | prompt b 1 1 1'])
     expect(state).toMatchObject({ totalSteps: 2, takenSteps: ['x', 'y'] })
-    expect([stepText(state, 0), stepText(state, 1), stepText(state, 2)]).toEqual(['x', 'y', ''])
-    expect(stepText(entered, 0)).toBe('')
-    expect(stepText(begin({ id: 'a', steps: ['one'] }), 0)).toBe('one')
-    expect(stepText(begin(A), 0)).toBe('')
+    expect([stepAt(state, 0), stepAt(state, 1), stepAt(state, 2)]).toEqual(['x', 'y', ''])
+    expect(stepAt(entered, 0)).toBe('')
+    expect(stepAt(begin({ id: 'a', steps: ['one'] }), 0)).toBe('one')
+    expect(stepAt(begin(A), 0)).toBe('')
   })
 
   it('may be an empty list', () => {
@@ -339,7 +341,7 @@ describe('the commands of a person', () => {
       'wait',
       'observe | step-failed a 1 1 1 step-result.json is missing',
       'prompt | prompt a 1 1 2',
-      'observe | step-done a 1 1 2 | archive-step a 1 1-2.json',
+      'observe | step-done a 1 1 2 | archive-step a 1 step-result.json 1-2.json',
       'finish | end a stopped',
     ])
     const last = asked(play(begin(phase), {}, {}, DONE, {}).state)

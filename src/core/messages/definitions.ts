@@ -1,6 +1,6 @@
 import { closestName } from '../closest-name.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from '../workflow/artifact-schema.ts'
-import { PLACEHOLDERS } from '../workflow/prompt.ts'
+import { PLACEHOLDERS } from '../workflow/placeholders.ts'
 import { counted, jsonFaultWords, quote } from './phrases.ts'
 
 /** The faults and warnings of a workflow's definition. */
@@ -38,10 +38,22 @@ export const RULE_TEXT = {
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
+  tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,
+  inputName: (name: string): string =>
+    `invalid name "${quote(name, 80)}": begin with a letter, then use letters, digits, "_" and "-"`,
+  requiredDefault: (name: string): string => `the input "${quote(name, 80)}" has a default, so it cannot be required`,
+  approveAdvisory: 'a phase that needs approval cannot be advisory',
+  noCases: 'give at least one case',
+  advisoryCases: 'an advisory phase may end without a verdict, so its cases need a default',
+  stepText: (name: string): string => `the ${name} of a step must be a text`,
   placeholder: (name: string): string =>
-    name.startsWith('artifact:')
-      ? `${inBraces(quote(name, 80))} does not name a phase that has an artifact`
-      : `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
+    name.startsWith('input.')
+      ? `${inBraces(quote(name, 80))} does not name an input of this workflow`
+      : name.startsWith('step.')
+        ? `${inBraces(quote(name, 80))} does not name a field of the phase's steps`
+        : name.startsWith('artifact:')
+          ? `${inBraces(quote(name, 80))} does not name a phase that has an artifact`
+          : `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
   unknownKeyword: (keyword: string): string =>
     `unknown keyword "${quote(keyword, 80)}"${suggestion(keyword, SCHEMA_KEYWORDS)}: the keywords are ${SCHEMA_KEYWORDS.join(', ')}`,
   valueKind: (keyword: string, kind: ValueKind): string => `${keyword} must be ${VALUE_KINDS[kind]}`,

@@ -3,6 +3,7 @@ import type { ErrorArguments, ErrorCode } from '../errors.ts'
 import { SPECS_FOLDER } from '../files.ts'
 import { oneLine } from '../text.ts'
 import { WAIT_LIMIT } from '../wait.ts'
+import { MAX_INPUT_LENGTH } from '../workflow/definition-limits.ts'
 import { inPlaceOfFolder } from './files.ts'
 import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 
@@ -67,6 +68,14 @@ const CHECK_REFUSALS: Record<
   running: ({ commands, since = '' }) =>
     `has checks running since ${since} (${commands}): wait for their end, then try again.`,
   replaced: () => 'was replaced while its checks ran, so the new one stays.',
+}
+
+/** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
+const STEP_REFUSALS: Record<ErrorArguments['run-step']['refusal'], (args: ErrorArguments['run-step']) => string> = {
+  'no-steps': ({ phase }) => `does not exist: phase "${phase}" is not in its steps`,
+  unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
+  done: () => 'is done',
+  'not-ended': () => 'has attempts left',
 }
 
 const UNCHECKED_ADVICE = ' `--unchecked` ends it without them and keeps it as abandoned.'
@@ -161,6 +170,13 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+  'workflow-input': (a) => {
+    const inputs = a.known === '' ? 'it has none' : `its inputs are ${a.known}`
+    if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`
+    return a.problem === 'unknown'
+      ? `the workflow has no input "${a.name}": ${inputs}.`
+      : `the value of the input "${a.name}" is too long: at most ${MAX_INPUT_LENGTH} characters are allowed.`
+  },
   'workflow-none': (a) =>
     `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
   'workflow-lost': (a) =>
@@ -169,6 +185,15 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     a.outcome === 'running'
       ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Another one can start after its end.`
       : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
+  'approval-none': (a) =>
+    `the workflow of task ${a.task} does not wait for an approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
+  'approval-agent': (a) =>
+    `only a person approves or rejects: run this for task ${a.task} in a terminal of your own, not in an agent's shell.`,
+  'approval-artifact': (a) =>
+    `the result that you would approve is not valid any more (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+  'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
+  'run-step': (a) =>
+    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.refusal](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-state': (a) =>

@@ -7,6 +7,10 @@ import { counted, quote } from './phrases.ts'
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
+/** Numbers as a list in words: "2, 5 and 6". */
+export const listed = (numbers: readonly number[]): string =>
+  `${numbers.slice(0, -1).join(', ')}${numbers.length > 1 ? ' and ' : ''}${numbers.at(-1) ?? ''}`
+
 /** The size of a definition, and of a run of it. */
 export function definitionSize(phases: number, prompts: number): string {
   return `${counted(phases, 'phase')}, at most ${counted(prompts, 'prompt')}`
@@ -15,14 +19,17 @@ export function definitionSize(phases: number, prompts: number): string {
 /** The reasons for the state of a run: kept in the state, shown by `status`, told to the next attempt. */
 export const WORKFLOW_TEXT = {
   noArtifact: (artifact: string): string => `${quote(artifact)} is missing`,
-  noStepResult: 'step-result.json is missing',
-  stepSaysFailed: 'step-result.json says that the step failed',
+  noStepResult: (file: string): string => `${file} is missing`,
+  stepSaysFailed: (file: string): string => `${file} says that the step failed`,
   stepExhausted: (step: number, attempts: number, why: string): string =>
     `step ${step} failed ${times(attempts)}${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   tooManyFailed: (failed: number, total: number, last: string): string =>
     total === 1
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
+  promptsSpent: (given: number, size: number, limit: number): string =>
+    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}`,
+  minutesSpent: (limit: number): string => `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes)`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -30,6 +37,11 @@ export const WORKFLOW_TEXT = {
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
+  rejected: (reason: string): string => `a person rejected it: ${reason}`,
+  skippedByPerson: 'skipped by a person',
+  stoppedNow: 'it was stopped at once',
+  awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>
+    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` goes on, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -51,16 +63,21 @@ export const WORKFLOW_TEXT = {
   tooLarge: (name: string, limit: number): string =>
     `${quote(name)} is larger than ${limit} bytes, too large to be checked`,
   notJson: (name: string, detail: string): string => `${quote(name)} is not JSON (${quote(detail, 120)})`,
-  notStepResult: 'step-result.json must have a "success" that is true or false',
+  notStepResult: (file: string): string => `${file} must have a "success" that is true or false`,
   breach: (name: string, at: string, keyword: string, expected: string): string =>
     `${quote(name)} does not match its schema: ${at === '' ? 'the whole value' : `the value at "${quote(at, 100)}"`} ${keyword === 'false' ? 'is not allowed' : `must satisfy ${keyword}: ${quote(expected, 120)}`}`,
   noVerdict: (name: string, pointer: string): string =>
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be true, false, "pass" or "fail"`,
+  noCase: (name: string, pointer: string, cases: string): string =>
+    `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be one of ${quote(cases, 400)}`,
   noStepsFile: (name: string): string =>
     `${quote(name)}, which lists the steps, is missing: create it, then run \`workflow resume\``,
   /** For a run that stalls because its list of steps is unusable: no prompt asks for the list again. */
   mendSteps: (why: string): string => `${why}: fix the file, then run \`workflow resume\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
+  noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
+  tooDeep: (name: string): string => `${quote(name)} is nested too deeply to be read`,
+  notUtf8: (name: string): string => `${quote(name)} is not UTF-8`,
   tooManySteps: (name: string, count: number, limit: number): string =>
     `${quote(name)} lists ${count} steps, more than the maximum of ${limit}`,
 } as const
@@ -96,7 +113,7 @@ export const PROMPT_TEXT = {
   failure: (why: string): string => `Problem with the last result: ${why}`,
   ledBy: (phase: string, verdict: string | undefined, reason: string | undefined, visit: number): string =>
     `${visit === 1 ? 'This phase follows' : `This is visit ${visit} of this phase. It follows`} the phase "${phase}"${verdict === undefined ? '' : `, whose verdict was "${verdict}"`}${reason === undefined ? '.' : `:\n${reason}`}`,
-  previousArtifact: (path: string): string => `The result of the last visit is now in the file ${path}.`,
+  previousArtifact: (path: string): string => `The previous result is now in the file ${path}.`,
   artifact: (target: string, demands: readonly string[]): string =>
     `Write the result of this phase to the file ${target}${demands.length === 0 ? '.' : `:\n${demands.map((one) => `- ${one}`).join('\n')}`}`,
   minBytes: (least: number): string => `it must have at least ${counted(least, 'byte')}`,
@@ -104,6 +121,27 @@ export const PROMPT_TEXT = {
   schema: (schema: string): string => `it must match this JSON Schema: ${quote(schema, 4000)}`,
   verdict: (pointer: string): string =>
     `at the JSON pointer ${quote(pointer)} it must have true or "pass" if all is well, false or "fail" if not`,
+  caseVerdict: (pointer: string, cases: readonly string[], hasDefault: boolean): string =>
+    `at the JSON pointer ${quote(pointer)} it must have ${hasDefault ? 'a text, such as one of these' : 'one of these texts'}: ${cases.map((one) => `"${quote(one, 60)}"`).join(', ')}`,
+  batchTitle: (workflow: string, task: string, phase: string, steps: readonly number[], total: number): string =>
+    `Workflow "${workflow}", task ${task}: phase "${phase}", steps ${listed(steps)} of ${total}, at the same time.`,
+  batch: (
+    parts: readonly {
+      readonly step: number | undefined
+      readonly agent: string | undefined
+      readonly model: string | undefined
+      readonly prompt: string
+    }[],
+  ): string =>
+    [
+      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. When all have finished, end your turn.`,
+      ...parts.map(
+        ({ step, agent, model, prompt }) =>
+          `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
+      ),
+    ].join('\n\n'),
+  stepSchema: (schema: string): string =>
+    `If it succeeded, that JSON must match this JSON Schema: ${quote(schema, 4000)}`,
   stepResult: (target: string): string =>
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
@@ -129,10 +167,15 @@ export const PROMPT_TEXT = {
 export const GRAPH_TEXT = {
   steps: (count: number): string => counted(count, 'step'),
   stepsFrom: (artifact: string): string => `steps from ${artifact}`,
+  atOnce: (count: number): string => `${count} at once`,
+  approval: 'needs approval',
+  otherwise: 'any other',
 } as const
 
 /** What the journal says of a run. */
 export const RUN_RECORDS = {
   prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[], isRepeated: boolean): string =>
+    `prompt${isRepeated ? ' again' : ''}: ${phase} steps ${listed(steps)}`,
 } as const

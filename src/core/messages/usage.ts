@@ -27,6 +27,8 @@ export const OPTION_EXPECTATIONS = {
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
   oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
+  stepNumber: 'takes the number of a step, from 1',
   seconds: 'takes a number of seconds, at least 1',
+  input: 'takes NAME=VALUE, with the name of an input of the workflow',
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const

@@ -1,7 +1,7 @@
 import { inLine } from '../text.ts'
 import { seconds } from './checks.ts'
 import { counted, quote } from './phrases.ts'
-import { definitionSize } from './runs.ts'
+import { definitionSize, listed } from './runs.ts'
 
 /** What the commands about workflows print. */
 
@@ -20,6 +20,8 @@ export const STATUS_TEXT = {
     `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
+  awaitsApproval: (approve: string, reject: string): string =>
+    `waits for approval: \`${approve}\` or \`${reject} --reason TEXT\``,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
   noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
@@ -30,16 +32,21 @@ export const HISTORY_TEXT = {
   visit: (visit: number): string => `visit ${visit}`,
   step: (step: number): string => `step ${step}`,
   attempt: (attempt: number): string => `attempt ${attempt}`,
+  duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
 } as const
 
 /** What `next` prints before the prompt, or in its place. */
 export const NEXT_TEXT = {
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
   agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
   model: (model: string): string => `model: ${quote(model, 200)}`,
   wait: (why: string): string => `wait: ${why}`,
   nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: \`${approve}\` or \`${reject} --reason TEXT\``,
   finish: (outcome: string, why: string | undefined): string =>
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const

@@ -24,7 +24,7 @@ export interface AgentStop {
 export interface JudgedStop {
   /** The state to write first, which notes the stop. */
   readonly state: WorkflowState
-  readonly looking: Omit<Observation, 'nowMs' | 'artifact' | 'stepResult' | 'steps' | 'previousArtifact'>
+  readonly looking: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
   /** True if the agent is asked whether it waits, unless what it left passes. */
   readonly asks: boolean
 }

@@ -1,9 +1,13 @@
+import { awaitsApproval } from './approval.ts'
+import { pauseClock } from './clock.ts'
 import { END } from './definition-limits.ts'
-import type { ArtifactSeen, Verdict } from './observation.ts'
+import { isFailing } from './next.ts'
+import type { ArtifactSeen } from './observation.ts'
 import { isResumableOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
-import { currentPhase, isInStep } from './position.ts'
+import { currentPhase } from './position.ts'
 import { enter, type WorkflowState, withTransition } from './state.ts'
+import { isSpent, withWork } from './work.ts'
 
 /** The commands of a person to a run: stop, resume, abort. Pure. */
 
@@ -17,14 +21,19 @@ export function requestStop(state: WorkflowState, nowMs: number): WorkflowState 
 /** The state of a run that ended at once and for good. A run that could have been resumed can be aborted too. */
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
   if (!isResumable(state)) return state
-  const ended = withTransition(state, { event: 'end', phase: state.phase, outcome: 'aborted' }, nowMs)
+  const ended = withTransition(
+    pauseClock(state, nowMs),
+    { event: 'end', phase: state.phase, outcome: 'aborted' },
+    nowMs,
+  )
   return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
 }
 
 /** The state of a run that ended at once, but can be resumed. */
 export function haltState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
   if (!state.active) return state
-  const ended = withTransition(state, { event: 'end', phase: state.phase, outcome: 'stopped', detail: why }, nowMs)
+  const stopped = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
+  const ended = withTransition(pauseClock(state, nowMs), stopped, nowMs)
   return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
 }
 
@@ -50,13 +59,15 @@ export function resumeState(
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    ...withTransition(state, { event: 'resume', phase: state.phase }, seen.nowMs),
+    // Of a run that lost its client, only the time until its last transition is known to be work.
+    ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,
     outcome: undefined,
     why: undefined,
     stopRequestedMs: undefined,
     wait: undefined,
+    clockSinceMs: awaitsApproval({ ...state, active: true }) ? undefined : seen.nowMs,
     // After a run that failed because its visits were spent, each phase may be entered once more.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }
@@ -65,11 +76,13 @@ export function resumeState(
     const { verdict, reason } = seen.artifact
     return enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason })
   }
-  const stepsSpent = isInStep(state) && state.stepAttempts >= state.maxStepAttempts
+  const inWork = state.inWork.map((step) =>
+    isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
+  )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   return {
-    ...resumed,
-    maxStepAttempts: state.maxStepAttempts + (stepsSpent ? phase.maxStepAttempts : 0),
+    ...withWork(resumed, phase, { inWork }),
+    prompted: state.prompted,
     maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
   }
 }
@@ -80,8 +93,8 @@ function sessionsAfter(state: WorkflowState, who: Resumer): Resumer {
   return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
 }
 
-function endsOn(verdict: Verdict | undefined, { next }: Phase): boolean {
-  return verdict === 'fail' && next.fail === END
+function endsOn(verdict: string | undefined, { next }: Phase): boolean {
+  return isFailing(next, verdict) && next.fail === END
 }
 
 /**
@@ -89,7 +102,7 @@ function endsOn(verdict: Verdict | undefined, { next }: Phase): boolean {
  * session resumed, after the results of the previous session have been checked.
  */
 export function promptAgain(state: WorkflowState): WorkflowState {
-  return { ...state, prompted: false }
+  return { ...state, prompted: false, inWork: state.inWork.map((step) => ({ ...step, out: false })) }
 }
 
 /** The maximum number of times that one prompt is repeated for requests from before it went out. */

@@ -9,6 +9,18 @@ export const MAX_PHASES = 2000
 /** The maximum number of steps in one phase. */
 export const MAX_PHASE_STEPS = 1000
 
+/** The maximum number of steps in work at once. */
+export const MAX_PARALLEL = 16
+
+/** The maximum number of inputs. */
+export const MAX_INPUTS = 50
+
+/** The maximum length of an input's value, in characters. */
+export const MAX_INPUT_LENGTH = 5000
+
+/** The maximum number of prompts, and of minutes, in a budget. */
+export const MAX_BUDGET = 1_000_000
+
 /** An id names folders and appears in diagrams, so it must be a plain word. */
 const PHASE_ID = /^[A-Za-z][A-Za-z0-9_-]{0,59}$/
 
@@ -17,9 +29,14 @@ export function isPhaseId(value: unknown): value is string {
   return typeof value === 'string' && PHASE_ID.test(value) && value.toLowerCase() !== END
 }
 
+/** True for a valid name of an input. */
+export function isInputName(value: string): boolean {
+  return PHASE_ID.test(value)
+}
+
 /** The names in a task folder that the workflow and the guard use themselves. */
 const RESERVED =
-  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
+  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result(?:-\d+)?\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
 
 /** File systems allow names of 255 bytes, and the archive adds a few characters to them. */
 const MAX_NAME_BYTES = 200

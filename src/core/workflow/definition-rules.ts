@@ -1,9 +1,17 @@
 import { RULE_TEXT } from '../messages/definitions.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
-import { END, isArtifactPath, isInsidePath, isInsidePattern, isPhaseId } from './definition-limits.ts'
+import {
+  END,
+  isArtifactPath,
+  isInputName,
+  isInsidePath,
+  isInsidePattern,
+  isPhaseId,
+  MAX_INPUTS,
+} from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
-import { unknownPlaceholders } from './prompt.ts'
+import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
 
 /** The rules for a definition of the right shape, and the warnings about one that keeps to them. */
 
@@ -13,12 +21,19 @@ export interface DefinitionFinding {
   readonly detail: string
 }
 
+/** The fields that only a phase with steps may have. */
+const STEP_FIELDS = [
+  ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
+  ...(['max_step_attempts', 'max_skips', 'on_exhausted'] as const),
+]
+
 /** Every broken rule and every warning. */
 export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
-  const makers = phasesWithArtifact(file)
+  const names = namesIn(file)
   const faults = [
-    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, makers)),
+    ...inputFaults(file),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, names(phase))),
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
@@ -27,16 +42,40 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   return { faults, warnings: warningsOf(file, isGraph) }
 }
 
-/** The ids of the phases that have an artifact. */
-export function phasesWithArtifact({ phases }: DefinitionFile): Set<string> {
-  return new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
+/** The names that the placeholders of a phase's prompts may have, by phase. */
+export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseFile) => KnownNames {
+  const makers = new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
+  const known = { makers, inputs: new Set(Object.keys(inputs)) }
+  return ({ steps }) => {
+    const listed = Array.isArray(steps) ? steps : undefined
+    // The fields of steps from an artifact are not known yet.
+    const hasStepField = (name: string): boolean =>
+      listed === undefined
+        ? steps !== undefined
+        : listed.some((step) => typeof step === 'object' && Object.hasOwn(step, name))
+    return { ...known, hasStepField }
+  }
+}
+
+function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
+  const found: DefinitionFinding[] = []
+  const names = Object.keys(inputs)
+  if (names.length > MAX_INPUTS) found.push({ path: ['inputs'], detail: RULE_TEXT.tooManyInputs(MAX_INPUTS) })
+  for (const name of names) {
+    const { required, default: value } = inputs[name] ?? {}
+    if (!isInputName(name)) found.push({ path: ['inputs', name], detail: RULE_TEXT.inputName(name) })
+    if (required === true && value !== undefined) {
+      found.push({ path: ['inputs', name, 'default'], detail: RULE_TEXT.requiredDefault(name) })
+    }
+  }
+  return found
 }
 
 function phaseFaults(
   phase: PhaseFile,
   index: number,
   ids: ReadonlySet<string>,
-  makers: ReadonlySet<string>,
+  names: KnownNames,
 ): DefinitionFinding[] {
   const found: DefinitionFinding[] = []
   const fault = (path: FaultPath, detail: string): void => {
@@ -52,7 +91,7 @@ function phaseFaults(
   if (lacks('artifact') && Array.isArray(phase.steps) && phase.steps.length === 0) fault(['steps'], RULE_TEXT.noSteps)
   if (lacks('steps')) {
     if (lacks('prompt', 'prompt_file')) fault([], RULE_TEXT.noPrompt)
-    for (const name of ['step_prompt', 'step_prompt_file', 'max_step_attempts', 'max_skips', 'on_exhausted'] as const) {
+    for (const name of STEP_FIELDS) {
       if (phase[name] !== undefined) fault([name], RULE_TEXT.needsSteps(name))
     }
   }
@@ -64,28 +103,56 @@ function phaseFaults(
     if (value !== undefined && !isInsidePath(value)) fault([name], RULE_TEXT.promptPath(value))
   }
   for (const name of ['prompt', 'step_prompt'] as const) {
-    for (const unknown of unknownPlaceholders(phase[name] ?? '', makers)) fault([name], RULE_TEXT.placeholder(unknown))
+    for (const unknown of unknownPlaceholders(phase[name] ?? '', names)) fault([name], RULE_TEXT.placeholder(unknown))
+  }
+  if (phase.approve === true) {
+    if (lacks('artifact')) fault(['approve'], RULE_TEXT.needsArtifact('approve'))
+    if (phase.gate === 'advisory') fault(['approve'], RULE_TEXT.approveAdvisory)
   }
   if (phase.check?.files !== undefined && phase.check.run === undefined)
     fault(['check', 'files'], RULE_TEXT.filesNeedRun)
   for (const [at, pattern] of (phase.check?.files ?? []).entries()) {
     if (!isInsidePattern(pattern)) fault(['check', 'files', at], RULE_TEXT.pattern(pattern))
   }
-  for (const one of phase.check?.json_schema === undefined ? [] : schemaFaults(phase.check.json_schema)) {
-    fault(['check', 'json_schema', ...one.path], schemaFaultText(one))
+  for (const name of ['check', 'step_check'] as const) {
+    const schema = phase[name]?.json_schema
+    for (const one of schema === undefined ? [] : schemaFaults(schema)) {
+      fault([name, 'json_schema', ...one.path], schemaFaultText(one))
+    }
   }
   const { steps, next } = phase
   if (steps !== undefined && !Array.isArray(steps) && !isArtifactPath(steps.from)) {
     fault(['steps', 'from'], RULE_TEXT.path(steps.from))
   }
+  for (const [at, step] of (Array.isArray(steps) ? steps : []).entries()) {
+    for (const name of ['agent', 'model'] as const) {
+      const value = typeof step === 'object' ? step[name] : undefined
+      if (value !== undefined && typeof value !== 'string') fault(['steps', at, name], RULE_TEXT.stepText(name))
+    }
+  }
   if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next, [...ids]))
   if (typeof next === 'object') {
     if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
-    for (const way of ['pass', 'fail'] as const) {
-      if (!ids.has(next[way])) fault(['next', way], RULE_TEXT.target(next[way], [...ids]))
+    for (const [way, target] of waysOf(next)) {
+      if (!ids.has(target)) fault(['next', ...way], RULE_TEXT.target(target, [...ids]))
+    }
+    if ('cases' in next) {
+      if (Object.keys(next.cases).length === 0) fault(['next', 'cases'], RULE_TEXT.noCases)
+      if (phase.gate === 'advisory' && next.default === undefined) fault(['next'], RULE_TEXT.advisoryCases)
     }
   }
   return found
+}
+
+/** The targets of a `next`, with their places in it. */
+function waysOf(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPath, string][] {
+  if ('pass' in next)
+    return [
+      [['pass'], next.pass],
+      [['fail'], next.fail],
+    ]
+  const cases = Object.entries(next.cases).map(([name, target]): [FaultPath, string] => [['cases', name], target])
+  return next.default === undefined ? cases : [...cases, [['default'], next.default]]
 }
 
 function schemaFaultText(fault: SchemaFault): string {
@@ -155,10 +222,13 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
       const { from } = phase.steps
       const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
       const isChecked = file.phases.every((one) => one.artifact !== from || one.check?.json_schema !== undefined)
+      const isChecklist = 'checklist' in phase.steps
+      // A list of tasks may have been there before the run.
+      if (makers.length === 0 && isChecklist) return found
       if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
       else if (isGraph && !makers.some((maker) => leadsTo(edges, maker, index))) {
         warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
-      } else if (!isChecked) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
+      } else if (!isChecked && !isChecklist) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
     }
     return found
   })

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { SHAPE_TEXT } from '../messages/definitions.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
-import { END, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
+import { END, MAX_BUDGET, MAX_INPUT_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 
 /**
  * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is
@@ -24,6 +24,11 @@ const pointer = (description: string) =>
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
+const jsonSchema = (description: string) =>
+  z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
+    description: `${description} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
+  })
+
 const check = z
   .strictObject({
     run: z.optional(text('A shell command that must succeed: `postflight workflow check` runs it at the root.', 2000)),
@@ -34,13 +39,13 @@ const check = z
     ),
     min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
     json: z.optional(z.boolean()),
-    json_schema: z.optional(
-      z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
-        description: `A JSON Schema; implies json. Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
-      }),
-    ),
+    json_schema: z.optional(jsonSchema('A JSON Schema; implies json.')),
   })
   .register(z.globalRegistry, { description: 'The conditions for a valid artifact, besides being a file.' })
+
+const stepCheck = z
+  .strictObject({ json_schema: jsonSchema('A JSON Schema for the result of a step that succeeded.') })
+  .register(z.globalRegistry, { description: 'The conditions for a valid step result, besides its "success".' })
 
 const ways = z.strictObject({
   pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
@@ -53,10 +58,43 @@ const ways = z.strictObject({
   ),
 })
 
+const caseWays = z.strictObject({
+  verdict: pointer('JSON pointer to the verdict in the artifact: a text, a number or a boolean.'),
+  cases: z
+    .record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60))
+    .register(z.globalRegistry, { description: 'The next phase by verdict.' }),
+  default: z.optional(
+    text(`The next phase after any other verdict: its id, or "${END}". Without it, the artifact is then invalid.`, 60),
+  ),
+  reason: z.optional(pointer('JSON pointer to the reason for the verdict in the artifact. The next phase is told.')),
+})
+
 const stepSource = z.strictObject({
   from: text('The artifact of an earlier phase.'),
   pointer: pointer('JSON pointer to the list of steps in it.'),
 })
+
+const checklistSource = z.strictObject({
+  from: text('A Markdown file in the task folder.'),
+  checklist: z.literal(true).register(z.globalRegistry, {
+    description: 'The steps are the items of its task lists that are not ticked. An item is ticked when it is done.',
+  }),
+})
+
+const input = z.strictObject({
+  description: z.optional(text('What the value is for.', 500)),
+  default: z.optional(
+    z
+      .union([z.string().check(z.maxLength(MAX_INPUT_LENGTH)), z.number(), z.boolean()])
+      .register(z.globalRegistry, { description: 'The value where `start --set` gives none.' }),
+  ),
+  required: z.optional(
+    z.boolean().register(z.globalRegistry, { description: 'True if `start` must be given a value.', default: false }),
+  ),
+})
+
+const budget = (description: string) =>
+  z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)).register(z.globalRegistry, { description })
 
 const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
@@ -64,6 +102,12 @@ const phase = z.strictObject({
   prompt_file: z.optional(text('A file with the prompt, beside the definition or below it.')),
   artifact: z.optional(text('The file that this phase must leave: a path in the task folder.')),
   check: z.optional(check),
+  approve: z.optional(
+    z.boolean().register(z.globalRegistry, {
+      description: 'True if a person must approve the artifact (`workflow approve`) before the next phase.',
+      default: false,
+    }),
+  ),
   gate: z.optional(
     z.enum(['strict', 'advisory']).register(z.globalRegistry, {
       description:
@@ -73,7 +117,7 @@ const phase = z.strictObject({
   ),
   max_attempts: z.optional(limit('Maximum number of prompts for this phase in one visit (strict: 3, advisory: 1).')),
   next: z.optional(
-    z.union([text(`A phase's id, or "${END}".`, 60), ways]).register(z.globalRegistry, {
+    z.union([text(`A phase's id, or "${END}".`, 60), ways, caseWays]).register(z.globalRegistry, {
       description: 'The next phase (default: the following one; after the last phase, the end).',
     }),
   ),
@@ -82,11 +126,21 @@ const phase = z.strictObject({
   model: z.optional(text('The model for this phase.')),
   steps: z.optional(
     z
-      .union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource])
-      .register(z.globalRegistry, { description: 'The steps of this phase; each gets its own prompt.' }),
+      .union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource, checklistSource])
+      .register(z.globalRegistry, {
+        description:
+          'The steps of this phase; each gets its own prompt. In an object, `agent` and `model` say who should do the step.',
+      }),
   ),
   step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
+  step_check: z.optional(stepCheck),
+  parallel: z.optional(
+    z
+      .int()
+      .check(z.minimum(1), z.maximum(MAX_PARALLEL))
+      .register(z.globalRegistry, { description: 'How many steps may be in work at once.', default: 1 }),
+  ),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   max_skips: z.optional(
     z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)).register(z.globalRegistry, {
@@ -106,6 +160,15 @@ const phase = z.strictObject({
 export const DEFINITION_SCHEMA = z.strictObject({
   $schema: z.optional(z.string()),
   name: text('Name of the workflow.', 100),
+  inputs: z.optional(
+    z.record(z.string(), input).register(z.globalRegistry, {
+      description: 'Values that `start --set NAME=VALUE` takes, and that prompts show as {{input.NAME}}.',
+    }),
+  ),
+  max_prompts: z.optional(budget('Maximum number of prompts of a run, with all its resumes. Then it has stalled.')),
+  max_minutes: z.optional(
+    budget('Maximum number of minutes that a run may work, with all its resumes; waiting for approval is not counted.'),
+  ),
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
 
@@ -154,15 +217,21 @@ function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
 /** The names of the fields that the object at `path` may have. */
 function fieldsAt(path: FaultPath): string[] {
   const name = path.findLast((part) => typeof part === 'string')
-  const objects: Readonly<Record<string, { shape: object }>> = { phases: phase, check, next: ways, steps: stepSource }
-  return Object.keys((name === undefined ? DEFINITION_SCHEMA : objects[name])?.shape ?? {})
+  const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
+    ...{ phases: [phase], check: [check], step_check: [stepCheck], next: [ways, caseWays] },
+    ...{ steps: [stepSource, checklistSource] },
+  }
+  const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
+  return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
 }
 
-/** The faults of the nearest form: the one whose own type was right. */
+/** The faults of the nearest form: of those whose own type was right, the one that knows most of its keys. */
 function unionFaults(issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
-  const nearest = issue.errors.find(
-    (one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0),
-  )
+  const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
+    issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)
+  const [nearest] = issue.errors
+    .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))
+    .sort((one, other) => unknownKeys(one) - unknownKeys(other))
   if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(inner, path))
   const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
   return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]

@@ -1,6 +1,8 @@
-import { END, MAX_PHASES } from './definition-limits.ts'
+import { isJsonObject } from '../json-object.ts'
+import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile } from './definition-schema.ts'
-import { listOf, objectOf, type Reader, text, type Values, WRONG } from './fields.ts'
+import { count, flag, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { targetsOf } from './next.ts'
 import { type Phase, readPhase } from './phase-fields.ts'
 
 /**
@@ -17,8 +19,31 @@ const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
   const [first, ...others] = read
   const ids = new Set(read.map(({ id }) => id))
   const isTarget = (target: string): boolean => target === END || ids.has(target)
-  const isSound = ids.size === read.length && read.every(({ next }) => isTarget(next.pass) && isTarget(next.fail))
+  const isSound = ids.size === read.length && read.every(({ next }) => targetsOf(next).every(isTarget))
   return first !== undefined && isSound ? [first, ...others] : WRONG
+}
+
+/** A value that `start` takes, and prompts show. */
+const readInput = objectOf({
+  description: { key: 'description', read: optional(text) },
+  default: { key: 'default', read: optional(text) },
+  required: { key: 'required', read: optional(flag) },
+})
+
+/** An input of a definition. */
+export interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
+
+/** The inputs by name. Snapshots of earlier versions have none. */
+const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
+  const entries = isJsonObject(held ?? {}) ? Object.entries(held ?? {}) : undefined
+  if (entries === undefined || entries.length > MAX_INPUTS) return WRONG
+  const read = new Map<string, Input>()
+  for (const [name, value] of entries) {
+    const input = readInput(value)
+    if (input === WRONG) return WRONG
+    read.set(name, input)
+  }
+  return read
 }
 
 /** The source of a definition's snapshot. */
@@ -27,9 +52,31 @@ interface DefinitionSource {
   readonly phases: readonly object[]
 }
 
+/** The inputs with their defaults as text, as prompts show them. */
+function inputsOf({ inputs }: DefinitionFile): object | undefined {
+  if (inputs === undefined) return undefined
+  const entries = Object.entries(inputs).map(([name, { default: value, ...rest }]) => [
+    name,
+    { ...rest, ...(value !== undefined && { default: String(value) }) },
+  ])
+  return Object.fromEntries(entries)
+}
+
 /** The fields of a definition, in the order of the snapshot. Those of its phases are in `phase-fields.ts`. */
 export const DEFINITION_FIELDS = {
   name: { key: 'name', read: text, write: ({ written }: DefinitionSource) => written.name },
+  inputs: { key: 'inputs', read: inputs, write: ({ written }: DefinitionSource) => inputsOf(written) },
+  /** The number of prompts, and of minutes of work, that a run may cost, with all its resumes. */
+  maxPrompts: {
+    key: 'max_prompts',
+    read: optional(count),
+    write: ({ written }: DefinitionSource) => written.max_prompts,
+  },
+  maxMinutes: {
+    key: 'max_minutes',
+    read: optional(count),
+    write: ({ written }: DefinitionSource) => written.max_minutes,
+  },
   phases: { key: 'phases', read: phases, write: (source: DefinitionSource) => source.phases },
 }
 

@@ -1,25 +1,34 @@
 import { END } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
+import { type Next, readNext, targetsOf } from './next.ts'
 
 /** The phases as a graph of their indexes. The end is not part of it. */
 
 /** The indexes of the phases that may follow each phase. */
 export type Edges = readonly (readonly number[])[]
 
-/** The targets of a phase's `next`, with the default filled in: ids, or `end`. */
-export function targetsOf(phase: PhaseFile, following: PhaseFile | undefined): { pass: string; fail: string } {
-  if (typeof phase.next === 'object') return { pass: phase.next.pass, fail: phase.next.fail }
-  const target = phase.next ?? following?.id ?? END
-  return { pass: target, fail: target }
+/** The `next` of a phase, with the defaults filled in, as the snapshot of a run holds it. */
+export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): object {
+  if (typeof next !== 'object') {
+    const target = next ?? following?.id ?? END
+    return { pass: target, fail: target }
+  }
+  const { verdict, reason } = next
+  if ('pass' in next) return { pass: next.pass, fail: next.fail, verdict, reason }
+  // No verdict leads on by these: the only way without one is the default.
+  const target = next.default ?? END
+  return { pass: target, fail: target, verdict, reason, cases: next.cases, default: next.default }
+}
+
+/** The targets of each phase's `next`, with the defaults filled in: ids, or `end`. */
+function targetsIn({ phases }: DefinitionFile): string[][] {
+  return phases.map((phase, index) => targetsOf(readNext(nextOf(phase, phases[index + 1])) as Next))
 }
 
 /** The edges of a definition. Unknown targets are left out. */
 export function followers(file: DefinitionFile): Edges {
   const indexes = new Map(file.phases.map((phase, index) => [phase.id, index]))
-  return file.phases.map((phase, index) => {
-    const { pass, fail } = targetsOf(phase, file.phases[index + 1])
-    return [...new Set([pass, fail])].flatMap((id) => indexes.get(id) ?? [])
-  })
+  return targetsIn(file).map((targets) => targets.flatMap((id) => indexes.get(id) ?? []))
 }
 
 /** The phases that can be reached from the first one. */
@@ -54,10 +63,7 @@ function reachedFrom(edges: Edges, start: number): Set<number> {
 export function endless(file: DefinitionFile, edges: Edges): number[] {
   const leading: number[][] = file.phases.map(() => [])
   for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)
-  const open = file.phases.flatMap((phase, index) => {
-    const { pass, fail } = targetsOf(phase, file.phases[index + 1])
-    return pass === END || fail === END ? [index] : []
-  })
+  const open = targetsIn(file).flatMap((targets, index) => (targets.includes(END) ? [index] : []))
   const ending = new Set(open)
   for (const index of open) {
     for (const before of leading[index] ?? []) {

@@ -16,6 +16,10 @@ export type TransitionEvent =
   | 'pass'
   | 'fail'
   | 'warn'
+  | 'approval'
+  | 'approved'
+  | 'rejected'
+  | 'step-again'
   | 'stop-request'
   | 'resume'
   | 'end'
@@ -28,6 +32,8 @@ export interface Transition {
   readonly step?: number
   readonly attempt?: number
   readonly outcome?: RunOutcome
+  /** The verdict that decided the way out of a phase with cases. */
+  readonly verdict?: string
   readonly detail?: string
 }
 

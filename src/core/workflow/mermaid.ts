@@ -1,6 +1,8 @@
 import { GRAPH_TEXT } from '../messages/runs.ts'
 import type { Definition } from './definition.ts'
 import { END } from './definition-limits.ts'
+import type { Next } from './next.ts'
+import type { StepSource } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
 /** A workflow as a Mermaid flowchart. Ids are plain words, and other names are escaped. */
@@ -33,16 +35,17 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   const node = (id: string): string =>
     id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
   const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
-  for (const { id, artifact, steps, next } of definition.phases) {
+  for (const { id, artifact, steps, next, parallel, approve } of definition.phases) {
     const details = [
       ...(artifact === undefined ? [] : [artifact]),
-      ...(steps === undefined
-        ? []
-        : [steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)]),
+      ...(steps === undefined ? [] : [stepsLabel(steps)]),
+      ...(parallel === 1 ? [] : [GRAPH_TEXT.atOnce(parallel)]),
+      ...(approve ? [GRAPH_TEXT.approval] : []),
     ]
     lines.push(`  ${node(id)}["${[id, ...details].map(asLabel).join('<br/>')}"]`)
-    if (next.verdict === undefined) lines.push(`  ${node(id)} --> ${node(next.pass)}`)
-    else lines.push(`  ${node(id)} -- pass --> ${node(next.pass)}`, `  ${node(id)} -- fail --> ${node(next.fail)}`)
+    for (const [label, target] of waysOf(next)) {
+      lines.push(`  ${node(id)} ${label === undefined ? '-->' : `-- ${arrowLabel(label)} -->`} ${node(target)}`)
+    }
   }
   lines.push(`  finish(("${state?.outcome ?? END}"))`)
   if (state === undefined) return lines
@@ -55,4 +58,25 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
 /** The text with Mermaid's escapes, so that it cannot end a label. */
 function asLabel(text: string): string {
   return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
+}
+
+function stepsLabel(steps: StepSource): string {
+  return steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)
+}
+
+/** The ways out of a phase: a label where there are several, and the target. */
+function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
+  if (verdict === undefined) return [[undefined, pass]]
+  if (cases === undefined)
+    return [
+      ['pass', pass],
+      ['fail', fail],
+    ]
+  const ways = Object.entries(cases).map(([name, target]): [string, string] => [name, target])
+  return otherwise === undefined ? ways : [...ways, [GRAPH_TEXT.otherwise, otherwise]]
+}
+
+/** The label of an arrow. Two plain words need no quotes. */
+function arrowLabel(label: string): string {
+  return label === 'pass' || label === 'fail' ? label : `"${asLabel(label)}"`
 }

@@ -1,7 +1,6 @@
-/** The observations of a driver in a task folder, and its effects there, as data for the machine. */
+import type { ChecklistItem, Step } from './step.ts'
 
-/** The verdict of an artifact: it decides which phase follows. */
-export type Verdict = 'pass' | 'fail'
+/** The observations of a driver in a task folder, and its effects there, as data for the machine. */
 
 /** The artifact of the current phase. */
 export type ArtifactSeen =
@@ -9,9 +8,9 @@ export type ArtifactSeen =
   /** `changedMs` is the file's last change; undefined if it is not a file. */
   | { readonly kind: 'invalid'; readonly why: string; readonly changedMs?: number | undefined }
   /** `verdict` and `reason` are the values at the pointers of `next`; undefined if the phase has none. */
-  | { readonly kind: 'valid'; readonly verdict?: Verdict | undefined; readonly reason?: string | undefined }
+  | { readonly kind: 'valid'; readonly verdict?: string | undefined; readonly reason?: string | undefined }
 
-/** The result of the current attempt at the current step. */
+/** The result of the current attempt at a step. */
 export type StepResultSeen =
   | { readonly kind: 'absent' }
   | { readonly kind: 'invalid'; readonly why: string; readonly archived: boolean }
@@ -19,14 +18,17 @@ export type StepResultSeen =
 
 /** The steps from an artifact. */
 export type StepsSeen =
-  | { readonly kind: 'list'; readonly steps: readonly string[] }
+  | { readonly kind: 'list'; readonly steps: readonly Step[] }
   | { readonly kind: 'none'; readonly why: string }
 
 /** The observation of a driver, for the current phase of a state. */
 export interface Observation {
   readonly nowMs: number
   readonly artifact: ArtifactSeen
-  readonly stepResult: StepResultSeen
+  /** The results of the steps in work (`withHandOut`), in their order there. */
+  readonly stepResults: readonly StepResultSeen[]
+  /** The files of step results that no step in work is to leave, in a phase with steps at once. */
+  readonly strayResults?: readonly string[] | undefined
   /** Undefined unless the steps are still unknown. */
   readonly steps: StepsSeen | undefined
   /** The archived artifact of the phase's last visit, as a path in the task folder; undefined if there is none. */
@@ -55,5 +57,14 @@ export function isTooEarly({ artifact, takes }: Observation): boolean {
 
 /** A change on disk before the state is written. Each can be repeated. */
 export type Effect =
-  | { readonly kind: 'archive-step'; readonly phase: string; readonly visit: number; readonly name: string }
+  | {
+      readonly kind: 'archive-step'
+      readonly phase: string
+      readonly visit: number
+      /** The file in the task folder, and its name in the archive. */
+      readonly file: string
+      readonly name: string
+    }
   | { readonly kind: 'archive-artifact'; readonly phase: string; readonly visit: number; readonly artifact: string }
+  /** Ticks an item of a checklist. */
+  | { readonly kind: 'tick'; readonly artifact: string; readonly item: ChecklistItem }

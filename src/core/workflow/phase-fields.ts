@@ -1,9 +1,11 @@
 import { isJsonObject } from '../json-object.ts'
 import { cut, stripControl } from '../text.ts'
 import { schemaFaults } from './artifact-schema.ts'
-import { isArtifactPath, isPhaseId, MAX_PHASE_STEPS } from './definition-limits.ts'
+import { isArtifactPath, isPhaseId, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'
-import { count, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { readNext } from './next.ts'
+import { readStep, type Step, stepAsText } from './step.ts'
 
 /**
  * The fields of a phase: for each one its name in the code, its key in the snapshot of a run, its reader, and its value in
@@ -18,8 +20,8 @@ const DEFAULT_LOOP_VISITS = 3
 /** The source of a phase's snapshot. */
 export interface PhaseSource {
   readonly written: PhaseFile
-  /** The phases that may follow, with the defaults filled in. */
-  readonly targets: { readonly pass: string; readonly fail: string }
+  /** Its `next`, with the defaults filled in. */
+  readonly next: object
   readonly isOnLoop: boolean
   readonly promptText: (file: string) => string | undefined
 }
@@ -58,40 +60,51 @@ export const CHECK_FIELDS = {
   },
   json: { key: 'json', read: (held: unknown) => held === true || undefined },
   /** A schema in the subset of `artifact-schema.ts`. Any other could make the check throw, or take long. */
-  jsonSchema: {
-    key: 'json_schema',
-    read: (held: unknown): unknown => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held),
-  },
+  jsonSchema: { key: 'json_schema', read: (held: unknown): unknown => schema(held) },
 }
 
 const readCheck = objectOf(CHECK_FIELDS)
 
-/** The phases that may follow a phase. */
-const NEXT_FIELDS = {
-  pass: { key: 'pass', read: text },
-  fail: { key: 'fail', read: text },
-  /** A JSON pointer into the artifact; undefined if pass and fail are the same. */
-  verdict: { key: 'verdict', read: optional(text) },
-  /** A JSON pointer to the reason for the verdict. */
-  reason: { key: 'reason', read: optional(text) },
-}
+/** A schema that artifacts and results are checked against. One with faults could make the check throw, or take long. */
+const schema: Reader<unknown> = (held) => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held)
+
+/** The conditions for a valid step result, besides its own. */
+const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
+
+const readStepCheck = objectOf(STEP_CHECK_FIELDS)
 
 /** The steps of a phase: listed in the definition, or taken from an earlier artifact. */
 export type StepSource =
-  | { readonly kind: 'list'; readonly steps: readonly string[] }
+  | { readonly kind: 'list'; readonly steps: readonly Step[] }
   | { readonly kind: 'from'; readonly artifact: string; readonly pointer: string }
+  /** The items of a Markdown task list that are not ticked. */
+  | { readonly kind: 'checklist'; readonly artifact: string }
 
-const readStepList = listOf(text, MAX_PHASE_STEPS)
+const readStepList = listOf(readStep, MAX_PHASE_STEPS)
 const readStepsFrom = objectOf({
   artifact: { key: 'from', read: artifactPath },
-  pointer: { key: 'pointer', read: text },
+  pointer: { key: 'pointer', read: optional(text) },
+  checklist: { key: 'checklist', read: optional(flag) },
 })
 
 const steps: Reader<StepSource> = (held) => {
   const list = readStepList(held)
   if (list !== WRONG) return { kind: 'list', steps: list }
   const from = readStepsFrom(held)
-  return from === WRONG ? WRONG : { kind: 'from', ...from }
+  if (from === WRONG) return WRONG
+  const { artifact, pointer, checklist } = from
+  if (checklist === true) return { kind: 'checklist', artifact }
+  return pointer === undefined ? WRONG : { kind: 'from', artifact, pointer }
+}
+
+/** A field that snapshots of earlier versions lack. */
+function later<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
+  return (held) => (held === undefined ? missing : read(held))
+}
+
+const parallel: Reader<number> = (held) => {
+  const read = limit(held)
+  return read !== WRONG && read > MAX_PARALLEL ? WRONG : read
 }
 
 /** The fields of a phase, in the order of the snapshot. */
@@ -101,17 +114,15 @@ export const PHASE_FIELDS = {
   /** A path in the task folder, with `/`. */
   artifact: field('artifact', optional(artifactPath)),
   check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
+  /** True if a person must approve the artifact before the next phase. */
+  approve: field('approve', later(flag, false)),
   gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
   maxAttempts: field(
     'max_attempts',
     limit,
     ({ written }) => written.max_attempts ?? DEFAULT_ATTEMPTS[written.gate ?? 'strict'],
   ),
-  next: field('next', objectOf(NEXT_FIELDS), ({ written: { next }, targets }) => ({
-    ...targets,
-    verdict: typeof next === 'object' ? next.verdict : undefined,
-    reason: typeof next === 'object' ? next.reason : undefined,
-  })),
+  next: field('next', readNext, ({ next }) => next),
   maxVisits: field(
     'max_visits',
     limit,
@@ -119,10 +130,11 @@ export const PHASE_FIELDS = {
   ),
   agent: field('agent', optional(text)),
   model: field('model', optional(text)),
-  steps: field('steps', optional(steps), ({ written }) =>
-    Array.isArray(written.steps) ? written.steps.map(stepAsText) : written.steps,
-  ),
+  steps: field('steps', optional(steps)),
   stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
+  stepCheck: field('step_check', later(readStepCheck, { jsonSchema: undefined })),
+  /** The number of steps that may be in work at once. */
+  parallel: field('parallel', later(parallel, 1)),
   maxStepAttempts: field(
     'max_step_attempts',
     limit,
@@ -142,11 +154,6 @@ const readFields = objectOf(PHASE_FIELDS)
 export const readPhase: Reader<Phase> = (held) => {
   const read = readFields(held)
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
-}
-
-/** A step as a prompt shows it: a text as it is, anything else as JSON. */
-export function stepAsText(step: unknown): string {
-  return typeof step === 'string' ? step : JSON.stringify(step)
 }
 
 /** The maximum length of the reason for a verdict, in characters. */

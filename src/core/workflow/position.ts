@@ -2,6 +2,8 @@ import { findPhase } from './definition.ts'
 import type { Transition } from './history.ts'
 import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
+import type { Step } from './step.ts'
+import type { StepInWork } from './work.ts'
 
 /** The position of a run in its definition: the current phase, step and attempt. */
 
@@ -10,27 +12,38 @@ export function currentPhase(state: WorkflowState): Phase {
   return findPhase(state.definition, state.phase) ?? state.definition.phases[0]
 }
 
-/** The name of the current attempt's step result in the archive, `2-1.json`: step and attempt, from 1. */
-export function stepArchiveName(state: WorkflowState): string {
-  return `${state.currentStep + 1}-${state.stepAttempts + 1}.json`
+/** The name of an attempt's step result in the archive, `2-1.json`: step and attempt, from 1. */
+export function stepArchiveName({ step, attempts }: Pick<StepInWork, 'step' | 'attempts'>): string {
+  return `${step + 1}-${attempts + 1}.json`
 }
 
-/** True while the run works on a step, and not on the phase's artifact. */
+/** The result file of a step in a phase with one step at a time. */
+export const STEP_RESULT_FILE = 'step-result.json'
+
+/** The result file of a step: where several are in work at once, each has its own. Steps count from 1 in names. */
+export function stepResultFile({ parallel }: Phase, step: number): string {
+  return parallel === 1 ? STEP_RESULT_FILE : `step-result-${step + 1}.json`
+}
+
+/** True while the run works on steps, and not on the phase's artifact. */
 export function isInStep(state: WorkflowState): boolean {
-  return state.stepsKnown && state.currentStep < state.totalSteps
+  return state.stepsKnown && state.endedSteps.length < state.totalSteps
 }
 
-/** The text of the step at `index`, from 0. */
-export function stepText(state: WorkflowState, index: number): string {
+/** The step at `index`, from 0. */
+export function stepAt(state: WorkflowState, index: number): Step {
   const { steps } = currentPhase(state)
   const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
   return listed?.[index] ?? ''
 }
 
-/** The position of the state: phase and visit, step and attempt from 1. */
-export function where(state: WorkflowState): Omit<Transition, 'event'> {
+/** The position of the state: phase and visit, step and attempt from 1. `step`: the one that is meant, among several. */
+export function where(
+  state: WorkflowState,
+  step: Pick<StepInWork, 'step' | 'attempts'> = { step: state.currentStep, attempts: state.stepAttempts },
+): Omit<Transition, 'event'> {
   const visit = visitsOf(state, state.phase)
   return isInStep(state)
-    ? { phase: state.phase, visit, step: state.currentStep + 1, attempt: state.stepAttempts + 1 }
+    ? { phase: state.phase, visit, step: step.step + 1, attempt: step.attempts + 1 }
     : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
 }

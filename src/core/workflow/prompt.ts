@@ -1,36 +1,20 @@
-import { PROMPT_TEXT } from '../messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
+import type { Next } from './next.ts'
 import type { Phase } from './phase-fields.ts'
-import { currentPhase, isInStep, stepText } from './position.ts'
+import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from './placeholders.ts'
+import { currentPhase, isInStep, stepAt, stepResultFile } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
+import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from './step.ts'
+import { type StepInWork, stepsOut, withHandOut } from './work.ts'
 
 /** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
 
 /** The maximum length of a prompt, in characters. */
 export const PROMPT_LIMIT = 60_000
 
-/** The placeholders of templates. */
-export const PLACEHOLDERS = [
-  ...['workflow', 'task', 'task_folder', 'phase', 'visit', 'attempt', 'max_attempts'],
-  ...['artifact', 'previous_artifact', 'verdict', 'step', 'step_number', 'total_steps', 'failure'],
-] as const
-
-/** What begins the placeholder of another phase's artifact: `{{artifact:PHASE}}`. */
-const ARTIFACT_OF = 'artifact:'
-
-/** The unknown placeholders in a template. `makers`: the phases that have an artifact. */
-export function unknownPlaceholders(template: string, makers: ReadonlySet<string>): string[] {
-  const names = [...template.matchAll(/\{\{\s*([^{}]*?)\s*\}\}/g)].map((match) => String(match[1]))
-  const isKnown = (name: string): boolean =>
-    name.startsWith(ARTIFACT_OF)
-      ? makers.has(name.slice(ARTIFACT_OF.length))
-      : (PLACEHOLDERS as readonly string[]).includes(name)
-  return [...new Set(names)].filter((name) => !isKnown(name))
-}
-
-/** A prompt that is due. Steps and attempts count from 1. */
-export interface DuePrompt {
-  readonly phase: string
+/** The prompt for one agent. Steps and attempts count from 1. */
+export interface DueWork {
   readonly step: number | undefined
   readonly attempt: number
   readonly prompt: string
@@ -38,6 +22,13 @@ export interface DuePrompt {
   readonly model: string | undefined
   /** The file that the agent must write: a path in the task folder. */
   readonly artifact: string
+}
+
+/** A prompt that is due. */
+export interface DuePrompt extends DueWork {
+  readonly phase: string
+  /** The prompts of several steps at once. Then `prompt` holds them all, and the rest is that of the first. */
+  readonly batch: readonly DueWork[] | undefined
 }
 
 /** A task and its folder. */
@@ -49,92 +40,116 @@ export interface TaskPlace {
   readonly checkCommand?: string
 }
 
-/** The result file of a step. */
-export const STEP_RESULT_FILE = 'step-result.json'
-
 /** The current prompt of a state. */
 export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   const phase = currentPhase(state)
-  const inStep = isInStep(state)
-  const attempt = (inStep ? state.stepAttempts : state.phaseAttempts) + 1
-  const limit = inStep ? state.maxStepAttempts : state.maxPhaseAttempts
-  const artifact = inStep ? STEP_RESULT_FILE : (phase.artifact ?? '')
-  const target = `${place.folder}/${artifact}`
+  const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
+  const [first, ...others] = steps.map((step) => dueStep(state, phase, step, place))
+  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
+  if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
+  const batch = [first, ...others]
+  const title = PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, stepsOf({ batch }), state.totalSteps)
+  return { phase: phase.id, ...first, prompt: `${title}\n\n${PROMPT_TEXT.batch(batch)}`, batch }
+}
+
+/** The numbers of the steps that a prompt hands out at once. */
+export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
+  return batch.map(({ step }) => step ?? 0)
+}
+
+function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
+  const artifact = phase.artifact ?? ''
+  const attempt = state.phaseAttempts + 1
+  const prompt = joined([
+    PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts),
+    filled(state, phase, place, undefined),
+    ...entryReasons(state, place),
+    ...failureText(state.lastFailure),
+    PROMPT_TEXT.artifact(`${place.folder}/${artifact}`, demands(phase)),
+    ...(phase.check.run === undefined
+      ? [PROMPT_TEXT.next]
+      : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
+  ])
+  return { step: undefined, attempt, prompt, agent: phase.agent, model: phase.model, artifact }
+}
+
+function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: TaskPlace): DueWork {
+  const step = stepAt(state, work.step)
+  const artifact = stepResultFile(phase, work.step)
+  const [number, attempt] = [work.step + 1, work.attempts + 1]
+  const { jsonSchema } = phase.stepCheck
+  const prompt = joined([
+    PROMPT_TEXT.title(...namesOf(state, place), phase.id, [number, state.totalSteps], attempt, work.maxAttempts),
+    filled(state, phase, place, work),
+    ...entryReasons(state, place),
+    ...failureText(work.failure),
+    PROMPT_TEXT.stepResult(`${place.folder}/${artifact}`),
+    ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
+    PROMPT_TEXT.next,
+  ])
+  return {
+    ...{ step: number, attempt, prompt, artifact },
+    agent: namedByStep(step, 'agent') ?? phase.agent,
+    model: namedByStep(step, 'model') ?? phase.model,
+  }
+}
+
+/** The names of the workflow and the task, as a prompt's first line shows them. */
+function namesOf(state: WorkflowState, place: TaskPlace): [workflow: string, task: string] {
+  return [oneLine(state.name, 200), oneLine(place.task, 200)]
+}
+
+function joined(parts: readonly string[]): string {
+  return cut(stripControl(parts.join('\n\n')), PROMPT_LIMIT)
+}
+
+function failureText(failure: string | undefined): string[] {
+  return failure === undefined ? [] : [PROMPT_TEXT.failure(cut(stripControl(failure).trim(), 3000))]
+}
+
+/** The template of a step, or of the phase's own prompt, with its values. */
+function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: StepInWork | undefined): string {
+  const step = work === undefined ? undefined : stepAt(state, work.step)
   const values: Record<(typeof PLACEHOLDERS)[number], string> = {
     workflow: state.name,
     task: place.task,
     task_folder: place.folder,
     phase: phase.id,
     visit: String(visitsOf(state, phase.id)),
-    attempt: String(attempt),
-    max_attempts: String(limit),
+    attempt: String((work?.attempts ?? state.phaseAttempts) + 1),
+    max_attempts: String(work?.maxAttempts ?? state.maxPhaseAttempts),
     artifact: pathOf(place, phase.artifact),
     previous_artifact: pathOf(place, state.previousArtifact),
     verdict: state.ledBy?.reason ?? state.ledBy?.verdict ?? '',
-    step: inStep ? stepText(state, state.currentStep) : '',
-    step_number: inStep ? String(state.currentStep + 1) : '',
+    step: step === undefined ? '' : cut(stepAsText(step), MAX_STEP_LENGTH),
+    step_number: work === undefined ? '' : String(work.step + 1),
     total_steps: String(state.totalSteps),
-    failure: state.lastFailure ?? '',
+    failure: (work === undefined ? state.lastFailure : work.failure) ?? '',
   }
-  const template = (inStep ? phase.stepPrompt : phase.prompt) ?? PROMPT_TEXT.standard(inStep)
-  const named = (text: string): string => oneLine(text, 200)
-  const parts = [
-    PROMPT_TEXT.title(
-      named(state.name),
-      named(place.task),
-      phase.id,
-      inStep ? [state.currentStep + 1, state.totalSteps] : undefined,
-      attempt,
-      limit,
-    ),
-    fill(template, { ...artifactValues(state, place), ...values }).trim(),
-    ...entryReasons(state, place),
-    ...(state.lastFailure === undefined
-      ? []
-      : [PROMPT_TEXT.failure(cut(stripControl(state.lastFailure).trim(), 3000))]),
-    inStep ? PROMPT_TEXT.stepResult(target) : PROMPT_TEXT.artifact(target, demands(phase)),
-    ...(inStep || phase.check.run === undefined
-      ? [PROMPT_TEXT.next]
-      : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
-  ]
-  const prompt = cut(stripControl(parts.join('\n\n')), PROMPT_LIMIT)
-  return {
-    phase: phase.id,
-    step: inStep ? state.currentStep + 1 : undefined,
-    attempt,
-    prompt,
-    agent: phase.agent,
-    model: phase.model,
-    artifact,
-  }
+  const known = new Map<string, string>(Object.entries(values))
+  for (const { id, artifact } of state.definition.phases) known.set(`${ARTIFACT_OF}${id}`, pathOf(place, artifact))
+  for (const [name, value] of Object.entries(state.inputs)) known.set(`${INPUT_OF}${name}`, value)
+  const template = (work === undefined ? phase.prompt : phase.stepPrompt) ?? PROMPT_TEXT.standard(work !== undefined)
+  return fill(template, (name) =>
+    name.startsWith(STEP_FIELD)
+      ? cut(stepField(step ?? '', name.slice(STEP_FIELD.length)), MAX_STEP_LENGTH)
+      : known.get(name),
+  ).trim()
 }
 
 /** Why the phase was entered again, and where its last artifact lies now. A reason is told at the first visit too. */
 function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
   const { ledBy, previousArtifact } = state
   const visit = visitsOf(state, state.phase)
-  if (visit === 1 && ledBy?.reason === undefined) return []
+  const isFirst = visit === 1 && ledBy?.reason === undefined
   return [
-    ...(ledBy === undefined ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
+    ...(ledBy === undefined || isFirst ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
     ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(place, previousArtifact))]),
   ]
 }
 
-/** The paths of all artifacts, for `{{artifact:PHASE}}`. */
-function artifactValues({ definition }: WorkflowState, place: TaskPlace): Record<string, string> {
-  return Object.fromEntries(
-    definition.phases.map(({ id, artifact }) => [`${ARTIFACT_OF}${id}`, pathOf(place, artifact)]),
-  )
-}
-
 function pathOf({ folder }: TaskPlace, artifact: string | undefined): string {
   return artifact === undefined ? '' : `${folder}/${artifact}`
-}
-
-/** The template with its values. A placeholder inside a value stays as it is. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  const known = new Map(Object.entries(values))
-  return template.replace(/\{\{\s*([^{}]*?)\s*\}\}/g, (whole, name: string) => known.get(name) ?? whole)
 }
 
 function demands({ check, next }: Phase): string[] {
@@ -142,6 +157,19 @@ function demands({ check, next }: Phase): string[] {
     ...(check.minBytes === undefined ? [] : [PROMPT_TEXT.minBytes(check.minBytes)]),
     ...(check.json === true || check.jsonSchema !== undefined || next.verdict !== undefined ? [PROMPT_TEXT.json] : []),
     ...(check.jsonSchema === undefined ? [] : [PROMPT_TEXT.schema(JSON.stringify(check.jsonSchema))]),
-    ...(next.verdict === undefined ? [] : [PROMPT_TEXT.verdict(next.verdict)]),
+    ...(next.verdict === undefined ? [] : [verdictDemand(next.verdict, next)]),
   ]
+}
+
+function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
+  return cases === undefined
+    ? PROMPT_TEXT.verdict(pointer)
+    : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
+}
+
+/** What the journal says of a prompt. */
+export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
+  return due.batch === undefined
+    ? RUN_RECORDS.prompt(due.phase, due.step, due.attempt, isRepeated)
+    : RUN_RECORDS.batch(due.phase, stepsOf(due), isRepeated)
 }

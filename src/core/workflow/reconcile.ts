@@ -1,5 +1,7 @@
-import { advance, type Command } from './machine.ts'
+import { advance } from './machine.ts'
 import type { Effect, Observation } from './observation.ts'
+import { currentPhase } from './position.ts'
+import type { Command } from './prompting.ts'
 import { HISTORY_KEPT, type WorkflowState } from './state.ts'
 
 /** The loop of every driver: observe, advance, perform the effects, write the state. */
@@ -18,7 +20,7 @@ export interface WorkflowPorts {
   isOutOfTime(): boolean
 }
 
-/** One transition adds fewer entries to the history than this. */
+/** One transition adds fewer entries to the history than this, and one for each further step of a hand-out. */
 const ENTRIES_AT_ONCE = 8
 
 /** The result of the loop. */
@@ -50,7 +52,7 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconcile
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
     state = next
-    if (state.sequence - recorded > HISTORY_KEPT - ENTRIES_AT_ONCE) {
+    if (state.sequence - recorded > HISTORY_KEPT - ENTRIES_AT_ONCE - currentPhase(state).parallel + 1) {
       ports.record(state)
       recorded = state.sequence
     }

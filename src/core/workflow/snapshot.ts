@@ -1,6 +1,6 @@
 import { DEFINITION_FIELDS } from './definition.ts'
 import type { DefinitionFile } from './definition-schema.ts'
-import { followers, phasesOnLoops, targetsOf } from './graph.ts'
+import { followers, nextOf, phasesOnLoops } from './graph.ts'
 import { PHASE_FIELDS } from './phase-fields.ts'
 
 /** Turns a written definition into the snapshot that a run keeps: every default filled in, every prompt as text. */
@@ -9,8 +9,8 @@ import { PHASE_FIELDS } from './phase-fields.ts'
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const looping = phasesOnLoops(followers(file))
   const phases = file.phases.map((written, index) => {
-    const targets = targetsOf(written, file.phases[index + 1])
-    return fieldsFrom(PHASE_FIELDS, { written, targets, isOnLoop: looping.has(index), promptText })
+    const next = nextOf(written, file.phases[index + 1])
+    return fieldsFrom(PHASE_FIELDS, { written, next, isOnLoop: looping.has(index), promptText })
   })
   return fieldsFrom(DEFINITION_FIELDS, { written: file, phases })
 }

@@ -7,6 +7,8 @@ import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, WRON
 import { type HistoryEntry, historyFields, readHistoryEntry } from './history.ts'
 import { RUN_OUTCOMES } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
+import { readStep } from './step.ts'
+import { ENDED_FIELDS, readEndedStep, readStepInWork, WORK_FIELDS } from './work.ts'
 
 /**
  * The fields of a run's state: for each one its name in the code, its key in the state file, its kind and its first value.
@@ -71,6 +73,35 @@ const COUNTS = plain((held) =>
 )
 
 const TEXTS = plain(listOf(text))
+const STEPS = plain(listOf(readStep))
+
+const VALUES: Kind<Readonly<Record<string, string>>> = plain((held) =>
+  isJsonObject(held) && Object.values(held).every((one) => typeof one === 'string')
+    ? (held as Readonly<Record<string, string>>)
+    : WRONG,
+)
+
+type FieldTable = Readonly<Record<string, { readonly key: string }>>
+
+/** A list of objects with the fields of a table. */
+function objects<T extends object>(table: FieldTable, read: Reader<T>): Kind<readonly T[]> {
+  return { read: listOf(read, MAX_PHASE_STEPS), write: (values) => values.map((one) => keyed(table, one)) }
+}
+
+/** The values under their keys in the file. */
+function keyed(table: FieldTable, values: object): object {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, { key }]) => [key, (values as Readonly<Record<string, unknown>>)[name]]),
+  )
+}
+
+/** The approval of the phase's artifact by a person; `note` is the note of an approval, or the reason for a rejection. */
+const APPROVAL = plain(
+  objectOf({
+    standing: { key: 'standing', read: oneOf('asked', 'approved', 'rejected') },
+    note: { key: 'note', read: optional(text) },
+  }),
+)
 
 /** An announced wait. An unreadable one counts as none. */
 const WAIT = orNull<Wait | undefined>({
@@ -88,7 +119,7 @@ const WAIT = orNull<Wait | undefined>({
 const LED_BY = plain(
   objectOf({
     phase: { key: 'phase', read: text },
-    verdict: { key: 'verdict', read: optional(oneOf('pass', 'fail')) },
+    verdict: { key: 'verdict', read: optional(text) },
     reason: { key: 'reason', read: optional(text) },
   }),
 )
@@ -126,10 +157,14 @@ export const STATE_FIELDS = {
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
   /** Grows with each resume after the attempts were spent, because no count ever goes back. */
   maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
+  /** The first step that has not ended, and its attempts: they follow from the fields after them. */
   currentStep: ofVisit('current_step', COUNT, () => 0),
   totalSteps: ofVisit('total_steps', STEP_COUNT, () => 0),
   stepAttempts: ofVisit('step_attempts', COUNT, () => 0),
   maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
+  /** The steps that were handed out and have not ended, by number: one, or up to `parallel`. */
+  inWork: ofVisit('in_work', later(objects(WORK_FIELDS, readStepInWork), []), () => []),
+  endedSteps: ofVisit('ended_steps', later(objects(ENDED_FIELDS, readEndedStep), []), () => []),
   /** True after the prompt for the current attempt went out. */
   prompted: ofVisit('prompted', FLAG, () => false),
   /** The time at which the last prompt went out. */
@@ -158,11 +193,18 @@ export const STATE_FIELDS = {
   ledBy: ofVisit('led_by', later(orNull(LED_BY), undefined), () => undefined),
   /** The archived artifact of the phase's last visit, as a path in the task folder. */
   previousArtifact: ofVisit('previous_artifact', LATER_TEXT, () => undefined),
+  /** The standing of the approval that the phase needs. */
+  approval: ofVisit('approval', later(orNull(APPROVAL), undefined), () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
   parentSession: given('parent_session_id', orNull(TEXT)),
   hostSession: given('host_session', orNull(TEXT)),
   startedMs: given('started_at', KNOWN_TIME),
   updatedMs: given('updated_at', KNOWN_TIME),
+  /** The values of the definition's inputs. */
+  inputs: given('inputs', later(VALUES, {})),
+  /** The time (ms) for which the run worked on each phase, and since when the current phase is not counted yet. */
+  durations: ofRun('durations', later(COUNTS, {}), {}),
+  clockSinceMs: ofRun('clock_since', later(TIME, undefined), undefined),
   /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
   /** The number of steps that were given up in this visit. */
@@ -178,7 +220,7 @@ export const STATE_FIELDS = {
   /** True once the phase's steps are known in this visit. */
   stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
   /** A copy of the steps that were taken from an artifact. */
-  takenSteps: ofVisit('taken_steps', orNull(TEXTS), () => undefined),
+  takenSteps: ofVisit('taken_steps', orNull(STEPS), () => undefined),
   history: ofRun('history', HISTORY, []),
   definition: given('definition', DEFINITION),
 }

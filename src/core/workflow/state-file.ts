@@ -4,6 +4,7 @@ import { objectOf, WRONG, wrongKeys } from './fields.ts'
 import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
+import { type StepInWork, withWork } from './work.ts'
 
 /** The state file of a run: one format for every driver, with snake_case keys. */
 
@@ -49,7 +50,32 @@ export function parseState(text: string): WorkflowState | StateProblem {
   const state = readState(value)
   if (state === WRONG) return { code: 'shape', detail: wrongKeys(STATE_FIELDS, value).join(', ') }
   const phase = findPhase(state.definition, state.phase)
-  return phase === undefined ? { code: 'shape', detail: 'definition' } : clamped(state, phase)
+  if (phase === undefined) return { code: 'shape', detail: 'definition' }
+  const whole = value.in_work === undefined ? withStepsOfBefore(state, phase) : state
+  return isWorkSound(whole) ? clamped(whole, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
+}
+
+/**
+ * The state of an earlier version with its steps in work: there was one at a time, and of the steps before it only their
+ * number was kept.
+ */
+function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
+  const { currentStep, totalSteps, stepAttempts, maxStepAttempts, prompted, lastFailure } = state
+  const attempts = phase.maxStepAttempts
+  const ended = Math.min(currentStep, totalSteps)
+  const endedSteps = Array.from({ length: ended }, (_, step) => ({ step, attempts, outcome: 'done' as const }))
+  const isBegun = currentStep < totalSteps && (prompted || stepAttempts > 0)
+  const current: StepInWork = {
+    ...{ step: currentStep, attempts: stepAttempts, maxAttempts: maxStepAttempts },
+    ...{ out: prompted, failure: lastFailure },
+  }
+  return { ...withWork(state, phase, { inWork: isBegun ? [current] : [], endedSteps }), prompted }
+}
+
+/** True if the steps in work and the ended ones are steps of the phase, each one once. */
+function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
+  const steps = [...inWork, ...endedSteps].map(({ step }) => step)
+  return new Set(steps).size === steps.length && steps.every((step) => step < totalSteps)
 }
 
 /**
@@ -58,10 +84,14 @@ export function parseState(text: string): WorkflowState | StateProblem {
  */
 function clamped(state: WorkflowState, phase: Phase): WorkflowState {
   const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
+  const inWork = state.inWork.map((step) => ({
+    ...step,
+    maxAttempts: Math.min(step.maxAttempts, step.attempts + phase.maxStepAttempts),
+  }))
   return {
-    ...state,
+    ...withWork(state, phase, { inWork }),
+    prompted: state.prompted,
     maxPhaseAttempts: Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts),
-    maxStepAttempts: Math.min(state.maxStepAttempts, state.stepAttempts + phase.maxStepAttempts),
     visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))),
   }
 }

@@ -20,7 +20,7 @@ const time = () => z.iso.datetime({ offset: true })
 
 const ledBy = z.strictObject({
   phase: z.string(),
-  verdict: z.optional(z.enum(['pass', 'fail'])),
+  verdict: z.optional(described(z.string(), '"pass" or "fail", or the case.')),
   reason: z.optional(z.string()),
 })
 
@@ -32,6 +32,25 @@ const wait = z.strictObject({
   stopped_ms: z.optional(z.number()),
 })
 
+const inWork = z.strictObject({
+  step: count('From 0.'),
+  attempts: count('The failed attempts.'),
+  max_attempts: count('Their limit. It grows with a resume after they were spent.'),
+  out: flag('True while its prompt is out.'),
+  failure: z.optional(described(z.string(), 'What was wrong with its last result.')),
+})
+
+const endedStep = z.strictObject({
+  step: count('From 0.'),
+  attempts: count('The number of attempts.'),
+  outcome: z.enum(['done', 'skipped']),
+})
+
+const approval = z.strictObject({
+  standing: z.enum(['asked', 'approved', 'rejected']),
+  note: z.optional(described(z.string(), 'The note of an approval, or the reason for a rejection.')),
+})
+
 const transition = z.looseObject({
   n: described(z.int().check(z.minimum(1)), 'The number of the transition.'),
   time: time(),
@@ -41,6 +60,7 @@ const transition = z.looseObject({
   step: z.optional(described(z.int(), 'From 1.')),
   attempt: z.optional(described(z.int(), 'From 1.')),
   outcome: z.optional(z.enum(RUN_OUTCOMES)),
+  verdict: z.optional(described(z.string(), 'The case that decided the way.')),
   detail: z.optional(z.string()),
 })
 
@@ -55,10 +75,12 @@ export const STATE_SCHEMA = z.strictObject({
   phase: text('The phase in work.'),
   phase_attempts: count("The failed attempts at the phase's own prompt in this visit."),
   max_phase_attempts: count('Their limit. It grows with each resume.'),
-  current_step: count('The step in work.'),
+  current_step: count('The first step that has not ended.'),
   total_steps: count('The number of steps of the phase.'),
   step_attempts: count('The failed attempts at this step.'),
   max_step_attempts: count('Their limit. It grows with each resume.'),
+  in_work: described(z.array(inWork), 'The steps that were handed out and have not ended: one, or up to `parallel`.'),
+  ended_steps: described(z.array(endedStep), 'The steps of this visit that have ended.'),
   prompted: flag('True after the prompt for the current attempt went out.'),
   prompted_at: orNull(time(), 'When the last prompt went out.'),
   repeats: count('How often the prompt was repeated for requests from before it went out.'),
@@ -74,11 +96,18 @@ export const STATE_SCHEMA = z.strictObject({
   last_failure: orNull(z.string(), 'What was wrong the last time.'),
   led_by: orNull(ledBy, 'The phase that led here, with its verdict and the reason for it.'),
   previous_artifact: orNull(z.string(), "Where the artifact of the phase's last visit lies now."),
+  approval: orNull(approval, 'How the approval by a person stands, in a phase that needs one.'),
   stop_requested: orNull(time(), 'When a stop was requested.'),
   parent_session_id: orNull(z.string(), 'The session that its prompts belong to.'),
   host_session: orNull(z.string(), "The host's id of the conversation that is driven."),
   started_at: time(),
   updated_at: time(),
+  inputs: described(z.record(z.string(), z.string()), "The values of the definition's inputs."),
+  durations: described(z.record(z.string(), z.int()), 'The time (ms) for which the run worked on each phase.'),
+  clock_since: orNull(
+    time(),
+    'Since when the time of the current phase is not counted in durations; null while the clock stands.',
+  ),
   skips: count('The number of steps and artifacts that were skipped.'),
   phase_skips: count('The number of steps that were given up in this visit.'),
   prompts: count('The number of prompts that were given out.'),
@@ -86,7 +115,10 @@ export const STATE_SCHEMA = z.strictObject({
   visits: described(z.record(z.string(), z.int()), 'The number of visits of each phase.'),
   visits_granted: count('The number of visits that resumes have granted beyond max_visits.'),
   steps_known: flag("True once the phase's steps are known in this visit."),
-  taken_steps: orNull(z.array(z.string()), 'A copy of the steps that were taken from an artifact.'),
+  taken_steps: orNull(
+    z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),
+    'A copy of the steps that were taken from an artifact.',
+  ),
   history: described(z.array(transition), 'The last transitions. workflow/history.jsonl has all of them.'),
   definition: described(
     z.looseObject({ name: z.string(), phases: z.array(z.looseObject({ id: z.string() })).check(z.minLength(1)) }),

@@ -1,3 +1,4 @@
+import { settleClock } from './clock.ts'
 import type { Definition } from './definition.ts'
 import type { Values } from './fields.ts'
 import type { Transition } from './history.ts'
@@ -14,21 +15,34 @@ export interface WorkflowState extends Values<Table> {}
 /** The number of recent transitions in the state itself. The history file has all of them. */
 export const HISTORY_KEPT = 50
 
-/** The id of a new run, the sessions that start it, and the time. */
+/** The id of a new run, the sessions that start it, the values of its inputs, and the time. */
 export interface Starter {
   readonly id: string
   readonly nowMs: number
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
+  readonly inputs?: Readonly<Record<string, string>>
 }
 
 /** The state of a new run, at its first phase. */
-export function newState(definition: Definition, { id, nowMs, parentSession, hostSession }: Starter): WorkflowState {
+export function newState(
+  definition: Definition,
+  { id, nowMs, parentSession, hostSession, inputs = {} }: Starter,
+): WorkflowState {
   const [first] = definition.phases
   const blank: WorkflowState = {
     ...runValues(),
     ...visitValues(first, 1),
-    ...{ id, name: definition.name, definition, parentSession, hostSession, startedMs: nowMs, updatedMs: nowMs },
+    ...{
+      id,
+      name: definition.name,
+      definition,
+      parentSession,
+      hostSession,
+      startedMs: nowMs,
+      updatedMs: nowMs,
+      inputs,
+    },
   }
   return enter(withTransition(blank, { event: 'start', phase: first.id }, nowMs), first, nowMs)
 }
@@ -67,7 +81,7 @@ export function enter(
 ): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
   const visits = { ...state.visits, [phase.id]: visit }
-  const entered = { ...state, ...visitValues(phase, visit), visits, ledBy }
+  const entered = { ...settleClock(state, nowMs), ...visitValues(phase, visit), visits, ledBy }
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 

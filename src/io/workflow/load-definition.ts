@@ -7,10 +7,10 @@ import { cut, inLine } from '../../core/text.ts'
 import { checkDefinition } from '../../core/workflow/check-definition.ts'
 import { type Definition, readDefinition } from '../../core/workflow/definition.ts'
 import { isInsidePath } from '../../core/workflow/definition-limits.ts'
-import { type DefinitionFinding, phasesWithArtifact } from '../../core/workflow/definition-rules.ts'
+import { type DefinitionFinding, namesIn } from '../../core/workflow/definition-rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/definition-schema.ts'
 import { jsonFault, yamlFault } from '../../core/workflow/definition-syntax.ts'
-import { unknownPlaceholders } from '../../core/workflow/prompt.ts'
+import { unknownPlaceholders } from '../../core/workflow/placeholders.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { lookForNamed, readInside } from '../fs/inside.ts'
 import { readSmallFile } from '../fs/read.ts'
@@ -127,7 +127,7 @@ function readPromptFiles(
 ): { texts: Map<string, string>; faults: DefinitionFinding[] } {
   const texts = new Map<string, string>()
   const faults: DefinitionFinding[] = []
-  const makers = phasesWithArtifact(file)
+  const names = namesIn(file)
   for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
@@ -142,7 +142,7 @@ function readPromptFiles(
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
       } else {
         texts.set(name, read.text)
-        for (const unknown of unknownPlaceholders(read.text, makers)) {
+        for (const unknown of unknownPlaceholders(read.text, names(phase))) {
           faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.placeholder(unknown)) })
         }
       }

@@ -1,17 +1,22 @@
 import path from 'node:path'
-import { PostflightError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { tellsPrevious, visitPutAside } from '../../core/workflow/approval.ts'
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
+import { verdictOf } from '../../core/workflow/next.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../../core/workflow/observation.ts'
-import { type Phase, reasonText, stepAsText } from '../../core/workflow/phase-fields.ts'
+import { type Phase, reasonText, type StepSource } from '../../core/workflow/phase-fields.ts'
 import { resolvePointer } from '../../core/workflow/pointer.ts'
-import { currentPhase, isInStep, stepArchiveName } from '../../core/workflow/position.ts'
-import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
-import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
+import { MAX_STEP_LENGTH, type Step, stepAsText } from '../../core/workflow/step.ts'
+import { type StepInWork, withHandOut } from '../../core/workflow/work.ts'
+import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../fs/inside.ts'
+import { seeTasks, tickTask } from './checklist-file.ts'
+import { readJson } from './read-json.ts'
 import { checkBreach, checkCommand } from './receipts.ts'
+import { stepResultFiles } from './step-files.ts'
 
 /** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
 
@@ -28,7 +33,7 @@ const STEP_RESULTS_FOLDER = 'step-results'
 const ARTIFACTS_FOLDER = 'artifacts'
 
 /** A driver's circumstances when it observes; see `Observation`. */
-export type Looking = Omit<Observation, 'artifact' | 'stepResult' | 'steps' | 'previousArtifact'>
+export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
 
 /**
  * Observes what the state's phase needs to know. Wrong contents of a task folder are part of the result, not errors.
@@ -37,6 +42,7 @@ export type Looking = Omit<Observation, 'artifact' | 'stepResult' | 'steps' | 'p
  */
 export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
   const phase = currentPhase(state)
+  const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
   const asksArtifact = !state.begun || !isInStep(state)
   return {
     ...looking,
@@ -44,19 +50,19 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
       asksArtifact && phase.artifact !== undefined
         ? seeCheckedArtifact(folder, phase.artifact, phase, state)
         : { kind: 'absent' },
-    stepResult: isInStep(state) ? seeStepResult(folder, state) : { kind: 'absent' },
-    steps:
-      !state.stepsKnown && phase.steps?.kind === 'from'
-        ? seeSteps(folder, phase.steps.artifact, phase.steps.pointer)
-        : undefined,
+    stepResults: inWork.map((step) => seeStepResult(folder, state, phase, step)),
+    strayResults: strayResults(folder, phase, inWork),
+    steps: state.stepsKnown || phase.steps === undefined ? undefined : seeSteps(folder, phase.steps),
     previousArtifact:
-      state.begun || phase.artifact === undefined ? undefined : previousArtifact(folder, state, phase.artifact),
+      tellsPrevious(state) && phase.artifact !== undefined
+        ? previousArtifact(folder, state, phase.artifact)
+        : undefined,
   }
 }
 
-/** The archived artifact of the phase's last visit. Its name may have a number: no file is overwritten. */
+/** The archived artifact of the phase's last visit, or the rejected one. Its name may have a number: no file is overwritten. */
 function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
-  const name = archivedName(visitsOf(state, state.phase) - 1, artifact)
+  const name = archivedName(visitPutAside(state), artifact)
   const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
 }
@@ -89,25 +95,37 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
     return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected), changedMs)
   }
   if (next.verdict === undefined) return { kind: 'valid' }
-  const verdict = resolvePointer(json.value, next.verdict)
+  const verdict = verdictOf(next, resolvePointer(json.value, next.verdict))
   const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
-  if (verdict === true || verdict === 'pass') return { kind: 'valid', verdict: 'pass', reason }
-  if (verdict === false || verdict === 'fail') return { kind: 'valid', verdict: 'fail', reason }
-  return invalid(WORKFLOW_TEXT.noVerdict(name, next.verdict), changedMs)
+  if (verdict !== undefined) return { kind: 'valid', verdict, reason }
+  const { cases } = next
+  return invalid(
+    cases === undefined
+      ? WORKFLOW_TEXT.noVerdict(name, next.verdict)
+      : WORKFLOW_TEXT.noCase(name, next.verdict, Object.keys(cases).join(', ')),
+    changedMs,
+  )
 }
 
-function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
+function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
+  const file = stepResultFile(phase, step.step)
   // A result that was archived before a crash, and is not in the state yet, is older than a result outside the archive.
-  const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(state)}`
+  const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(step)}`
   const { kind } = lookInside(folder, inArchive)
   // Where something else has the archive's name, nothing was archived; archiving will report it.
   const isArchived = kind === 'file' || kind === 'other'
-  const read = readJson(folder, isArchived ? inArchive : STEP_RESULT_FILE, STEP_RESULT_LIMIT)
+  const read = readJson(folder, isArchived ? inArchive : file, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
   const { value } = read
   if (!isJsonObject(value) || typeof value.success !== 'boolean') {
-    return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult, archived: isArchived }
+    return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult(file), archived: isArchived }
+  }
+  const { jsonSchema } = phase.stepCheck
+  const breach = value.success && jsonSchema !== undefined ? findBreach(jsonSchema, value) : undefined
+  if (breach !== undefined) {
+    const why = WORKFLOW_TEXT.breach(file, breach.at, breach.keyword, breach.expected)
+    return { kind: 'invalid', why, archived: isArchived }
   }
   const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
   return {
@@ -118,43 +136,36 @@ function seeStepResult(folder: string, state: WorkflowState): StepResultSeen {
   }
 }
 
-function seeSteps(folder: string, name: string, pointer: string): StepsSeen {
+/**
+ * The files of step results in the task folder that no step in work is to leave: of a step that has ended, or without a
+ * number. Only looked for in a phase with steps at once: elsewhere there is only one such file.
+ */
+function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {
+  if (phase.parallel === 1) return []
+  const wanted = new Set(inWork.map(({ step }) => stepResultFile(phase, step)))
+  return stepResultFiles(folder).filter((name) => !wanted.has(name))
+}
+
+function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
+  if (source.kind === 'list') return undefined
+  const { artifact: name } = source
+  if (source.kind === 'checklist') return seeTasks(folder, name)
   const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
   if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
   if (json.kind === 'wrong') return noSteps(json.why)
-  const list = resolvePointer(json.value, pointer)
-  if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, pointer))
+  const list = resolvePointer(json.value, source.pointer)
+  if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, source.pointer))
   if (list.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_PHASE_STEPS))
-  return { kind: 'list', steps: list.map((step) => stepAsText(step).slice(0, 5000)) }
+  return { kind: 'list', steps: list.map(takenStep) }
+}
+
+/** A step from an artifact: an object keeps its fields, anything else is a text. */
+function takenStep(step: unknown): Step {
+  return isJsonObject(step) ? step : stepAsText(step).slice(0, MAX_STEP_LENGTH)
 }
 
 function noSteps(why: string): StepsSeen {
   return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
-}
-
-type JsonRead =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'wrong'; readonly why: string }
-  | { readonly kind: 'json'; readonly value: unknown }
-
-function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
-  const read = readInside(folder, name, limit, look)
-  if (read.kind === 'absent') return read
-  if (read.kind === 'unreadable' && isNoFaultOfFile(read.detail)) {
-    throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail: read.detail })
-  }
-  if (read.kind === 'unreadable') return { kind: 'wrong', why: WORKFLOW_TEXT.unreadable(name, read.detail) }
-  if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
-  try {
-    return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
-  } catch (error) {
-    return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
-  }
-}
-
-/** True for an error of the system (EIO, EMFILE). A file of the wrong kind or without rights is the agent's to correct. */
-function isNoFaultOfFile(detail: string): boolean {
-  return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
 
 function invalid(why: string, changedMs?: number): ArtifactSeen {
@@ -171,8 +182,11 @@ function stepFolder(phase: string, visit: number): string {
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function applyEffect(folder: string, effect: Effect): void {
-  const isStep = effect.kind === 'archive-step'
-  const source = isStep ? STEP_RESULT_FILE : effect.artifact
+  if (effect.kind === 'tick') {
+    tickTask(folder, effect.artifact, effect.item)
+    return
+  }
+  const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
   const found = lookInside(folder, source)
   // A folder or a link of that name is moved too: it must not count as the next result either.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
@@ -180,8 +194,11 @@ export function applyEffect(folder: string, effect: Effect): void {
   moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
 }
 
+/** An effect that moves a file to the archive. */
+export type ArchiveEffect = Exclude<Effect, { kind: 'tick' }>
+
 /** The folder in the task folder, and the name, to which an effect moves its file. If that is taken, it gets a number. */
-export function archivePlace(effect: Effect): { readonly folder: string; readonly name: string } {
+export function archivePlace(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
   return effect.kind === 'archive-step'
     ? { folder: stepFolder(effect.phase, effect.visit), name: effect.name }
     : { folder: `${ARTIFACTS_FOLDER}/${effect.phase}`, name: archivedName(effect.visit, effect.artifact) }

@@ -1,9 +1,9 @@
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { Observation } from '../../core/workflow/observation.ts'
-import { currentPhase } from '../../core/workflow/position.ts'
-import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
+import { currentPhase, stepResultFile } from '../../core/workflow/position.ts'
 import { reconcile } from '../../core/workflow/reconcile.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
+import { withHandOut } from '../../core/workflow/work.ts'
 import { archivePlace, observe } from './observe.ts'
 import { dueOf, type Turn } from './turn.ts'
 
@@ -16,8 +16,9 @@ export function peekTurn(folder: TaskFolder, start: WorkflowState, nowMs: number
   const { state, command, unfinished } = reconcile(start, {
     observe: (state) => without(archived, state, observe(folder.path, state, looking)),
     apply: (effect) => {
+      if (effect.kind === 'tick') return
       const { folder: place, name } = archivePlace(effect)
-      archived.set(effect.kind === 'archive-step' ? STEP_RESULT_FILE : effect.artifact, `${place}/${name}`)
+      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${place}/${name}`)
     },
     record: () => {},
     write: () => {},
@@ -28,13 +29,18 @@ export function peekTurn(folder: TaskFolder, start: WorkflowState, nowMs: number
 
 /** What would be observed after the archiving. */
 function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
-  const { artifact, stepResult } = seen
-  const place = archived.get(currentPhase(state).artifact ?? '')
-  const isStepArchived = archived.has(STEP_RESULT_FILE) && stepResult.kind !== 'absent' && !stepResult.archived
+  const { artifact, stepResults, strayResults } = seen
+  const phase = currentPhase(state)
+  const place = archived.get(phase.artifact ?? '')
+  const { inWork } = withHandOut(state, phase)
   return {
     ...seen,
     artifact: place === undefined ? artifact : { kind: 'absent' },
-    stepResult: isStepArchived ? { kind: 'absent' } : stepResult,
+    stepResults: stepResults.map((result, index) => {
+      const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
+      return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
+    }),
+    strayResults: strayResults?.filter((file) => !archived.has(file)),
     previousArtifact: place ?? seen.previousArtifact,
   }
 }

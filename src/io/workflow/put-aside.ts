@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { TaskFolder } from '../../core/task-folder.ts'
-import { STEP_RESULT_FILE } from '../../core/workflow/prompt.ts'
 import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
@@ -9,6 +8,7 @@ import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
 import { WORKFLOW_FOLDER } from './state-store.ts'
+import { stepResultFiles } from './step-files.ts'
 
 /** The folder of the runs that were put aside. */
 const RUNS_FOLDER = 'workflow-runs'
@@ -33,7 +33,9 @@ export function putAside(folder: TaskFolder, state: WorkflowState): void {
   }
   // The state last: as long as it is there, the next call moves the rest too.
   const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
-  for (const name of [...artifacts, 'artifacts', 'step-results', CHECKS_FOLDER, STEP_RESULT_FILE]) move(name)
+  for (const name of [...artifacts, 'artifacts', 'step-results', CHECKS_FOLDER, ...stepResultFiles(folder.path)]) {
+    move(name)
+  }
   move(`${WORKFLOW_FOLDER}/history.jsonl`)
   move(`${WORKFLOW_FOLDER}/state.json`)
   removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))

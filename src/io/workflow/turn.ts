@@ -74,7 +74,7 @@ export function takeTurn(
       const noted = isEarlier ? state : (looked.noted ?? state)
       writeChanged(folder, noted, state)
       const turn = turnUnderLock(folder, noted, { ...looking, nowMs }, asking.deadline)
-      const asks = looked.asks === true && turn.command === 'wait' && !turn.unfinished
+      const asks = looked.asks === true && turn.command === 'wait' && !turn.unfinished && turn.state.prompted
       return asks ? askToWait(folder, turn) : turn
     }
     const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs }, asking.deadline)

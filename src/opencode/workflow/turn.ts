@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../core/journal-entry.ts'
-import { RUN_RECORDS } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
+import { promptRecord } from '../../core/workflow/prompt.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { resumeRun } from '../../io/workflow/run.ts'
 import { settleRunWait } from '../../io/workflow/run-wait.ts'
@@ -29,6 +29,16 @@ export async function nextTurn(folder: TaskFolder, session: string, returned: bo
     ),
   )
   return turn.command === 'none' ? undefined : turn
+}
+
+/** Takes in what passes of the steps that are in work at once, while others still work. */
+export async function takePassed(folder: TaskFolder, session: string): Promise<void> {
+  const looking = { returned: false, mayPrompt: false, takes: 'passing' } as const
+  await retryWhileLocked(() =>
+    takeTurn(folder, { sinceMs: Date.now(), patience: 'command' }, ({ active, hostSession }) =>
+      active && hostSession === session ? { looking } : undefined,
+    ),
+  )
 }
 
 /** The wait of a run that stands at this message: until the next one no prompt goes out (docs/design.md, "Waiting"). */
@@ -60,6 +70,6 @@ export function turnEntry(
   { command, due, state }: Turn,
 ): JournalEntry | undefined {
   const entry = { event: 'workflow', task: folder.task, hostSession: session } as const
-  if (due !== undefined) return { ...entry, detail: RUN_RECORDS.prompt(due.phase, due.step, due.attempt, false) }
+  if (due !== undefined) return { ...entry, detail: promptRecord(due, false) }
   return command === 'finish' ? { ...entry, detail: state.outcome } : undefined
 }

@@ -4,8 +4,10 @@ import { since } from '../../../core/messages/checks.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { NEXT_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import { awaitsApproval } from '../../../core/workflow/approval.ts'
 import { isResumable } from '../../../core/workflow/control.ts'
 import { currentPhase } from '../../../core/workflow/position.ts'
+import { type DueWork, stepsOf } from '../../../core/workflow/prompt.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { peekTurn } from '../../../io/workflow/peek.ts'
 import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.ts'
@@ -13,7 +15,7 @@ import { requireState } from '../../../io/workflow/state-store.ts'
 import { requireTrust } from '../../../io/workflow/trust.ts'
 import { type NoTurn, type Turn, takeTurn } from '../../../io/workflow/turn.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
-import type { NextDocument } from '../../documents/workflow/next.ts'
+import type { NextDocument, NextWork } from '../../documents/workflow/next.ts'
 import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { trusterOf } from '../../workflow/runner.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
@@ -60,6 +62,12 @@ export async function next(
     }
   }
   const { state } = turn
+  if (awaitsApproval(state)) {
+    const [approve, reject] = ['approve', 'reject'].map((word) =>
+      commandLine(['workflow', word, taskWord(folder)], context.rootOption),
+    )
+    return wait(NEXT_TEXT.awaitsApproval(state.phase, approve ?? '', reject ?? ''), 0)
+  }
   const lines = [
     ...turnLines(turn),
     ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
@@ -102,6 +110,7 @@ const NOTHING = {
   agent: null,
   model: null,
   artifact: null,
+  batch: null,
   outcome: null,
   why: null,
 }
@@ -112,13 +121,13 @@ function turnData({ command, due, state }: Turn): NextDocument {
     command,
     ...NOTHING,
     phase: due.phase,
-    step: due.step ?? null,
-    attempt: due.attempt,
-    prompt: due.prompt,
-    agent: due.agent ?? null,
-    model: due.model ?? null,
-    artifact: due.artifact,
+    ...(due.batch === undefined ? workData(due) : { prompt: due.prompt, batch: due.batch.map(workData) }),
   }
+}
+
+/** The prompt for one agent. */
+function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
+  return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
 }
 
 function turnLines({ command, due, state }: Turn): string[] {
@@ -127,6 +136,7 @@ function turnLines({ command, due, state }: Turn): string[] {
       ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
       : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
   }
+  if (due.batch !== undefined) return [NEXT_TEXT.batch(due.phase, stepsOf(due)), '', due.prompt]
   return [
     NEXT_TEXT.prompt(due.phase, due.step, due.attempt),
     ...(due.agent === undefined ? [] : [NEXT_TEXT.agent(due.agent)]),

@@ -3,6 +3,7 @@ import { commandLine } from '../../../core/command-line.ts'
 import { startedLine } from '../../../core/messages/workflow-commands.ts'
 import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
+import { inputValues } from '../../../core/workflow/inputs.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
 import { trustRun } from '../../../io/workflow/trust.ts'
@@ -10,6 +11,7 @@ import { type CommandContext, type CommandResult, displayPath } from '../../cont
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { prepareTaskFolder } from '../../new-task-folder.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
+import { givenInputs } from '../../workflow/given-inputs.ts'
 import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
 import { runData } from '../../workflow/view.ts'
 
@@ -18,6 +20,8 @@ import { runData } from '../../workflow/view.ts'
 export interface StartOptions extends RunnerOptions {
   readonly definition: string
   readonly fresh: boolean
+  /** The values of inputs, each as NAME=VALUE. */
+  readonly set: readonly string[]
 }
 
 /** Starts a run for the host session of the caller. */
@@ -30,6 +34,8 @@ export function start(
   const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
+  // Before a folder is made for the task.
+  const inputs = inputValues(definition, givenInputs(options.set))
   const { folder } = prepareTaskFolder(
     context,
     task,
@@ -37,7 +43,7 @@ export function start(
     (missing) =>
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
   )
-  const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh })
+  const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs })
   trustRun(state, trusterOf(context, runner.hostSession))
   return {
     exitCode: 0,

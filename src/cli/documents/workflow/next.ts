@@ -3,20 +3,28 @@ import { RUN_OUTCOMES } from '../../../core/workflow/outcome.ts'
 import type { DocumentOf } from '../document.ts'
 import { optionalCount, optionalText } from '../parts.ts'
 
-/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
-export const NEXT_DOCUMENT = z.strictObject({
-  command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
-    description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
-  }),
-  phase: optionalText('The phase of the prompt.'),
+const work = z.strictObject({
   step: optionalCount('Its step, from 1.'),
   attempt: optionalCount('Its attempt, from 1.'),
   prompt: optionalText('What to tell the agent.'),
   agent: optionalText('The type of the agent to run it.'),
   model: optionalText('The model to run it.'),
   artifact: optionalText('The file that the agent must leave, as a path in the task folder.'),
+})
+
+/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
+export const NEXT_DOCUMENT = z.strictObject({
+  command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
+    description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
+  }),
+  phase: optionalText('The phase of the prompt.'),
+  ...work.shape,
+  batch: z.nullable(z.array(work)).register(z.globalRegistry, {
+    description: 'The prompts of several steps at once: each for an agent of its own. Then `prompt` holds them all.',
+  }),
   outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
   why: optionalText('Why it ended, or why to wait, in words.'),
 })
 
+export type NextWork = DocumentOf<typeof work>
 export type NextDocument = DocumentOf<typeof NEXT_DOCUMENT>
