@@ -63,3 +63,24 @@ export const WORKFLOW_TOOL_TEXT = {
     `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When the answer is there, call workflow_run again, with an empty definition.`,
   report: (outcome: string): string => `Tell the user the result in a sentence or two:\n\n${outcome}`,
 } as const
+
+/** The sentences about the plugin's options. */
+export const OPTIONS_TEXT = {
+  unknown: (name: string, closest: string | undefined): string =>
+    `${PRODUCT}: unknown option "${quote(name, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}.`,
+  wrongSwitch: (name: string): string => `${PRODUCT}: option "${name}" must be true or false; the default is used.`,
+  /** `issue`: the first one that zod found. */
+  wrong: (
+    name: string,
+    issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined,
+  ): string => {
+    const place = [name, ...(issue?.path ?? [])].map(String).join('.')
+    return `${PRODUCT}: option "${quote(place, 120)}" is wrong (${quote(issue?.message ?? 'invalid', 200)}), so ${name} stays off.`
+  },
+} as const
+
+/** The texts of the hook factories for agents. */
+export const HOOK_TEXT = {
+  postReadNudge:
+    '[postflight-guard] You have read several files in the main conversation. If more reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: its reading stays out of this context.',
+} as const

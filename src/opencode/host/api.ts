@@ -15,7 +15,7 @@ export interface ModelName {
 /** The error with which a message's turn ended. */
 export interface HostError {
   readonly name?: string
-  readonly data?: { readonly message?: string }
+  readonly data?: { readonly message?: string; readonly statusCode?: number }
 }
 
 /** A message of the user, or one of ours. It determines how the turn that answers it is run. */
@@ -51,6 +51,17 @@ export interface Part {
   readonly type: string
   text?: string
   readonly synthetic?: boolean
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** The tool's name, for a tool call. */
+  readonly tool?: string
+  readonly state?: ToolState
+}
+
+/** The state of a tool call. */
+export interface ToolState {
+  readonly status?: string
+  readonly input?: Readonly<Record<string, unknown>>
+  readonly error?: string
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
@@ -163,11 +174,9 @@ export interface HostEvent {
     readonly sessionID?: string
     readonly info?: SessionInfo
     readonly error?: HostError
-    readonly part?: {
-      readonly type?: string
-      readonly tool?: string
-      readonly state?: { readonly metadata?: Readonly<Record<string, unknown>> }
-    }
+    readonly part?: Partial<Part>
+    /** Of `session.status`. */
+    readonly status?: { readonly type: string; readonly message?: string }
   }
 }
 
@@ -175,6 +184,7 @@ export interface HostEvent {
 export interface ToolCall {
   readonly tool: string
   readonly sessionID: string
+  readonly callID: string
   readonly args?: Readonly<Record<string, unknown>>
 }
 
@@ -206,6 +216,16 @@ export interface HostConfig {
   command?: Record<string, { template: string; description?: string }>
 }
 
+/** A request to a model, as hooks see it. */
+export interface ModelRequest {
+  readonly sessionID: string
+  /** The agent; `title` for the request of a session's title. */
+  readonly agent: string
+  readonly model: { readonly providerID: string; readonly id?: string }
+  /** The user message that is answered. */
+  readonly message: { readonly id: string }
+}
+
 /** The hooks. OpenCode waits for all but `event`, and an error in one breaks the turn: see `safe-hook.ts`. */
 export interface Hooks {
   dispose?(): Promise<void>
@@ -217,13 +237,20 @@ export interface Hooks {
     input: { readonly command: string; readonly sessionID: string; readonly arguments: string },
     output: { readonly parts: Part[] },
   ): Promise<void>
-  'tool.execute.before'?(input: { readonly tool: string; readonly sessionID: string }, output: object): Promise<void>
+  /** `args` may be anything here: OpenCode checks them later. They are changed in place. A throw refuses the call. */
+  'tool.execute.before'?(
+    input: { readonly tool: string; readonly sessionID: string; readonly callID: string },
+    output: { readonly args: unknown },
+  ): Promise<void>
   'tool.execute.after'?(input: ToolCall, output: ToolOutput): Promise<void>
   'shell.env'?(
     input: { readonly cwd: string; readonly sessionID?: string },
     output: { readonly env: Record<string, string> },
   ): Promise<void>
   'experimental.chat.messages.transform'?(input: object, output: { readonly messages: Message[] }): Promise<void>
+  /** Comes just before the request that writes a compaction's summary. */
+  'experimental.session.compacting'?(input: { readonly sessionID: string }, output: object): Promise<void>
+  'chat.headers'?(input: ModelRequest, output: { readonly headers: Record<string, string> }): Promise<void>
   'experimental.text.complete'?(
     input: { readonly sessionID: string; readonly messageID: string },
     output: { text: string },
