@@ -1,8 +1,10 @@
 import type * as z from 'zod/mini'
 import { closestName } from '../core/closest-name.ts'
+import { REACTIVE_RULES } from '../core/reactive/rule.ts'
 import type { HookContext } from './hooks/context.ts'
 import { createPostReadNudgeHook } from './hooks/post-read-nudge/index.ts'
 import { POST_READ_NUDGE } from './hooks/post-read-nudge/options.ts'
+import { createReactiveAgentHook } from './hooks/reactive-agent/index.ts'
 import type { Hooks } from './host/api.ts'
 import { OPTIONS_TEXT } from './messages.ts'
 
@@ -24,6 +26,7 @@ function row<T>(schema: z.ZodMiniType<T>, create: (context: HookContext, value: 
  */
 const FACTORIES: Readonly<Record<string, Row>> = {
   postReadNudge: row(POST_READ_NUDGE, createPostReadNudgeHook),
+  reactive: row(REACTIVE_RULES, createReactiveAgentHook),
 }
 
 /** The factories that are on without an option, with the value that they get. */

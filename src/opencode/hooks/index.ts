@@ -6,3 +6,5 @@
 export type { HookContext } from './context.ts'
 export { createPostReadNudgeHook } from './post-read-nudge/index.ts'
 export type { PostReadNudgeOptions } from './post-read-nudge/options.ts'
+export { createReactiveAgentHook, type ReactiveAgentOptions } from './reactive-agent/index.ts'
+export { type SpawnAnswer, type SpawnRequest, spawnAgent } from './spawn-agent/index.ts'
