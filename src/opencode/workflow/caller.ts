@@ -1,6 +1,7 @@
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
 import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
 import { type Manner, readLastTurn } from '../host/conversation.ts'
+import { modelName, parseModel } from '../host/model-name.ts'
 import { HostRefusal, need } from '../host/refusal.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
@@ -41,7 +42,7 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
   if (due.agent !== undefined && agent === undefined) {
     substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
   }
-  const named = due.model ?? (agent?.model === undefined ? undefined : nameOf(agent.model))
+  const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
   if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
   const { model, variant } = caller
@@ -67,14 +68,4 @@ async function knownModel(client: HostClient, name: string | undefined): Promise
 
 async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
   return need(await client.app.agents(), 'app.agents')
-}
-
-/** OpenCode names models `provider/model`. */
-function parseModel(name: string | undefined): ModelName | undefined {
-  const [, providerID, modelID] = /^([^/\s]+)\/(\S+)$/.exec(name ?? '') ?? []
-  return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
-}
-
-function nameOf({ providerID, modelID }: ModelName): string {
-  return `${providerID}/${modelID}`
 }
