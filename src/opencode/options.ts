@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { closestName } from '../core/closest-name.ts'
+import { REACTIVE_RULES } from '../core/reactive/rule.ts'
 import { createChatHeadersHook } from './hooks/chat-headers/index.ts'
 import type { HookContext } from './hooks/context.ts'
 import { createDelegateTaskRetryHook } from './hooks/delegate-task-retry/index.ts'
@@ -11,6 +12,7 @@ import { createPhaseReminderHook } from './hooks/phase-reminder/index.ts'
 import { PHASE_REMINDER } from './hooks/phase-reminder/options.ts'
 import { createPostReadNudgeHook } from './hooks/post-read-nudge/index.ts'
 import { POST_READ_NUDGE } from './hooks/post-read-nudge/options.ts'
+import { createReactiveAgentHook } from './hooks/reactive-agent/index.ts'
 import type { Hooks } from './host/api.ts'
 import { OPTIONS_TEXT } from './messages.ts'
 import { type OptionFault, optionFault } from './option-fault.ts'
@@ -50,6 +52,7 @@ function withoutOptions(create: Create<undefined>): Factory {
  * (docs/opencode.md, "The order of the texts"). The guard and the workflow act before them.
  */
 const FACTORIES: Readonly<Record<string, Factory>> = {
+  reactive: withOptions(REACTIVE_RULES, createReactiveAgentHook),
   jsonErrorRecovery: withOptionalOptions(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook),
   delegateTaskRetry: withoutOptions(createDelegateTaskRetryHook),
   postReadNudge: withOptionalOptions(POST_READ_NUDGE, createPostReadNudgeHook),

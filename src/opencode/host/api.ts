@@ -26,7 +26,7 @@ export interface UserMessage {
   readonly agent: string
   readonly model: ModelName & { readonly variant?: string }
   readonly system?: string
-  readonly tools?: unknown
+  readonly tools?: Readonly<Record<string, false>>
   readonly format?: unknown
 }
 
@@ -55,6 +55,7 @@ export interface Part {
   readonly metadata?: Readonly<Record<string, unknown>>
   /** The tool's name, for a tool call. */
   readonly tool?: string
+  readonly callID?: string
   readonly state?: ToolState
 }
 
@@ -62,7 +63,8 @@ export interface Part {
 export interface ToolState {
   readonly status?: string
   readonly input?: Readonly<Record<string, unknown>>
-  readonly error?: string
+  /** Why the call failed, as the model reads it. */
+  error?: string
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
@@ -94,8 +96,9 @@ export interface PromptBody {
   readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
-  readonly tools?: unknown
   readonly format?: unknown
+  /** Tools that are switched off (false). A tool that is switched on would run although the user denied it (1.18.34). */
+  readonly tools?: Readonly<Record<string, false>>
   /** True to add the message without a turn that answers it. */
   readonly noReply?: boolean
   readonly parts: readonly Part[]
@@ -111,6 +114,12 @@ export interface AgentInfo {
   readonly mode?: string
   readonly hidden?: boolean
   readonly model?: ModelName
+}
+
+/** The state of a session. With `retry`, a request to the model failed and is repeated: `message` says why. */
+export interface SessionStatus {
+  readonly type: 'idle' | 'busy' | 'retry'
+  readonly message?: string
 }
 
 /** A provider of models. */
@@ -137,7 +146,7 @@ export interface HostClient {
     promptAsync(request: OfSession & { readonly body: PromptBody }): Reply<unknown>
     abort(request: OfSession): Reply<boolean>
     /** Sessions that are not idle. */
-    status(): Reply<Readonly<Record<string, { readonly type: 'idle' | 'busy' | 'retry' }>>>
+    status(): Reply<Readonly<Record<string, SessionStatus>>>
   }
   readonly app: {
     agents(): Reply<AgentInfo[]>
@@ -149,6 +158,14 @@ export interface HostClient {
     get(): Reply<{ readonly model?: string }>
     /** The providers that can be used here, with their models by id. */
     providers(): Reply<{ readonly providers: readonly ProviderInfo[] }>
+  }
+  readonly tool: {
+    /** The names of all tools but those of MCP servers. */
+    ids(): Reply<readonly string[]>
+  }
+  readonly mcp: {
+    /** The MCP servers by name. */
+    status(): Reply<Readonly<Record<string, unknown>>>
   }
   readonly tui: {
     showToast(request: {
@@ -195,6 +212,8 @@ export interface ToolOutput {
   title?: string
   output: string
   metadata?: Readonly<Record<string, unknown>>
+  /** The result of an MCP server's tool, which has no `output` (1.18.34). */
+  readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
 /** The context of a call of one of the plugin's tools. */

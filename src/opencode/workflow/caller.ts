@@ -1,8 +1,7 @@
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
-import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
-import { type Manner, readLastTurn } from '../host/conversation.ts'
-import { modelName, parseModel } from '../host/model-name.ts'
-import { HostRefusal, need } from '../host/refusal.ts'
+import type { HostClient } from '../host/api.ts'
+import { knownAgents, knownModel, modelName, parseModel } from '../host/catalogue.ts'
+import { lastManner, type Manner } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
 /** Chooses agent and model of a phase: the definition's where OpenCode has them, otherwise the conversation's. */
@@ -21,15 +20,6 @@ export async function callerManner(client: HostClient, session: string): Promise
   const agent = agents.find(({ mode, hidden }) => mode !== 'subagent' && hidden !== true)?.name ?? 'build'
   const model = parseModel((await client.config.get()).data?.model)
   return { agent, ...(model !== undefined && { model }) }
-}
-
-async function lastManner(client: HostClient, session: string): Promise<Manner | undefined> {
-  try {
-    return (await readLastTurn(client, session)).manner
-  } catch (error) {
-    if (error instanceof HostRefusal && error.kind === 'unreadable') return undefined
-    throw error
-  }
 }
 
 /**
@@ -55,17 +45,4 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
     },
     substitutes,
   }
-}
-
-/** The model of that name if OpenCode can use it: one that it does not have would leave the phase without an answer. */
-async function knownModel(client: HostClient, name: string | undefined): Promise<ModelName | undefined> {
-  const model = parseModel(name)
-  if (model === undefined) return undefined
-  const { providers } = need(await client.config.providers(), 'config.providers')
-  const provider = providers.find(({ id }) => id === model.providerID)
-  return provider !== undefined && Object.hasOwn(provider.models, model.modelID) ? model : undefined
-}
-
-async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
-  return need(await client.app.agents(), 'app.agents')
 }

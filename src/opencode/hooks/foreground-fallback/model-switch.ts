@@ -1,6 +1,6 @@
 import type { HostClient, HostEvent, Message, Part, UserMessage } from '../../host/api.ts'
+import { modelName, parseModel } from '../../host/catalogue.ts'
 import { sendPrompt } from '../../host/conversation.ts'
-import { modelName, parseModel } from '../../host/model-name.ts'
 import { need } from '../../host/refusal.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { parseModel } from '../../host/model-name.ts'
+import { parseModel } from '../../host/catalogue.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {
