@@ -1,5 +1,6 @@
 import { oneLine } from '../core/text.ts'
 import { isResumableOutcome } from '../core/workflow/outcome.ts'
+import type { OptionFault } from './option-fault.ts'
 
 /** The plugin's sentences for the user, for OpenCode's log and for its agents. */
 
@@ -100,18 +101,31 @@ export const OPTIONS_TEXT = {
   unknown: (name: string, closest: string | undefined): string =>
     `${PRODUCT}: unknown option "${quote(name, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}.`,
   wrongSwitch: (name: string): string => `${PRODUCT}: option "${name}" must be true or false; the default is used.`,
-  /** `issue`: the first one that zod found. */
-  wrong: (
-    name: string,
-    issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined,
-  ): string => {
-    const place = [name, ...(issue?.path ?? [])].map(String).join('.')
-    return `${PRODUCT}: option "${quote(place, 120)}" is wrong (${quote(issue?.message ?? 'invalid', 200)}), so ${name} stays off.`
-  },
+  wrong: (name: string, { path, fault }: OptionFault): string =>
+    `${PRODUCT}: option "${quote([name, ...path].join('.'), 120)}" is wrong, so ${name} stays off: ${faultText(fault)}.`,
 } as const
 
-/** The texts of the hook factories for agents. */
-export const HOOK_TEXT = {
-  postReadNudge:
-    '[postflight-guard] You have read several files in the main conversation. If more reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: its reading stays out of this context.',
-} as const
+function faultText(fault: OptionFault['fault']): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return `unknown field "${quote(fault.name, 80)}"`
+    case 'type':
+      return `it must be ${OPTION_KINDS[fault.wanted] ?? fault.wanted}`
+    case 'value':
+      return `it must be ${fault.values.map((one) => JSON.stringify(one)).join(' or ')}`
+    case 'too-small':
+      return fault.isLength ? 'it must not be empty' : `it must be at least ${fault.least}`
+    case 'other':
+      return quote(fault.text, 200)
+  }
+}
+
+const OPTION_KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}

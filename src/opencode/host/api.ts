@@ -26,6 +26,7 @@ export interface UserMessage {
   readonly agent: string
   readonly model: ModelName & { readonly variant?: string }
   readonly system?: string
+  readonly tools?: Readonly<Record<string, false>>
   readonly format?: unknown
 }
 
@@ -234,6 +235,16 @@ export interface PluginTool {
 /** The part of OpenCode's configuration to which the plugin adds. */
 export interface HostConfig {
   command?: Record<string, { template: string; description?: string }>
+  provider?: Record<string, ProviderConfig>
+}
+
+/** The configuration of a provider. */
+export interface ProviderConfig {
+  /** The package that talks to it, for a provider that OpenCode does not know. */
+  npm?: string
+  options?: { apiKey?: unknown; fetch?: unknown }
+  /** Its models by OpenCode's names; `id` is the provider's own name of one. */
+  models?: Readonly<Record<string, { readonly id?: string }>>
 }
 
 /** A request to a model, as hooks see it. */

@@ -25,3 +25,8 @@ export function parseModel(name: string | undefined): ModelName | undefined {
   const [, providerID, modelID] = /^([^/\s]+)\/(\S+)$/.exec(name ?? '') ?? []
   return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
 }
+
+/** The name of a model. */
+export function modelName({ providerID, modelID }: ModelName): string {
+  return `${providerID}/${modelID}`
+}

@@ -1,6 +1,6 @@
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
-import type { HostClient, ModelName } from '../host/api.ts'
-import { knownAgents, knownModel, parseModel } from '../host/catalogue.ts'
+import type { HostClient } from '../host/api.ts'
+import { knownAgents, knownModel, modelName, parseModel } from '../host/catalogue.ts'
 import { lastManner, type Manner } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
@@ -32,7 +32,7 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
   if (due.agent !== undefined && agent === undefined) {
     substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
   }
-  const named = due.model ?? (agent?.model === undefined ? undefined : nameOf(agent.model))
+  const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
   if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
   const { model, variant } = caller
@@ -45,8 +45,4 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
     },
     substitutes,
   }
-}
-
-function nameOf({ providerID, modelID }: ModelName): string {
-  return `${providerID}/${modelID}`
 }

@@ -1,6 +1,6 @@
-import { HOOK_TEXT } from '../../messages.ts'
 import { factory } from '../factory.ts'
 import { KnownSessions } from '../known-sessions.ts'
+import { HOOK_TEXT } from '../texts.ts'
 import type { PostReadNudgeOptions } from './options.ts'
 
 /** The number of reads between two nudges where the options name none. */

@@ -6,7 +6,7 @@ export interface PostReadNudgeOptions {
   readonly every?: number | undefined
   /** The agents that are nudged (all that run a main conversation). */
   readonly agents?: readonly string[] | undefined
-  /** The text (`DEFAULT_NUDGE`). */
+  /** The text. */
   readonly text?: string | undefined
 }
 
