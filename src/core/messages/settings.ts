@@ -1,14 +1,22 @@
-import { counted } from './phrases.ts'
+import { counted, listed } from './phrases.ts'
 
 /** What `install`, `uninstall` and `init` print. */
 
-/** The hook, or the plugin for OpenCode. */
-type Installed = 'hook' | 'plugin'
+/** The hook, the plugin for OpenCode, or reactive rules for Claude Code. */
+type Installed = 'hook' | 'plugin' | 'reactive rules'
+
+/** Which parts of ours a settings file holds. */
+interface HeldParts {
+  readonly entry: boolean
+  readonly reactive: boolean
+  readonly permissions: boolean
+}
 
 export const INSTALL_TEXT = {
   installed: (what: Installed, file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would install' : 'Installed'} the ${what} in ${file}`,
-  alreadyInstalled: (what: Installed, file: string): string => `The ${what} is already in ${file}`,
+  alreadyInstalled: (what: Installed, file: string): string =>
+    `The ${what} ${what === 'reactive rules' ? 'are' : 'is'} already in ${file}`,
   backup: (file: string): string => `Backup: ${file}`,
   trust: {
     hooks:
@@ -22,8 +30,14 @@ export const INSTALL_TEXT = {
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
   neverPortable:
     'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files',
-  removed: (what: Installed, hasRules: boolean, hasHook: boolean, file: string, isDryRun: boolean): string =>
-    `${isDryRun ? 'Would remove' : 'Removed'} ${[...(hasHook || !hasRules ? [`the ${what}`] : []), ...(hasRules ? ['our permission rules'] : [])].join(' and ')} from ${file}`,
+  removed: (what: Installed, held: HeldParts, file: string, isDryRun: boolean): string => {
+    const others = [
+      ...(held.reactive ? ['the reactive rules'] : []),
+      ...(held.permissions ? ['our permission rules'] : []),
+    ]
+    const parts = [...(held.entry || others.length === 0 ? [`the ${what}`] : []), ...others]
+    return `${isDryRun ? 'Would remove' : 'Removed'} ${listed(parts)} from ${file}`
+  },
   removedLines: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} our lines from ${file}`,
   removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
