@@ -121,7 +121,7 @@ async function outputFault(block: Block, workshop: Workshop): Promise<string | u
   }
   for (const [index, { command, output }] of shown.entries()) {
     const real = (printed[index] ?? '').trimEnd()
-    if (!patternOf(output).test(real)) return `"${command}" printed\n${real}\nbut the page shows\n${output}`
+    if (!patternOf(output).test(`${real}\n`)) return `"${command}" printed\n${real}\nbut the page shows\n${output}`
   }
   return undefined
 }
@@ -133,5 +133,5 @@ function patternOf(shown: string): RegExp {
     const escaped = line.trimEnd().replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     return `${escaped.replaceAll('…', '[^\\n]*')}[ ]*\\n`
   })
-  return new RegExp(`^${lines.join('')}$`.replace(/\\n\$$/, '\\n?$'))
+  return new RegExp(`^${lines.join('')}$`)
 }
