@@ -11,7 +11,8 @@ export function linkFaults(page: Page): string[] {
     if (/^[a-z]+:/.test(text)) return []
     const [path = '', anchor] = text.split('#')
     const target = path === '' ? page.name : posix.join(posix.dirname(page.name), decodeURIComponent(path))
-    if (target !== page.name && !existsSync(join(PACKAGE, target))) return [`${page.name}:${line}: ${target} does not exist`]
+    if (target !== page.name && !existsSync(join(PACKAGE, target)))
+      return [`${page.name}:${line}: ${target} does not exist`]
     if (anchor === undefined || !target.endsWith('.md')) return []
     const { anchors } = target === page.name ? page : readPage(target)
     return anchors.has(anchor) ? [] : [`${page.name}:${line}: ${target} has no heading #${anchor}`]
