@@ -91,7 +91,7 @@ async function scriptFault(block: Block, workshop: Workshop, before: readonly st
   const trap = `trap 'echo "${SEPARATOR}$LINENO${SEPARATOR}" >&2' ERR; `
   const ran = await workshop.run(`${trap}${start}${block.text}\n`)
   const failedAt = Number(new RegExp(`${SEPARATOR}(\\d+)${SEPARATOR}\n`).exec(ran.stderr)?.[1] ?? 0) - shift
-  const printed = `${ran.stdout}${ran.stderr}`.replace(new RegExp(`${SEPARATOR}\\d+${SEPARATOR}\n`, 'g'), '').trimEnd()
+  const printed = endOf(`${ran.stdout}${ran.stderr}`.replace(new RegExp(`${SEPARATOR}\\d+${SEPARATOR}\n`, 'g'), ''))
   if (ran.status !== exits) {
     const where = failedAt > 0 ? ` in line ${block.line + failedAt}` : ''
     return `exit code ${ran.status}${where}, expected ${exits}\n${printed}`
@@ -100,6 +100,11 @@ async function scriptFault(block: Block, workshop: Workshop, before: readonly st
     return `exit code ${exits} in line ${block.line + failedAt}, before the last command\n${printed}`
   }
   return undefined
+}
+
+/** The last lines of an output. */
+function endOf(output: string): string {
+  return output.trimEnd().split('\n').slice(-15).join('\n')
 }
 
 /** The number of the line, from 1, in which the last command of a script begins. */
