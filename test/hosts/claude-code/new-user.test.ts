@@ -54,7 +54,7 @@ function newMachine(): { project: Project; clone: string; env: Record<string, st
 }
 
 describe.skipIf(hostsSkipped())('a new user', () => {
-  it('gets from nothing to the first blocked stop with the two commands of the README, within a minute', async () => {
+  it('gets from nothing to the first blocked stop with the two commands of the README', async () => {
     const binary = await ensureClaudeCode()
     const { project, clone, env } = newMachine()
     const [first = '', second = ''] = blockBelow('## Install').trim().split('\n')
@@ -97,6 +97,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     console.log(
       `new user: first command ${seconds[0]} s, second ${seconds[1]} s, Claude Code to its end ${seconds[2]} s`,
     )
-    expect(ended - started).toBeLessThan(60_000)
+    // The first command is mostly a download. Everything after it is ours.
+    expect(ended - installed).toBeLessThan(20_000)
   }, 180_000)
 })
