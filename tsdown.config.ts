@@ -96,7 +96,7 @@ export default defineConfig([
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,
-    entry: { 'postflight-guard': 'src/opencode/index.ts' },
+    entry: { 'postflight-guard': 'src/opencode/index.ts', hooks: 'src/opencode/hooks/index.ts' },
     format: 'esm',
     plugins: [writesNotices],
     dts: true,

@@ -64,10 +64,16 @@ function quietly(action: () => unknown): void {
   } catch {}
 }
 
-/** The same hook made safe: it runs only while `isActing` is true, its errors are reported, and it never throws. */
+/** A tool call that a hook refuses: the one error that a hook may throw on purpose. The agent reads the message. */
+export class RefusedCall extends Error {}
+
+/**
+ * The same hook made safe: it runs only while `isActing` is true, its errors are reported, and it throws nothing but a
+ * `RefusedCall`.
+ */
 export function safeHook<A extends unknown[]>(
   where: string,
-  reporter: Reporter,
+  reporter: Pick<Reporter, 'fault'>,
   isActing: () => boolean,
   hook: (...words: A) => Promise<void> | void,
 ): (...words: A) => Promise<void> {
@@ -75,6 +81,7 @@ export function safeHook<A extends unknown[]>(
     try {
       if (isActing()) await hook(...words)
     } catch (error) {
+      if (error instanceof RefusedCall) throw error
       reporter.fault(where, error)
     }
   }

@@ -5,11 +5,13 @@ import { Guard } from './guard/guard.ts'
 import { IdleGuard } from './guard/idle.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
 import { SubAgentGuard } from './guard/sub-agent.ts'
+import { composeHooks } from './hooks/compose.ts'
 import type { Hooks, PluginInput, StoppingOutput } from './host/api.ts'
 import { isOwnMessage } from './host/conversation.ts'
 import { isOneShot } from './host/one-shot.ts'
 import { screenOf } from './host/screen.ts'
 import { Turns } from './host/turns.ts'
+import { readOptions } from './options.ts'
 import { RootsFiles } from './roots-files.ts'
 import { createReporter, safeHook } from './safe-hook.ts'
 import { Sessions } from './sessions.ts'
@@ -32,19 +34,24 @@ const DISPOSE_PATIENCE_MS = 1_000
 
 const CLI = path.join(import.meta.dirname, '..', '..', 'bin', 'postflight.js')
 
-/** Creates the hooks. OpenCode calls this once for each project folder. */
-export async function server({ client, directory }: PluginInput): Promise<Hooks> {
+/** Creates the hooks. OpenCode calls this once for each project folder, with the options of its configuration. */
+export async function server(
+  { client, directory }: PluginInput,
+  given?: Readonly<Record<string, unknown>>,
+): Promise<Hooks> {
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
 
+  const options = readOptions(given)
   const oneShot = isOneShot(process.argv)
   const driven = new Set<string>()
   const rootsFiles = new RootsFiles()
   const sessions = new Sessions(client, rootsFiles)
   const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
-  const place = { folder: directory, environment, findForm: () => findCommandForm(environment, CLI, directory) }
-  const guard = new Guard(place, sessions, reporter, new IdleRuns(driven))
+  const findForm = () => findCommandForm(environment, CLI, directory)
+  const place = { folder: directory, environment, findForm, looksForMarkers: options.guard }
+  const guard = new Guard(place, sessions, reporter, options.workflow ? new IdleRuns(driven) : undefined)
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
@@ -58,20 +65,15 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
   const safely = <A extends unknown[]>(where: string, hook: (...words: A) => Promise<void> | void) =>
     safeHook(where, reporter, () => isActing(directory, instance), hook)
 
-  const answerEvent = safely('event', plugin.onEvent.bind(plugin))
-  /** Events that are being answered: OpenCode does not wait for them, but before it ends it waits for `dispose`. */
-  const answering = new Set<Promise<void>>()
+  for (const problem of options.problems) reporter.notice(problem)
+
   let ownsCommand = false
   const stopping = safely('session.stopping', (input: { sessionID: string }, output: StoppingOutput) =>
     plugin.onStopping(input.sessionID, output),
   )
 
-  return {
-    event({ event }) {
-      const answer = answerEvent(event).finally(() => answering.delete(answer))
-      answering.add(answer)
-      return answer
-    },
+  const own: Hooks = {
+    event: safely('event', ({ event }) => plugin.onEvent(event)),
     'chat.message': safely('chat.message', (_input, { message, parts }) => {
       sessions.noteType(message.sessionID, message.agent)
       if (!isOwnMessage(parts)) sessions.notePrompt(message.sessionID, message.id)
@@ -94,20 +96,34 @@ export async function server({ client, directory }: PluginInput): Promise<Hooks>
     'session.stopping': stopping,
     'experimental.session.stopping': stopping,
     config: safely('config', (config) => {
-      ownsCommand = addWorkflowCommand(config)
+      ownsCommand = options.workflow && addWorkflowCommand(config)
     }),
     // The tool of a replaced instance passes the call to the active one.
-    tool: {
-      [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver),
-    },
+    tool: options.workflow
+      ? { [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver) }
+      : {},
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
       // The command is what the user said last; its own message is the plugin's.
       sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     }),
+  }
+  const isCurrent = (): boolean => isActing(directory, instance)
+  const context = { client, directory, reporter, isActing: isCurrent, findRoots: guard.rootsFor.bind(guard) }
+  const { event: answerEvent, ...hooks } = composeHooks([own, ...options.createHooks(context)])
+  /** Events that are being answered: OpenCode does not wait for them, but before it ends it waits for `dispose`. */
+  const answering = new Set<Promise<void> | undefined>()
+  return {
+    ...hooks,
+    event(input) {
+      const answer = answerEvent?.(input).finally(() => answering.delete(answer))
+      answering.add(answer)
+      return answer ?? Promise.resolve()
+    },
     async dispose() {
       await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])
+      await hooks.dispose?.()
       leave(directory, instance)
       await rootsFiles.remove()
     },

@@ -11,6 +11,8 @@ import type { AddressInfo } from 'node:net'
 export interface ToolCall {
   name: string
   input: Record<string, unknown>
+  /** The arguments as the model writes them, where they should not be the JSON of `input`. */
+  written?: string
 }
 
 /** One answer of the model. With tools the turn goes on, without it the agent stops. */
@@ -320,7 +322,7 @@ async function sendStream(response: ServerResponse, model: string, reply: Reply)
   if (reply.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, reply.pauseMs))
   for (const tool of reply.tools ?? []) {
     const start = { type: 'tool_use', id: nextId('toolu'), name: tool.name, input: {} }
-    block(start, { type: 'input_json_delta', partial_json: JSON.stringify(tool.input) })
+    block(start, { type: 'input_json_delta', partial_json: tool.written ?? JSON.stringify(tool.input) })
   }
   send('message_delta', { delta: { stop_reason: stopReason(reply), stop_sequence: null }, usage: { output_tokens: 1 } })
   send('message_stop', {})

@@ -4,23 +4,31 @@ import { hooksOf, isOnlyOurs, isOurHook } from './hook-groups.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
-/** Our hooks in Claude Code's settings: each event has a list of groups, and each group a list of commands. */
+/** Our hooks in Claude Code's settings: each event has a list of groups, and each group a list of hooks. */
 
 type Hooks = Record<string, unknown[]>
+
+/** Tells our hooks from the user's; there are two kinds of ours, which are added and removed independently. */
+type IsOurs = (hook: unknown) => boolean
 
 function settingsAt(path: string): SettingsFile<Hooks> {
   return { path, comments: false, property: 'hooks', shape: z.record(z.string(), z.array(z.unknown())) }
 }
 
 /**
- * The text with each of our entries once; they replace our older ones. The same text if they are there already.
+ * The text with each of our entries once; they replace our older ones of this kind. The same text if they are there already.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
-export function addEntries(text: string, entries: readonly SettingsEntry[], path: string): string {
-  if (isInstalled(text, entries, path)) return text
+export function addEntries(
+  text: string,
+  entries: readonly SettingsEntry<object>[],
+  path: string,
+  isOurs: IsOurs = isOurHook,
+): string {
+  if (isInstalled(text, entries, path, isOurs)) return text
   return entries.reduce(
     (changed, { event, group }) => appendToList(changed, settingsAt(path), ['hooks', event], group),
-    removeEntries(text, path),
+    removeEntries(text, path, isOurs),
   )
 }
 
@@ -28,19 +36,20 @@ export function addEntries(text: string, entries: readonly SettingsEntry[], path
  * The text without our entries. Lists and `hooks` that held nothing else are removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
-export function removeEntries(text: string, path: string): string {
+export function removeEntries(text: string, path: string, isOurs: IsOurs = isOurHook): string {
   const file = settingsAt(path)
-  const ours = ourGroups(text, path)
+  const ours = ourGroups(text, path, isOurs)
+  const isOnly = (group: unknown): boolean => isOnlyOurs(group, isOurs)
   // Shared groups first: they stay, so the indices do not change.
   const unshared = ours.reduce((rest, { event, index, group }) => {
-    return isOnlyOurs(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurHook)
+    return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
   }, text)
-  return ours.reduce((rest, { event }) => removeFromList(rest, file, ['hooks', event], isOnlyOurs), unshared)
+  return ours.reduce((rest, { event }) => removeFromList(rest, file, ['hooks', event], isOnly), unshared)
 }
 
 /** Our commands in the settings, with their events. @throws {PostflightError} as `addEntries`. */
 export function findCommands(text: string, path: string): { event: string; command: string }[] {
-  return ourGroups(text, path).flatMap(({ event, group }) =>
+  return ourGroups(text, path, isOurHook).flatMap(({ event, group }) =>
     hooksOf(group)
       .filter(isOurHook)
       .map(({ command }) => ({ event, command })),
@@ -48,16 +57,26 @@ export function findCommands(text: string, path: string): { event: string; comma
 }
 
 /** True if the settings have each of our entries once, and no older ones. @throws {PostflightError} as `addEntries`. */
-export function isInstalled(text: string, entries: readonly SettingsEntry[], path: string): boolean {
+export function isInstalled(
+  text: string,
+  entries: readonly SettingsEntry<object>[],
+  path: string,
+  isOurs: IsOurs = isOurHook,
+): boolean {
   const sorted = (list: readonly { event: string; group: unknown }[]): string =>
     list
       .map(({ event, group }) => JSON.stringify([event, group]))
       .sort()
       .join('\n')
-  return sorted(ourGroups(text, path)) === sorted(entries)
+  return sorted(ourGroups(text, path, isOurs)) === sorted(entries)
 }
 
-/** A group of the settings that contains a command of ours. */
+/** The groups of the settings that contain a hook of ours. @throws {PostflightError} as `addEntries`. */
+export function findGroups(text: string, path: string, isOurs: IsOurs): unknown[] {
+  return ourGroups(text, path, isOurs).map(({ group }) => group)
+}
+
+/** A group of the settings that contains a hook of ours. */
 interface OurGroup {
   readonly event: string
   /** Its index in the event's list. */
@@ -65,8 +84,8 @@ interface OurGroup {
   readonly group: unknown
 }
 
-function ourGroups(text: string, path: string): OurGroup[] {
+function ourGroups(text: string, path: string, isOurs: IsOurs): OurGroup[] {
   return Object.entries(readDocument(text, settingsAt(path)).held ?? {}).flatMap(([event, groups]) =>
-    groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurHook)),
+    groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),
   )
 }

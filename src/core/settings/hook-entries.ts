@@ -3,14 +3,14 @@ import { shellWords } from '../text.ts'
 /** Our entries in Claude Code's settings, and how they are recognised. */
 
 /** A hook entry of ours: the event, and the group in its list. */
-export interface SettingsEntry {
+export interface SettingsEntry<Hook = HookCommand> {
   readonly event: string
-  readonly group: HookGroup
+  readonly group: HookGroup<Hook>
 }
 
-interface HookGroup {
+interface HookGroup<Hook> {
   readonly matcher?: string
-  readonly hooks: readonly HookCommand[]
+  readonly hooks: readonly Hook[]
 }
 
 interface HookCommand {

@@ -13,8 +13,8 @@ export function isOurHook(hook: unknown): hook is { command: string } {
   return isOurCommand((hook as { command?: unknown } | null)?.command)
 }
 
-/** True for a group that has only our commands, so that it is removed with them. */
-export function isOnlyOurs(group: unknown): boolean {
+/** True for a group that has only our hooks (our commands, unless `isOurs` says otherwise), so that it is removed with them. */
+export function isOnlyOurs(group: unknown, isOurs: (hook: unknown) => boolean = isOurHook): boolean {
   const hooks = hooksOf(group)
-  return hooks.length > 0 && hooks.every(isOurHook)
+  return hooks.length > 0 && hooks.every(isOurs)
 }

@@ -28,18 +28,22 @@ export interface GuardPlace {
   readonly folder: string
   readonly environment: Environment
   readonly findForm: () => CommandForm
+  /** False where the user switched the guard off: then no marker blocks. */
+  readonly looksForMarkers: boolean
 }
+
+const NO_RUN: IdleRun = { reason: undefined, note: () => {} }
 
 /** Answers stops. */
 export class Guard {
   readonly #place: GuardPlace
   readonly #sessions: Sessions
   readonly #reporter: Reporter
-  readonly #runs: IdleRuns
+  readonly #runs: IdleRuns | undefined
   /** The markers for which the user was told that the stop was not blocked. */
   readonly #told = new Set<string>()
 
-  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
+  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
     this.#place = place
     this.#sessions = sessions
     this.#reporter = reporter
@@ -120,10 +124,12 @@ export class Guard {
     this.#record(await stampWaits(this.rootsFor(agent.root), payload), Date.now())
   }
 
-  /** The runs of the agent that have no driver. */
-  #look(agent: Agent): Promise<IdleRun> {
+  /** The runs of the agent that have no driver; none where the user switched workflows off. */
+  async #look(agent: Agent): Promise<IdleRun> {
+    const runs = this.#runs
+    if (runs === undefined) return NO_RUN
     const roots = this.rootsFor(agent.root)
-    return retryWhileLocked(() => this.#runs.look(agent, roots, this.#sessions.promptOf(agent.root)))
+    return retryWhileLocked(() => runs.look(agent, roots, this.#sessions.promptOf(agent.root)))
   }
 
   /** The payload that a stop hook would get for this stop. */
@@ -144,7 +150,8 @@ export class Guard {
     const nowMs = Date.now()
     const findSessionBirth = (): number | undefined => this.#sessions.bornMs(agent.root)
     const findStart = (): number => nowMs
-    const observed = observeStop(this.rootsFor(agent.root), { payload, nowMs, findSessionBirth, findStart })
+    const roots = this.#place.looksForMarkers ? this.rootsFor(agent.root) : []
+    const observed = observeStop(roots, { payload, nowMs, findSessionBirth, findStart })
     return { observed, plan: planStop(observed, payload, nowMs) }
   }
 

@@ -15,7 +15,7 @@ export interface ModelName {
 /** The error with which a message's turn ended. */
 export interface HostError {
   readonly name?: string
-  readonly data?: { readonly message?: string }
+  readonly data?: { readonly message?: string; readonly statusCode?: number }
 }
 
 /** A message of the user, or one of ours. It determines how the turn that answers it is run. */
@@ -26,6 +26,7 @@ export interface UserMessage {
   readonly agent: string
   readonly model: ModelName & { readonly variant?: string }
   readonly system?: string
+  readonly tools?: Readonly<Record<string, false>>
   readonly format?: unknown
 }
 
@@ -51,6 +52,19 @@ export interface Part {
   readonly type: string
   text?: string
   readonly synthetic?: boolean
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** The tool's name, for a tool call. */
+  readonly tool?: string
+  readonly callID?: string
+  readonly state?: ToolState
+}
+
+/** The state of a tool call. */
+export interface ToolState {
+  readonly status?: string
+  readonly input?: Readonly<Record<string, unknown>>
+  /** Why the call failed, as the model reads it. */
+  error?: string
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
@@ -83,6 +97,8 @@ export interface PromptBody {
   readonly variant?: string
   readonly system?: string
   readonly format?: unknown
+  /** Tools that are switched off (false). A tool that is switched on would run although the user denied it (1.18.34). */
+  readonly tools?: Readonly<Record<string, false>>
   /** True to add the message without a turn that answers it. */
   readonly noReply?: boolean
   readonly parts: readonly Part[]
@@ -98,6 +114,12 @@ export interface AgentInfo {
   readonly mode?: string
   readonly hidden?: boolean
   readonly model?: ModelName
+}
+
+/** The state of a session. With `retry`, a request to the model failed and is repeated: `message` says why. */
+export interface SessionStatus {
+  readonly type: 'idle' | 'busy' | 'retry'
+  readonly message?: string
 }
 
 /** A provider of models. */
@@ -124,7 +146,7 @@ export interface HostClient {
     promptAsync(request: OfSession & { readonly body: PromptBody }): Reply<unknown>
     abort(request: OfSession): Reply<boolean>
     /** Sessions that are not idle. */
-    status(): Reply<Readonly<Record<string, { readonly type: 'idle' | 'busy' | 'retry' }>>>
+    status(): Reply<Readonly<Record<string, SessionStatus>>>
   }
   readonly app: {
     agents(): Reply<AgentInfo[]>
@@ -136,6 +158,14 @@ export interface HostClient {
     get(): Reply<{ readonly model?: string }>
     /** The providers that can be used here, with their models by id. */
     providers(): Reply<{ readonly providers: readonly ProviderInfo[] }>
+  }
+  readonly tool: {
+    /** The names of all tools but those of MCP servers. */
+    ids(): Reply<readonly string[]>
+  }
+  readonly mcp: {
+    /** The MCP servers by name. */
+    status(): Reply<Readonly<Record<string, unknown>>>
   }
   readonly tui: {
     showToast(request: {
@@ -163,11 +193,9 @@ export interface HostEvent {
     readonly sessionID?: string
     readonly info?: SessionInfo
     readonly error?: HostError
-    readonly part?: {
-      readonly type?: string
-      readonly tool?: string
-      readonly state?: { readonly metadata?: Readonly<Record<string, unknown>> }
-    }
+    readonly part?: Partial<Part>
+    /** Of `session.status`. */
+    readonly status?: { readonly type: string; readonly message?: string }
   }
 }
 
@@ -175,6 +203,7 @@ export interface HostEvent {
 export interface ToolCall {
   readonly tool: string
   readonly sessionID: string
+  readonly callID: string
   readonly args?: Readonly<Record<string, unknown>>
 }
 
@@ -183,6 +212,8 @@ export interface ToolOutput {
   title?: string
   output: string
   metadata?: Readonly<Record<string, unknown>>
+  /** The result of an MCP server's tool, which has no `output` (1.18.34). */
+  readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
 /** The context of a call of one of the plugin's tools. */
@@ -204,6 +235,26 @@ export interface PluginTool {
 /** The part of OpenCode's configuration to which the plugin adds. */
 export interface HostConfig {
   command?: Record<string, { template: string; description?: string }>
+  provider?: Record<string, ProviderConfig>
+}
+
+/** The configuration of a provider. */
+export interface ProviderConfig {
+  /** The package that talks to it, for a provider that OpenCode does not know. */
+  npm?: string
+  options?: { apiKey?: unknown; fetch?: unknown }
+  /** Its models by OpenCode's names; `id` is the provider's own name of one. */
+  models?: Readonly<Record<string, { readonly id?: string }>>
+}
+
+/** A request to a model, as hooks see it. */
+export interface ModelRequest {
+  readonly sessionID: string
+  /** The agent; `title` for the request of a session's title. */
+  readonly agent: string
+  readonly model: { readonly providerID: string; readonly id?: string }
+  /** The user message that is answered. */
+  readonly message: { readonly id: string }
 }
 
 /** The hooks. OpenCode waits for all but `event`, and an error in one breaks the turn: see `safe-hook.ts`. */
@@ -217,13 +268,20 @@ export interface Hooks {
     input: { readonly command: string; readonly sessionID: string; readonly arguments: string },
     output: { readonly parts: Part[] },
   ): Promise<void>
-  'tool.execute.before'?(input: { readonly tool: string; readonly sessionID: string }, output: object): Promise<void>
+  /** `args` may be anything here: OpenCode checks them later. They are changed in place. A throw refuses the call. */
+  'tool.execute.before'?(
+    input: { readonly tool: string; readonly sessionID: string; readonly callID: string },
+    output: { readonly args: unknown },
+  ): Promise<void>
   'tool.execute.after'?(input: ToolCall, output: ToolOutput): Promise<void>
   'shell.env'?(
     input: { readonly cwd: string; readonly sessionID?: string },
     output: { readonly env: Record<string, string> },
   ): Promise<void>
   'experimental.chat.messages.transform'?(input: object, output: { readonly messages: Message[] }): Promise<void>
+  /** Comes just before the request that writes a compaction's summary. */
+  'experimental.session.compacting'?(input: { readonly sessionID: string }, output: object): Promise<void>
+  'chat.headers'?(input: ModelRequest, output: { readonly headers: Record<string, string> }): Promise<void>
   'experimental.text.complete'?(
     input: { readonly sessionID: string; readonly messageID: string },
     output: { text: string },

@@ -9,7 +9,7 @@ import type {
   PromptBody,
   UserMessage,
 } from './api.ts'
-import { need, refused } from './refusal.ts'
+import { HostRefusal, need, refused } from './refusal.ts'
 
 /** Reads and writes the messages of a session. */
 
@@ -85,6 +85,16 @@ export async function readLastTurn(client: HostClient, session: string): Promise
       answer?.error === undefined
         ? undefined
         : (answer.error.data?.message ?? answer.error.name ?? OPENCODE_TEXT.unknownError),
+  }
+}
+
+/** The settings of a session's last turn; undefined where it has no message that can be read. */
+export async function lastManner(client: HostClient, session: string): Promise<Manner | undefined> {
+  try {
+    return (await readLastTurn(client, session)).manner
+  } catch (error) {
+    if (error instanceof HostRefusal && error.kind === 'unreadable') return undefined
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DuePrompt } from '../../core/workflow/prompt.ts'
-import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
-import { type Manner, readLastTurn } from '../host/conversation.ts'
-import { HostRefusal, need } from '../host/refusal.ts'
+import type { HostClient } from '../host/api.ts'
+import { knownAgents, knownModel, modelName, parseModel } from '../host/catalogue.ts'
+import { lastManner, type Manner } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 
 /** Chooses agent and model of a phase: the definition's where OpenCode has them, otherwise the conversation's. */
@@ -22,15 +22,6 @@ export async function callerManner(client: HostClient, session: string): Promise
   return { agent, ...(model !== undefined && { model }) }
 }
 
-async function lastManner(client: HostClient, session: string): Promise<Manner | undefined> {
-  try {
-    return (await readLastTurn(client, session)).manner
-  } catch (error) {
-    if (error instanceof HostRefusal && error.kind === 'unreadable') return undefined
-    throw error
-  }
-}
-
 /**
  * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
  * have; then the conversation's own is used, and `substitutes` says so.
@@ -41,7 +32,7 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
   if (due.agent !== undefined && agent === undefined) {
     substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
   }
-  const named = due.model ?? (agent?.model === undefined ? undefined : nameOf(agent.model))
+  const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
   if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
   const { model, variant } = caller
@@ -54,27 +45,4 @@ export async function phaseManner(client: HostClient, due: DuePrompt, caller: Ma
     },
     substitutes,
   }
-}
-
-/** The model of that name if OpenCode can use it: one that it does not have would leave the phase without an answer. */
-async function knownModel(client: HostClient, name: string | undefined): Promise<ModelName | undefined> {
-  const model = parseModel(name)
-  if (model === undefined) return undefined
-  const { providers } = need(await client.config.providers(), 'config.providers')
-  const provider = providers.find(({ id }) => id === model.providerID)
-  return provider !== undefined && Object.hasOwn(provider.models, model.modelID) ? model : undefined
-}
-
-async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
-  return need(await client.app.agents(), 'app.agents')
-}
-
-/** OpenCode names models `provider/model`. */
-function parseModel(name: string | undefined): ModelName | undefined {
-  const [, providerID, modelID] = /^([^/\s]+)\/(\S+)$/.exec(name ?? '') ?? []
-  return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
-}
-
-function nameOf({ providerID, modelID }: ModelName): string {
-  return `${providerID}/${modelID}`
 }

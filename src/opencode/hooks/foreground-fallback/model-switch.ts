@@ -1,0 +1,168 @@
+import type { HostClient, HostEvent, Message, Part, UserMessage } from '../../host/api.ts'
+import { modelName, parseModel } from '../../host/catalogue.ts'
+import { sendPrompt } from '../../host/conversation.ts'
+import { need } from '../../host/refusal.ts'
+import type { Reporter } from '../../safe-hook.ts'
+import type { KnownSessions } from '../known-sessions.ts'
+import { isRateLimitError, type RateLimitTest } from './rate-limit.ts'
+import { FALLBACK_TEXT } from './texts.ts'
+
+/**
+ * Switches a conversation to the next model of its agent's chain: the waiting turn is aborted, and the message that it
+ * answered is sent again. Only where the process outlives the abort (`opencode serve`, the terminal interface).
+ */
+
+/** The time (ms) in which the signs of one rate limit are counted once: OpenCode tells of it in several events. */
+const SAME_LIMIT_MS = 5_000
+
+/** The time (ms) that an aborted turn may take to end, and the time between two looks. */
+const ABORT_LIMIT_MS = 10_000
+const LOOK_AGAIN_MS = 50
+
+/** The number of messages that are read to find the last one of the user. */
+const LAST_MESSAGES = 50
+
+/** The parts of a message that can be sent again. */
+const SENDABLE = ['text', 'file', 'agent', 'subtask']
+
+/** A conversation that may have to switch. */
+interface Conversation {
+  /** The models that this message was sent to. */
+  readonly tried: Set<string>
+  /** When the last limit was handled (ms since the epoch). */
+  handledMs: number
+  /** True from the first sign of a limit until the message is sent again. */
+  isSwitching: boolean
+  /** True while the next message of the conversation is the one that is sent again. */
+  isResending: boolean
+  /** True once the chain has ended for this message: the user interrupted it, or no model is left. */
+  isOver: boolean
+}
+
+/** What a switch uses. */
+export interface SwitchPorts {
+  readonly client: HostClient
+  readonly reporter: Reporter
+  readonly sessions: KnownSessions
+  readonly chains: Readonly<Record<string, readonly string[]>>
+  readonly isRateLimit: RateLimitTest
+}
+
+/** Switches models of conversations. */
+export class ModelSwitch {
+  readonly #ports: SwitchPorts
+  readonly #conversations = new Map<string, Conversation>()
+
+  constructor(ports: SwitchPorts) {
+    this.#ports = ports
+  }
+
+  /** Notes a message: a new one may try every model again, one that is sent again goes on with the chain. */
+  noteMessage({ sessionID, model }: UserMessage): void {
+    const known = this.#conversations.get(sessionID)
+    if (known?.isResending === true) {
+      known.isResending = false
+      return
+    }
+    this.#conversations.set(sessionID, {
+      tried: new Set([modelName(model)]),
+      handledMs: 0,
+      isSwitching: false,
+      isResending: false,
+      isOver: false,
+    })
+  }
+
+  /** Forgets a session that was deleted. */
+  forget(session: string): void {
+    this.#conversations.delete(session)
+  }
+
+  /** Handles an event: the sign of a rate limit, or the user's interruption. */
+  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
+    const { sessionID, status, error } = properties
+    const conversation = this.#conversations.get(sessionID ?? '')
+    if (sessionID === undefined || conversation === undefined) return
+    if (type === 'session.error' && error?.name === 'MessageAbortedError') {
+      // Our own abort may have this event too.
+      if (!conversation.isSwitching && !conversation.isResending) conversation.isOver = true
+      return
+    }
+    const { isRateLimit } = this.#ports
+    const isLimited =
+      (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) ||
+      (type === 'session.error' && isRateLimitError(error, isRateLimit))
+    if (!isLimited || conversation.isSwitching || conversation.isOver) return
+    if (Date.now() - conversation.handledMs < SAME_LIMIT_MS && conversation.isResending) return
+    conversation.isSwitching = true
+    try {
+      await this.#switch(sessionID, conversation)
+    } finally {
+      conversation.isSwitching = false
+    }
+  }
+
+  async #switch(session: string, conversation: Conversation): Promise<void> {
+    const { client, sessions, chains, reporter } = this.#ports
+    const chain = chains[sessions.agentOf(session) ?? '']
+    if (chain === undefined || !(await sessions.isMain(session))) return
+    const next = chain.find((name) => !conversation.tried.has(name))
+    const model = parseModel(next)
+    if (next === undefined || model === undefined) {
+      conversation.isOver = true
+      return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
+    }
+    const asked = await lastAsked(client, session)
+    if (asked === undefined) return
+    const { info, parts } = asked
+    await this.#interrupt(session)
+    conversation.tried.add(next)
+    conversation.handledMs = Date.now()
+    conversation.isResending = true
+    const { agent, system, tools, format } = info
+    try {
+      await sendPrompt(client, session, {
+        agent,
+        model,
+        ...(system !== undefined && { system }),
+        ...(tools !== undefined && { tools }),
+        ...(format !== undefined && { format }),
+        parts: parts.flatMap(sendable),
+      })
+    } catch (error) {
+      conversation.isResending = false
+      throw error
+    }
+    reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), next))
+  }
+
+  /** Aborts the turn that waits for its next try, and waits until the session is idle. */
+  async #interrupt(session: string): Promise<void> {
+    const { client } = this.#ports
+    const isBusy = async (): Promise<boolean> =>
+      ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
+    if (!(await isBusy())) return
+    await client.session.abort({ path: { id: session } })
+    const deadline = Date.now() + ABORT_LIMIT_MS
+    while (Date.now() < deadline && (await isBusy())) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+    }
+  }
+}
+
+/** The last message of the user, or of a plugin. @throws {HostRefusal} when OpenCode cannot read the messages. */
+async function lastAsked(
+  client: HostClient,
+  session: string,
+): Promise<(Message & { readonly info: UserMessage }) | undefined> {
+  const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
+  const asked = need(read, 'session.messages', session).findLast(({ info }) => info.role === 'user')
+  return asked?.info.role === 'user' ? { info: asked.info, parts: asked.parts } : undefined
+}
+
+/** The part as a new message has it: with all its fields, our tag among them, and without the ids of its old place. */
+function sendable(part: Part): Part[] {
+  if (!SENDABLE.includes(part.type)) return []
+  const { id: _id, messageID: _message, sessionID: _session, ...rest } = part as Part & Record<string, unknown>
+  return [rest as unknown as Part]
+}

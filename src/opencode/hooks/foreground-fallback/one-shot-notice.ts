@@ -1,0 +1,44 @@
+import type { HostEvent } from '../../host/api.ts'
+import type { Reporter } from '../../safe-hook.ts'
+import type { KnownSessions } from '../known-sessions.ts'
+import { isRateLimitError, type RateLimitTest } from './rate-limit.ts'
+import { FALLBACK_TEXT } from './texts.ts'
+
+/** Tells the user of `opencode run` once that a rate limit cannot be answered with the rest of the chain. */
+
+/** What the notice uses. */
+export interface NoticePorts {
+  readonly reporter: Reporter
+  readonly sessions: KnownSessions
+  readonly chains: Readonly<Record<string, readonly string[]>>
+  readonly isRateLimit: RateLimitTest
+  /** The models that a session's message was sent to. */
+  readonly triedBy: (session: string) => ReadonlySet<string>
+}
+
+/** Watches for rate limits that reach OpenCode. */
+export class OneShotNotice {
+  readonly #ports: NoticePorts
+  readonly #told = new Set<string>()
+
+  constructor(ports: NoticePorts) {
+    this.#ports = ports
+  }
+
+  /** Handles an event. */
+  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
+    const { reporter, sessions, chains, isRateLimit, triedBy } = this.#ports
+    const { sessionID, status, error } = properties
+    if (sessionID === undefined || this.#told.has(sessionID)) return
+    const isLimited =
+      (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) ||
+      (type === 'session.error' && isRateLimitError(error, isRateLimit))
+    const chain = chains[sessions.agentOf(sessionID) ?? '']
+    if (!isLimited || chain === undefined) return
+    this.#told.add(sessionID)
+    if (!(await sessions.isMain(sessionID))) return
+    const tried = triedBy(sessionID)
+    const left = chain.filter((name) => !tried.has(name))
+    reporter.notice(left.length === 0 ? FALLBACK_TEXT.exhausted([...tried]) : FALLBACK_TEXT.cannotSwitch(left))
+  }
+}

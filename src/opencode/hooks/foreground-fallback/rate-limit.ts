@@ -1,0 +1,32 @@
+import type { HostError } from '../../host/api.ts'
+
+/** Recognizes rate limits. */
+
+/** The words of providers, and of OpenCode's own summaries. */
+const WORDS: readonly RegExp[] = [
+  /\b429\b/,
+  /rate[- _]?limit/i,
+  /too[ _]many[ _]requests/i,
+  /\b(?:usage|request|token|quota) limit/i,
+  /quota (?:exceeded|exhausted|reached)|(?:exceeded|out of|insufficient)[ _](?:your |the )?(?:current )?quota/i,
+  /resource[ _]?(?:has been )?exhausted/i,
+  /rate increased too quickly|throttl/i,
+  /overloaded/i,
+]
+
+/** The status of an answer that says the same without words. */
+export const TOO_MANY_REQUESTS = 429
+
+/** True for the text of a rate limit. */
+export type RateLimitTest = (text: string | undefined) => boolean
+
+/** The test of a text. `further`: regular expressions of the user. */
+export function rateLimitTest(further: readonly string[]): RateLimitTest {
+  const patterns = [...WORDS, ...further.map((one) => new RegExp(one, 'i'))]
+  return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
+}
+
+/** True for the error of a turn that ended because of a rate limit. */
+export function isRateLimitError(error: HostError | undefined, isRateLimit: RateLimitTest): boolean {
+  return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message)
+}

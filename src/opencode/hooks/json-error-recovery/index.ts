@@ -1,0 +1,33 @@
+import { factory } from '../factory.ts'
+import { HOOK_TEXT } from '../texts.ts'
+import type { JsonErrorRecoveryOptions } from './options.ts'
+import { jsonFaultIn } from './patterns.ts'
+
+/** Tools whose output may hold the text of any error: it is what they read, ran, or were told. */
+const NEVER_LOOKED_AT: readonly string[] = [
+  ...['bash', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch', 'codesearch', 'lsp', 'edit', 'write', 'patch'],
+  ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', 'workflow_run'],
+]
+
+/** The tool that OpenCode calls instead of one whose call cannot be read (1.18.34). */
+const UNREADABLE_CALL = 'invalid'
+
+/**
+ * The hooks that tell an agent how to repeat a tool call whose arguments were not JSON. OpenCode answers such a call with
+ * its tool `invalid`; tools of MCP servers and of other plugins may answer with the same errors.
+ */
+export const createJsonErrorRecoveryHook = factory(
+  'JSON error recovery',
+  (_ports, { except = [] }: JsonErrorRecoveryOptions = {}) => {
+    const skipped = new Set([...NEVER_LOOKED_AT, ...except])
+    return {
+      async 'tool.execute.after'({ tool, args }, output) {
+        if (skipped.has(tool) || typeof output.output !== 'string') return
+        const fault = jsonFaultIn(output.output)
+        if (fault === undefined) return
+        const wanted = tool === UNREADABLE_CALL ? String(args?.tool ?? tool) : undefined
+        output.output += `\n\n${HOOK_TEXT.brokenJson(fault, wanted)}`
+      },
+    }
+  },
+)

@@ -1,0 +1,42 @@
+import { retryWhileLocked } from '../../../io/fs/lock.ts'
+import { findActiveRuns } from '../../../io/workflow/active-runs.ts'
+import { isOwnMessage, ownText } from '../../host/conversation.ts'
+import { factory } from '../factory.ts'
+import type { PhaseReminderOptions } from './options.ts'
+import { placeInRun } from './place-in-run.ts'
+
+/**
+ * The hooks that remind the agent that drives a workflow where the run stands. While the run is active, the reminder comes
+ * before the last message of the user in every request. It is sent, not stored. Our own messages are left alone: they say
+ * where the run stands already.
+ */
+export const createPhaseReminderHook = factory(
+  'phase reminder',
+  ({ findRoots }, { agents, text }: PhaseReminderOptions = {}) => {
+    /** Sessions whose next request is for a compaction, which must not repeat the reminder in its summary. */
+    const compacting = new Set<string>()
+    return {
+      async event({ event: { type, properties } }) {
+        if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
+      },
+      async 'experimental.session.compacting'({ sessionID }) {
+        compacting.add(sessionID)
+      },
+      async 'experimental.chat.messages.transform'(_input, { messages }) {
+        const session = messages.at(-1)?.info.sessionID
+        if (session === undefined || compacting.delete(session)) return
+        const asked = messages.findLast(({ info }) => info.role === 'user')
+        if (asked?.info.role !== 'user' || isOwnMessage(asked.parts)) return
+        if (agents !== undefined && !agents.includes(asked.info.agent)) return
+        const { runs } = await retryWhileLocked(() => findActiveRuns(findRoots(session)))
+        const own = runs.filter(({ state }) => state.hostSession === session)
+        if (own.length === 0) return
+        const reminder = own.map(({ folder, state }) => placeInRun(folder, state, text)).join('\n')
+        // OpenCode 1.18.34 writes the title's request from the same list in this macrotask, so it would get the reminder too.
+        await new Promise((resolve) => setTimeout(resolve, 0))
+        const place = messages.indexOf(asked)
+        if (place !== -1) messages[place] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
+      },
+    }
+  },
+)

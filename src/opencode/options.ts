@@ -1,0 +1,102 @@
+import * as z from 'zod/mini'
+import { closestName } from '../core/closest-name.ts'
+import { REACTIVE_RULES } from '../core/reactive/rule.ts'
+import { createChatHeadersHook } from './hooks/chat-headers/index.ts'
+import type { HookContext } from './hooks/context.ts'
+import { createDelegateTaskRetryHook } from './hooks/delegate-task-retry/index.ts'
+import { createForegroundFallbackHook } from './hooks/foreground-fallback/index.ts'
+import { FOREGROUND_FALLBACK } from './hooks/foreground-fallback/options.ts'
+import { createJsonErrorRecoveryHook } from './hooks/json-error-recovery/index.ts'
+import { JSON_ERROR_RECOVERY } from './hooks/json-error-recovery/options.ts'
+import { createPhaseReminderHook } from './hooks/phase-reminder/index.ts'
+import { PHASE_REMINDER } from './hooks/phase-reminder/options.ts'
+import { createPostReadNudgeHook } from './hooks/post-read-nudge/index.ts'
+import { POST_READ_NUDGE } from './hooks/post-read-nudge/options.ts'
+import { createReactiveAgentHook } from './hooks/reactive-agent/index.ts'
+import type { Hooks } from './host/api.ts'
+import { OPTIONS_TEXT } from './messages.ts'
+import { type OptionFault, optionFault } from './option-fault.ts'
+
+/** The plugin's options, and the hooks that they ask for. */
+
+type Create<T> = (context: HookContext, value: T) => Hooks
+
+/** A factory: reads the value of its option, and creates its hooks. */
+interface Factory {
+  readonly read: (value: unknown) => ((context: HookContext) => Hooks) | OptionFault
+}
+
+/** A factory whose option has a value of its own. */
+function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
+  return {
+    read(value) {
+      const read = schema.safeParse(value)
+      return read.success ? (context) => create(context, read.data) : optionFault(read.error)
+    },
+  }
+}
+
+/** A factory whose option is `true`, or an object whose fields may all be left out. */
+function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
+  const { read } = withOptions(schema, create)
+  return { read: (value) => read(value === true ? {} : value) }
+}
+
+/** A factory without options. */
+function withoutOptions(create: Create<undefined>): Factory {
+  return withOptions(z.literal(true), (context) => create(context, undefined))
+}
+
+/**
+ * The factories by the name of their option, in the order in which they act where several of them have the same hook
+ * (docs/opencode.md, "The order of the texts"). The guard and the workflow act before them.
+ */
+const FACTORIES: Readonly<Record<string, Factory>> = {
+  reactive: withOptions(REACTIVE_RULES, createReactiveAgentHook),
+  jsonErrorRecovery: withOptionalOptions(JSON_ERROR_RECOVERY, createJsonErrorRecoveryHook),
+  delegateTaskRetry: withoutOptions(createDelegateTaskRetryHook),
+  postReadNudge: withOptionalOptions(POST_READ_NUDGE, createPostReadNudgeHook),
+  phaseReminder: withOptionalOptions(PHASE_REMINDER, createPhaseReminderHook),
+  chatHeaders: withoutOptions(createChatHeadersHook),
+  foregroundFallback: withOptions(FOREGROUND_FALLBACK, createForegroundFallbackHook),
+}
+
+/** The factories that are on without an option, with the value that they get. */
+const DEFAULTS: Readonly<Record<string, unknown>> = { phaseReminder: true }
+
+/** The options that switch parts of the plugin itself. */
+const SWITCHES = ['guard', 'workflow'] as const
+
+/** The plugin's options, read. */
+export interface PluginOptions {
+  readonly guard: boolean
+  readonly workflow: boolean
+  /** Creates the hooks of the factories that are on, in their order. */
+  readonly createHooks: (context: HookContext) => Hooks[]
+  /** A sentence for each option that cannot be used: a switch keeps its default, a factory stays off. */
+  readonly problems: readonly string[]
+}
+
+/** Reads the plugin's options. */
+export function readOptions(given: Readonly<Record<string, unknown>> = {}): PluginOptions {
+  const known = [...SWITCHES, ...Object.keys(FACTORIES)]
+  const problems = Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) => OPTIONS_TEXT.unknown(name, closestName(name, known)))
+  const isOn = (name: (typeof SWITCHES)[number]): boolean => {
+    const value = given[name] ?? true
+    if (typeof value === 'boolean') return value
+    problems.push(OPTIONS_TEXT.wrongSwitch(name))
+    return true
+  }
+  const switches = { guard: isOn('guard'), workflow: isOn('workflow') }
+  const created: ((context: HookContext) => Hooks)[] = []
+  for (const [name, { read }] of Object.entries(FACTORIES)) {
+    const value = given[name] ?? DEFAULTS[name]
+    if (value === undefined || value === false) continue
+    const result = read(value)
+    if (typeof result === 'function') created.push(result)
+    else problems.push(OPTIONS_TEXT.wrong(name, result))
+  }
+  return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
+}
