@@ -44,6 +44,16 @@ export default defineConfig({
           setupFiles: [...common.setupFiles, 'test/support/clean-up.ts'],
         },
       },
+      {
+        test: {
+          name: 'docs',
+          include: ['test/docs/**/*.test.ts'],
+          ...common,
+          ...patient,
+          setupFiles: [...common.setupFiles, 'test/support/clean-up.ts'],
+          maxConcurrency: 3,
+        },
+      },
       // These take minutes: contention, faults at every call, fuzzing. The other projects run smaller versions of them.
       { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, hookTimeout: 300_000 } },
       // These run the published clients, which are fetched on first use. One run of a client takes about a second.

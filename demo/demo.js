@@ -7,7 +7,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import picocolors from 'picocolors'
 
-const colours = picocolors.createColors(process.stdout.isTTY === true && !process.env.NO_COLOR)
+const colours = picocolors
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 const onWindows = process.platform === 'win32'
 

@@ -15,7 +15,7 @@ import manifest from '../../package.json' with { type: 'json' }
 const CLAUDE_CODE_VERSION = '2.1.329'
 export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
-/** The clients in README's table, by the folder of their tests. */
+/** The clients in the table of docs/hosts.md, by the folder of their tests. */
 export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
   opencode: { title: 'OpenCode', version: OPENCODE_VERSION },

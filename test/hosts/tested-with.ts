@@ -1,4 +1,4 @@
-/** Updates README's table of the clients that the host tests ran on and the number of cases that passed. */
+/** Updates the table of docs/hosts.md: the clients that the host tests ran on and the number of cases that passed. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -15,18 +15,18 @@ interface Row {
 }
 
 const HERE = dirname(fileURLToPath(import.meta.url))
-const README = join(HERE, '..', '..', 'README.md')
+const PAGE = join(HERE, '..', '..', 'docs', 'hosts.md')
 const BETWEEN_MARKS = /(<!-- tested-with:start -->\n)([\s\S]*?)(<!-- tested-with:end -->)/
 
-/** Writes the results of the project's tests. Without the marks in README, or without a client, it writes nothing. */
+/** Writes the results of the project's tests. Without the marks in the page, or without a client, it writes nothing. */
 export function writeTestedWith(project: TestProject): void {
   const rows = rowsOf(project, new Date().toISOString().slice(0, 10))
   if (rows.length === 0) return
-  const readme = readFileSync(README, 'utf8')
-  const written = readme.replace(BETWEEN_MARKS, (_all, start: string, table: string, end: string) =>
+  const page = readFileSync(PAGE, 'utf8')
+  const written = page.replace(BETWEEN_MARKS, (_all, start: string, table: string, end: string) =>
     [start, tableWith(table, rows), end].join(''),
   )
-  if (written !== readme) writeFileSync(README, written)
+  if (written !== page) writeFileSync(PAGE, written)
 }
 
 /** The rows of the clients whose tests ran; each client has a folder beside this file. */

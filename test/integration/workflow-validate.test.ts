@@ -89,8 +89,8 @@ describe('workflow validate', () => {
   })
 
   it('reports a missing quote as one fault at its place, with a hint', async () => {
-    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
-    const example = /```yaml\n(# yaml-language-server[^`]*)```/.exec(readme)?.[1] ?? ''
+    const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
+    const example = /```yaml\n(# yaml-language-server[^`]*)```/.exec(page)?.[1] ?? ''
     const project = createSourceProject()
     project.write('flow.yaml', example)
     expect((await project.cli(['workflow', 'validate', 'flow.yaml'])).status).toBe(0)

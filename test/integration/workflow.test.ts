@@ -80,11 +80,11 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
   })
 
-  it.skipIf(!canRun('command -v jq'))('works with the loop in the README, exactly as printed', async () => {
-    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
-    const loop = /\*\*Without hooks\.\*\*[\s\S]*?```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  it.skipIf(!canRun('command -v jq'))('works with the loop in docs/workflow.md, exactly as printed', async () => {
+    const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
+    const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(page)?.[1] ?? ''
     const project = createSourceProject()
-    project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
+    project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
     mkdirSync(project.at('specs/259_x'))
     project.write(
       'my-agent',
@@ -104,10 +104,10 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
   })
 
-  it('works with the workflow in the README, which has no warnings and asks again for a plan without a list', async () => {
-    const readme = readFileSync(`${PACKAGE}/README.md`, 'utf8')
+  it('works with the workflow in docs/workflow.md, which has no warnings and asks again for a plan without a list', async () => {
+    const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
     const project = createSourceProject()
-    project.write('flow.yaml', /```yaml\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
+    project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
     expect((await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])).json()).toMatchObject({
       valid: true,
       warnings: [],

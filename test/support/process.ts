@@ -29,6 +29,8 @@ export interface ProcessOptions {
   /** The streams that are closed at once. */
   readonly unread?: readonly ('stdout' | 'stderr')[] | undefined
   readonly uid?: number | undefined
+  /** The time (ms) after which the process is killed, if it needs more than the usual. */
+  readonly limitMs?: number | undefined
 }
 
 /** The result of a process. */
@@ -89,7 +91,7 @@ export function runProcess(program: string, words: readonly string[], options: P
   // The launcher may answer without reading its input, which then has no reader.
   child.stdin.on('error', () => {})
   feed(child.stdin, options)
-  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.limitMs ?? LIMIT_MS)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', () => {

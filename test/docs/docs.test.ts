@@ -1,0 +1,24 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { checksOf } from './check-page.ts'
+import { pageNames, readPage } from './pages.ts'
+import type { Unrun } from './shell-blocks.ts'
+
+const unrun: Record<string, Unrun[]> = {}
+
+// bash, and a PATH of folders that Windows does not have.
+describe.skipIf(process.platform === 'win32')('the pages say what is true', () => {
+  afterAll(() => {
+    const lines = Object.entries(unrun).flatMap(([name, blocks]) =>
+      blocks.map(({ line, reason }) => `  ${name}:${line}: ${reason}`),
+    )
+    console.log(`${lines.length} blocks were not run:\n${lines.join('\n')}`)
+  })
+
+  describe.each(pageNames())('%s', (name) => {
+    const blocks: Unrun[] = []
+    unrun[name] = blocks
+    it.concurrent.each(checksOf(readPage(name), blocks))('$title', async (check) => {
+      expect(await check.faults()).toEqual([])
+    })
+  })
+})

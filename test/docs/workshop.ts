@@ -1,0 +1,90 @@
+/** The projects that blocks of shell run in: a fresh repository that depends on the packed package, without a network. */
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { installPacked } from '../support/packed.ts'
+import { type ProcessResult, runProcess } from '../support/process.ts'
+import { createProject, type Project } from '../support/project.ts'
+
+/** The workflow that a project has for commands that need one. */
+const FLOW = `name: two phases
+phases:
+  - { id: plan, prompt: Write the plan., artifact: plan.json }
+  - { id: execute, steps: { from: plan.json, pointer: /steps }, step_prompt: 'Do {{step}}' }
+`
+
+/** The programs of the machine that the blocks may use. */
+const TOOLS = ['npm', 'npx']
+
+/** The time (ms) after which a block is killed. */
+const LIMIT_MS = 40_000
+
+let packed: Project | undefined
+
+/** The shell of an agent on Claude Code, in a project. */
+export interface Workshop {
+  readonly project: Project
+  /** Runs a script with bash. */
+  run(script: string): Promise<ProcessResult>
+  /** Replaces a program by one that does nothing. */
+  standIn(program: string): void
+}
+
+/** Sets up a project with the packed package, `npm test`, and a workflow. */
+export function createWorkshop(): Workshop {
+  packed ??= installPacked()
+  const project = createProject({ git: false, specs: false })
+  cpSync(packed.at('node_modules'), project.at('node_modules'), { recursive: true, verbatimSymlinks: true })
+  project.write('package.json', '{ "name": "my-project", "private": true, "scripts": { "test": "node --version" } }\n')
+  project.write('.gitignore', 'node_modules/\n')
+  project.write('flow.yaml', FLOW)
+  placeTarball(project, packed.base)
+  for (const name of TOOLS) symlinkSync(realpathSync(which(name)), join(project.base, 'bin', name))
+  const env = {
+    ...project.env,
+    PATH: [join(project.base, 'bin'), project.at('node_modules', '.bin'), '/usr/bin', '/bin'].join(':'),
+    CLAUDECODE: '1',
+    CLAUDE_CODE_SESSION_ID: '5f0c1f2e-0000-4000-8000-000000000000',
+    NO_COLOR: '1',
+    GIT_AUTHOR_NAME: 'Reader',
+    GIT_AUTHOR_EMAIL: 'reader@example.org',
+    GIT_COMMITTER_NAME: 'Reader',
+    GIT_COMMITTER_EMAIL: 'reader@example.org',
+    npm_config_cache: join(project.home, '.npm'),
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+  }
+  const git = (...words: string[]): void => {
+    execFileSync('git', words, { cwd: project.dir, env: { ...env }, stdio: 'ignore' })
+  }
+  git('init', '--quiet', '--initial-branch', 'main')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'A project')
+  return {
+    project,
+    run: (script) => runProcess('bash', ['-c', script], { cwd: project.dir, env, limitMs: LIMIT_MS }),
+    standIn: (program) => {
+      // First on the PATH, and in place of a program that is really there.
+      const file = project.write('stand-in', '#!/bin/sh\ncat > /dev/null\n', 0o755)
+      renameSync(file, join(project.base, 'bin', program))
+    },
+  }
+}
+
+/** Puts the tarball where `npm pack` leaves it in a clone beside the project. */
+function placeTarball(project: Project, base: string): void {
+  const name = readdirSync(base).find((file) => file.endsWith('.tgz')) as string
+  cpSync(join(base, name), join(project.base, 'postflight-guard', name))
+}
+
+function which(program: string): string {
+  return spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
+}
+
+/** True when the machine has the program. */
+export function hasProgram(program: string): boolean {
+  return which(program) !== ''
+}

@@ -1,0 +1,103 @@
+/** A new user with nothing but a clone, the README and Claude Code: two commands, and the first stop is blocked. */
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
+import { startModel } from '../model.ts'
+import { bash, commandsIn, delegate, dutiful, reasonsIn, say } from './agents.ts'
+import { expectCleanEnd, PACKAGE } from './guarded.ts'
+import { createProject, type Project } from './project.ts'
+import { runClaude } from './run-client.ts'
+
+const README = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
+
+/** The first block of bash below a heading of README. */
+function blockBelow(heading: string): string {
+  return /```bash\n([\s\S]*?)```/.exec(README.slice(README.indexOf(`\n${heading}\n`)))?.[1] as string
+}
+
+/** A clone of the repository as it lies here, without what git ignores. */
+function cloneInto(folder: string): void {
+  const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: PACKAGE })
+  for (const name of names.toString().split('\0').filter(Boolean)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    cpSync(join(PACKAGE, name), join(folder, name))
+  }
+}
+
+/** A machine on which nothing of ours is installed, with a project. The npm cache is the real one. */
+function newMachine(): { project: Project; clone: string; env: Record<string, string> } {
+  const project = createProject({ git: true })
+  onTestFinished(() => project.remove())
+  symlinkSync(project.dir, join(project.home, 'my-project'))
+  const clone = join(project.base, 'postflight-guard')
+  cloneInto(clone)
+  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
+  const prefix = join(project.home, '.npm-global')
+  // The way to the registry is the machine's.
+  const network = Object.entries(process.env).filter(([name]) =>
+    /proxy$|^NODE_EXTRA_CA_CERTS$|^npm_config_registry$/i.test(name),
+  )
+  const env = {
+    ...(Object.fromEntries(network) as Record<string, string>),
+    npm_config_userconfig: join(homedir(), '.npmrc'),
+    PATH: [join(prefix, 'bin'), project.path, dirname(npm)].join(':'),
+    HOME: project.home,
+    npm_config_prefix: prefix,
+    npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
+    npm_config_update_notifier: 'false',
+  }
+  return { project, clone, env }
+}
+
+describe.skipIf(hostsSkipped())('a new user', () => {
+  it('gets from nothing to the first blocked stop with the two commands of the README', async () => {
+    const binary = await ensureClaudeCode()
+    const { project, clone, env } = newMachine()
+    const [first = '', second = ''] = blockBelow('## Install').trim().split('\n')
+    const started = performance.now()
+    const run = (command: string, cwd: string, input: string): string =>
+      execFileSync('script', ['-qec', command, '/dev/null'], {
+        cwd,
+        env: { ...env, SHELL: '/bin/bash' },
+        input,
+        encoding: 'utf8',
+      })
+
+    run(first, clone, '')
+    const installed = performance.now()
+    // Enter at each question.
+    run(second, clone, '\n\n\n\n\n\n')
+    const setUp = performance.now()
+
+    const skill = blockBelow('## In a skill').split(/\n(?=# Stage)/)[0] as string
+    const model = await startModel({
+      actors: { main: dutiful(bash(skill), delegate('worker'), say('Main is done.')), worker: [say('The report.')] },
+    })
+    onTestFinished(() => model.close())
+    const ran = await runClaude({
+      binary,
+      project: project.dir,
+      home: project.home,
+      path: env.PATH as string,
+      model,
+      prompt: 'go',
+    })
+    const blocked = model.requests.find(({ turn }) => reasonsIn(turn).length > 0)
+    const ended = performance.now()
+
+    expectCleanEnd(model, ran)
+    expect(commandsIn(reasonsIn(blocked?.turn)[0] as string)).toHaveLength(4)
+    expect(readdirSync(project.dir)).toContain('.claude')
+    expect(readdirSync(join(project.dir, 'specs/259_prove_completeness'))).toEqual([])
+    const seconds = [installed - started, setUp - installed, ended - setUp].map((ms) => (ms / 1000).toFixed(1))
+    console.log(
+      `new user: first command ${seconds[0]} s, second ${seconds[1]} s, Claude Code to its end ${seconds[2]} s`,
+    )
+    // The first command is mostly a download. Everything after it is ours.
+    expect(ended - installed).toBeLessThan(20_000)
+  }, 180_000)
+})
