@@ -19,7 +19,11 @@ export function reportDefinition(name = 'research to release'): Definition {
     name,
     phases: [
       phase('research', { prompt: 'p', artifact: 'research.md', next: { pass: 'plan', fail: 'plan' } }),
-      phase('plan', { prompt: 'p', artifact: 'plan.json', next: { pass: 'implement', fail: 'research', verdict: '/ok' } }),
+      phase('plan', {
+        prompt: 'p',
+        artifact: 'plan.json',
+        next: { pass: 'implement', fail: 'research', verdict: '/ok' },
+      }),
       phase('implement', {
         steps: ['parser', 'command line', 'documentation', 'tests'],
         step_prompt: 'p',
@@ -83,11 +87,7 @@ export function reportRun(
 }
 
 /** The lines of the journal for a promise that began at `startMs`. */
-export function promiseLines(
-  task: string,
-  startMs: number,
-  kind: 'cleared' | 'capped' | 'waited' | 'open',
-): string {
+export function promiseLines(task: string, startMs: number, kind: 'cleared' | 'capped' | 'waited' | 'open'): string {
   const markerId = `pf_${String(startMs).slice(-12).padStart(12, '0')}`
   const of = { task, markerId, hostSession: 'session-of-a-host', agent: 'main' }
   const at = (minutes: number, entry: Omit<JournalEntry, 'task'>): string =>

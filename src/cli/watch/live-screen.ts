@@ -89,13 +89,19 @@ export function openLiveScreen(output: Output): LiveScreen {
   return {
     size: () => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
     paint(rows) {
+      // The rest of a row is erased first: after a row that fills the line, that would erase its last character.
       const changes = rows.flatMap((row, index) =>
-        row === painted[index] ? [] : [`\u001b[${index + 1};1H${row}\u001b[0m\u001b[K`],
+        row === painted[index]
+          ? []
+          : [`\u001b[${index + 1};1H\u001b[K${row}${row.includes('\u001b') ? '\u001b[0m' : ''}`],
       )
       const isShorter = rows.length < painted.length
       painted = rows
       if (changes.length === 0 && !isShorter) return true
-      return output.write(`${BEGIN}${changes.join('')}${isShorter ? '\u001b[J' : ''}${END}`) !== false
+      return (
+        output.write(`${BEGIN}${changes.join('')}${isShorter ? `\u001b[${rows.length + 1};1H\u001b[J` : ''}${END}`) !==
+        false
+      )
     },
     async pause(ms) {
       if (!isOver) {

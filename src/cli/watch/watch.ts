@@ -35,7 +35,7 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
       let shown = result.lines
       do {
         result = lookAgain(view, result)
-        if (result.lines.join('\n') !== shown.join('\n')) changedAt = view.clock()
+        if (withoutAges(result.lines) !== withoutAges(shown)) changedAt = view.clock()
         shown = result.lines
         const picture = {
           head: view.paint.bold(view.title),
@@ -52,6 +52,11 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
   }
   stdout.write(`${result.lines.join('\n')}\n`)
   return result.exitCode
+}
+
+/** The lines as one text. That something is a second older is not a change. */
+function withoutAges(lines: readonly string[]): string {
+  return lines.join('\n').replace(/\d+ (?:s|min|h|days) (?=old|ago)/g, '')
 }
 
 function lookAgain({ look, paint }: View, before: CommandResult): CommandResult {

@@ -79,12 +79,12 @@ export interface Span {
   readonly endMs: number
 }
 
-/** A visit of a phase. */
+/** A visit of a phase. `failed`: its verdict was `fail`. `stuck`: the run ended in it without its result. */
 export interface VisitStory extends Span {
   readonly phase: string
   readonly visit: number
   readonly prompts: number
-  readonly result: 'passed' | 'failed' | 'running' | 'over'
+  readonly result: 'passed' | 'failed' | 'running' | 'stuck'
 }
 
 /** A step of a phase. */

@@ -62,22 +62,20 @@ function eventOf({ timeMs, event, phase, step, attempt, outcome, detail }: Histo
 /** The visits of phases, in their order. A run that was stopped and resumed goes on in a visit of the same phase. */
 function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {
   const visits: VisitStory[] = []
-  let open: { phase: string; visit: number; startMs: number; prompts: number; result: VisitStory['result'] } | undefined
-  const close = (endMs: number): void => {
-    if (open !== undefined) visits.push({ ...open, endMs: Math.max(endMs, open.startMs) })
+  let open: Omit<VisitStory, 'endMs'> | undefined
+  const close = (endMs: number, result: VisitStory['result']): void => {
+    if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
     open = undefined
   }
-  for (const { event, phase, visit, timeMs } of history) {
+  for (const { event, phase, visit, timeMs, outcome } of history) {
     if (event === 'enter' || (event === 'resume' && open === undefined)) {
-      close(timeMs)
-      open = { phase, visit: visit ?? visitsOf(state, phase), startMs: timeMs, prompts: 0, result: 'over' }
-    } else if (open !== undefined && event === 'prompt') open.prompts += 1
-    else if (open !== undefined && event === 'pass') open.result = 'passed'
-    else if (open !== undefined && event === 'fail') open.result = 'failed'
-    else if (event === 'end') close(timeMs)
+      close(timeMs, open?.result === 'failed' ? 'failed' : 'passed')
+      open = { phase, visit: visit ?? visitsOf(state, phase), startMs: timeMs, prompts: 0, result: 'running' }
+    } else if (open !== undefined && event === 'prompt') open = { ...open, prompts: open.prompts + 1 }
+    else if (open !== undefined && event === 'fail') open = { ...open, result: 'failed' }
+    else if (event === 'end') close(timeMs, outcome === 'completed' ? 'passed' : 'stuck')
   }
-  if (open !== undefined) open.result = 'running'
-  close(nowMs)
+  close(state.active ? nowMs : state.updatedMs, state.active ? 'running' : 'stuck')
   return visits
 }
 

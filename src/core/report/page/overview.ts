@@ -4,7 +4,7 @@ import type { PromiseStory, Report, RunStory, TaskStory } from '../report.ts'
 import { type Html, html } from './html.ts'
 import { clock, type Scale, scaleOf } from './scale.ts'
 import { badge, toneOf } from './tones.ts'
-import { bar, key, mark } from './track.ts'
+import { bar, key, marks, pause } from './track.ts'
 
 /** The upper part of the page: figures, what needs attention, and the timeline of all tasks. */
 
@@ -19,7 +19,7 @@ export function overview({ tasks }: Report): Html {
   const scale = scaleOf([...promises, ...runs])
   return html`<div class="tiles">${figures(promises, runs)}</div>
     ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card"><ul class="list">${urgent}</ul></div>`}
-    <h2>${TEXT.timeline}</h2><div class="card"><div class="rows">
+    <h2>${TEXT.timeline}</h2><div class="card"><div class="rows"${gaps(scale)}>
     ${tasks.map((task, index) => row(task, index, scale))}
     <div class="row"><span></span><div class="axis">${labels(scale, around([...promises, ...runs]))}</div></div></div>${key()}</div>`
 }
@@ -62,8 +62,13 @@ function row({ task, promises, runs }: TaskStory, index: number, scale: Scale): 
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
     ${promises.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
     ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.standing)}`, one.name))}
-    ${promises.flatMap(({ events }) => events.filter(({ tone }) => tone === 'warn').map(({ timeMs }) => mark(scale, timeMs)))}
-    </div></div>`
+${promises.flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
+}
+
+/** Cuts the tracks where a long time is drawn short. */
+function gaps({ pauses }: Scale): Html | false {
+  const stops = pauses.map(({ from, to }) => `transparent ${from + 0.5}%,var(--card) 0 ${to - 0.5}%,transparent 0`)
+  return stops.length > 0 && html` style="--gaps:linear-gradient(90deg,${stops.join(',')})"`
 }
 
 function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number; readonly endMs: number }): Html[] {

@@ -9,8 +9,8 @@ import { taskCard } from './task-card.ts'
 
 /** The report as one page of HTML: no script, no network, one style for light and dark. Pure. */
 
-/** Fewer tasks than this are shown open. */
-const OPEN_TASKS = 4
+/** Up to this many tasks are shown open; of more, the first one. */
+const OPEN_TASKS = 6
 
 /** The page of a report. */
 export function reportPage(report: Report): string {
@@ -26,7 +26,7 @@ export function reportPage(report: Report): string {
       tasks.length === 0
         ? html`<p>${TEXT.nothing}</p>`
         : html`${overview(report)}
-      <h2>${TEXT.tasks}</h2>${tasks.map((task, index) => taskCard(task, index, tasks.length < OPEN_TASKS))}`
+      <h2>${TEXT.tasks}</h2>${tasks.map((task, index) => taskCard(task, index, index === 0 || tasks.length <= OPEN_TASKS))}`
     }
     ${leftOut > 0 && html`<p class="soft">${TEXT.leftOut(leftOut)}</p>`}
     ${others.length > 0 && othersCard(others)}</main>

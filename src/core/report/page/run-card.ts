@@ -13,7 +13,7 @@ const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
   passed: 'good',
   failed: 'warn',
   running: 'warn',
-  over: 'plain',
+  stuck: 'bad',
 }
 
 /** More steps than this are counted only. */
@@ -46,10 +46,17 @@ export function runCard(run: RunStory): Html {
 
 function phaseRow({ id, standing, visits, prompts, durationMs, steps, check }: PhaseStory): Html {
   const done = steps.filter(({ result }) => result === 'done').length
-  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}
-    ${check !== undefined && html`<br/><small>${TEXT.check(check, undefined)}</small>`}
-    ${steps.length > 0 && html`<br/><small>${TEXT.stepsDone(done, steps.length)}</small><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`}</td>
-    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(durationMs)}</td></tr>`
+  const under = [
+    ...(check === undefined ? [] : [html`<small>${TEXT.check(check, undefined)}</small>`]),
+    ...(steps.length === 0
+      ? []
+      : [
+          html`<small>${TEXT.stepsDone(done, steps.length)}</small><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`,
+        ]),
+  ]
+  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
+    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(durationMs)}</td></tr>
+    ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
 const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {

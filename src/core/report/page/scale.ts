@@ -6,6 +6,8 @@ import type { Span } from '../report.ts'
 /** Where a time lies, in percent of the line. */
 export interface Scale {
   readonly at: (timeMs: number) => number
+  /** The long times in which nothing happened, in percent of the line. */
+  readonly pauses: readonly { readonly from: number; readonly to: number }[]
   /** The beginnings of the times in which something happened. */
   readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
 }
@@ -22,7 +24,7 @@ const MAX_PAUSES = 12
 export function scaleOf(spans: readonly Span[]): Scale {
   const busy = merged(spans)
   const [first, last] = [busy[0], busy.at(-1)]
-  if (first === undefined || last === undefined) return { at: () => 0, ticks: [] }
+  if (first === undefined || last === undefined) return { at: () => 0, pauses: [], ticks: [] }
   const isFew = busy.length - 1 <= MAX_PAUSES
   const stretches = isFew ? busy : [{ startMs: first.startMs, endMs: last.endMs }]
   const total = stretches.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) || 1
@@ -44,6 +46,7 @@ export function scaleOf(spans: readonly Span[]): Scale {
       const share = (Math.min(timeMs, place.endMs) - place.startMs) / (place.endMs - place.startMs || 1)
       return round(place.left + place.width * share)
     },
+    pauses: placed.slice(1).map(({ left: to }) => ({ from: round(to - PAUSE_WIDTH), to: round(to) })),
     ticks: placed.map(({ startMs, left: at }) => ({ at: round(at), timeMs: startMs })),
   }
 }

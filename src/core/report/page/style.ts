@@ -19,6 +19,7 @@ a{color:inherit}
 .soft,small{color:var(--soft);font-size:13px}
 .kind{color:var(--soft);font-size:13px;font-weight:600}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;margin:0 0 12px}
+.story .rows{gap:4px;margin-top:8px}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin-top:18px}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:12px 16px}
 .tile b{display:block;font-size:24px;line-height:1.2;font-variant-numeric:tabular-nums}
@@ -34,12 +35,13 @@ a{color:inherit}
 .row{display:grid;grid-template-columns:minmax(120px,220px) 1fr;gap:14px;align-items:center}
 .row>a,.row>span{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;font-size:13px;text-decoration:none}
 .row>a:hover{text-decoration:underline}
-.track{position:relative;height:18px;background:var(--track);border-radius:5px}
+.track{position:relative;height:18px;background:var(--gaps,none),var(--track);border-radius:5px}
 .track.two{height:30px}
 .track i{position:absolute;top:5px;height:8px;min-width:4px;border-radius:4px;background:var(--plain-bar)}
 .track.two i.p{top:5px}.track.two i.r{top:17px}
 .track i.good{background:var(--good-bar)}.track i.warn{background:var(--warn-bar)}.track i.bad{background:var(--bad-bar)}.track i.wait{background:var(--wait-bar)}
 .track u{position:absolute;top:2px;width:3px;height:14px;margin-left:-1px;border-radius:2px;background:var(--ink);opacity:.75}
+.track u.bad{width:4px;background:var(--bad-bar);opacity:1;box-shadow:0 0 0 1px var(--card)}
 .track s{position:absolute;top:5px;height:8px;min-width:3px;background:repeating-linear-gradient(45deg,var(--wait-bar) 0 4px,var(--card) 4px 7px);border-radius:3px}
 .axis{position:relative;height:16px;font-size:11px;color:var(--soft)}
 .axis span{position:absolute;white-space:nowrap;border-left:1px solid var(--line);padding-left:4px;line-height:14px}
@@ -47,8 +49,8 @@ a{color:inherit}
 .key i,.key u,.key s{display:inline-block;position:static;vertical-align:-1px;margin-right:5px;height:9px;width:16px;border-radius:4px;background:var(--plain-bar)}
 .key i.good{background:var(--good-bar)}.key i.warn{background:var(--warn-bar)}.key i.bad{background:var(--bad-bar)}.key i.wait{background:var(--wait-bar)}
 .key u{width:3px;height:13px;background:var(--ink);opacity:.75}
+.key u.bad{background:var(--bad-bar);opacity:1}
 .key s{background:repeating-linear-gradient(45deg,var(--wait-bar) 0 4px,var(--card) 4px 7px)}
-details.task{content-visibility:auto;contain-intrinsic-size:auto 60px}
 details.task>summary,.more>summary{cursor:pointer;list-style:none}
 summary::-webkit-details-marker{display:none}
 details.task>summary{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:baseline}
@@ -72,13 +74,13 @@ ol.events{list-style:none;margin:6px 0 0;padding:0;font-size:13px}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th{text-align:left;color:var(--soft);font-weight:600}
 th,td{padding:5px 10px 5px 0;border-top:1px solid var(--line);vertical-align:top}
-tr:first-child th{border-top:0}
+tr:first-child th,tr.under td{border-top:0}
+tr.under td{padding-top:0}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:0;padding-left:10px}
-.steps{list-style:none;margin:4px 0 0;padding:0;color:var(--soft)}
+.steps{list-style:none;margin:6px 0 0;padding:0;color:var(--soft);font-size:13px}
 .steps .done::before{content:"✓ ";color:var(--good)}.steps .skipped::before,.steps .failed::before{content:"✗ ";color:var(--bad)}.steps .open::before{content:"· "}
 footer{max-width:1080px;margin:0 auto;padding:16px 20px 48px;color:var(--soft);font-size:12px}
 @media(max-width:640px){main,header.top,footer{padding-left:14px;padding-right:14px}.card{padding:13px 14px}
 .row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}
-.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.events li{grid-template-columns:1fr;gap:0}}
-@media print{details.task{content-visibility:visible}}
+.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.tile:last-child:nth-child(odd){grid-column:1/-1}.events li{grid-template-columns:1fr;gap:0}}
 `.replaceAll('\n', '')

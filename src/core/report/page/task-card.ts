@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 import { runCard } from './run-card.ts'
 import { clock, duration, scaleOf } from './scale.ts'
 import { badge, toneOf } from './tones.ts'
-import { bar, mark, pause } from './track.ts'
+import { bar, marks, pause } from './track.ts'
 
 /** A task: its promises and its runs. */
 
@@ -31,7 +31,7 @@ function promiseCard(promise: PromiseStory): Html {
   ]
   return html`<section class="story"><div class="head"><span class="kind">${TEXT.promise}</span><b>${oneLine(title, 80)}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
     <div class="track">${bar(scale, promise, toneOf(standing))}${waits.map((wait) => pause(scale, wait))}
-    ${events.filter(({ tone }) => tone === 'warn').map(({ timeMs }) => mark(scale, timeMs))}</div>
+    ${marks(scale, promise)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&
       html`<ul class="steps">${steps.map(
