@@ -5,7 +5,7 @@ import { type LineItem, statusLine } from '../../core/status-line.ts'
 import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import { isInStep } from '../../core/workflow/position.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
-import { readStdin } from '../../io/process/stdin.ts'
+import type { StdinRead } from '../../io/process/stdin.ts'
 import { findRoots, startFolders } from '../../io/root.ts'
 import { findRunFiles } from '../../io/workflow/run-file.ts'
 import { readState } from '../../io/workflow/state-store.ts'
@@ -29,7 +29,7 @@ interface HostState {
 
 export async function statusline(context: CommandContext): Promise<CommandResult<StatusLineDocument>> {
   if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
-  const { session, folders } = hostState(await readStdin(PATIENCE_MS))
+  const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
   const roots = rootsOf(context, folders)
   return resultOf(roots.flatMap((root) => itemsOf(root, session, context.nowMs)))
 }
@@ -50,8 +50,8 @@ function resultOf(items: readonly LineItem[]): CommandResult<StatusLineDocument>
   }
 }
 
-function hostState(read: Awaited<ReturnType<typeof readStdin>>): HostState {
-  if (read.kind !== 'text') return { session: undefined, folders: [] }
+function hostState(read: StdinRead | undefined): HostState {
+  if (read?.kind !== 'text') return { session: undefined, folders: [] }
   try {
     const value: unknown = JSON.parse(read.text)
     if (!isJsonObject(value)) return { session: undefined, folders: [] }
