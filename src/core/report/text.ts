@@ -19,7 +19,7 @@ export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighte
       ...promises.flatMap(promiseLines),
       ...runs.flatMap(runLines),
     ]),
-    ...(others.length === 0 ? [] : [paint.bold(TEXT.others)]),
+    ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
     ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
     ...(leftOut > 0 ? [TEXT.leftOut(leftOut)] : []),
   ]

@@ -11,6 +11,9 @@ import { bar, key, marks, pause } from './track.ts'
 /** Labels of the time axis stand at least this far apart, in percent. */
 const LABEL_ROOM = 16
 
+/** A shorter bar, in percent, would be hidden by its marks. */
+const ROOM_FOR_MARKS = 1
+
 /** The overview. */
 export function overview({ tasks }: Report): Html {
   const promises = tasks.flatMap((task) => task.promises)
@@ -18,10 +21,19 @@ export function overview({ tasks }: Report): Html {
   const urgent = tasks.flatMap((task, index) => attention(task, index))
   const scale = scaleOf([...promises, ...runs])
   return html`<div class="tiles">${figures(promises, runs)}</div>
-    ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card"><ul class="list">${urgent}</ul></div>`}
-    <h2>${TEXT.timeline}</h2><div class="card"><div class="rows"${gaps(scale)}>
-    ${tasks.map((task, index) => row(task, index, scale))}
-    <div class="row"><span></span><div class="axis">${labels(scale, around([...promises, ...runs]))}</div></div></div>${key()}</div>`
+    ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
+    <h2>${TEXT.timeline}</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...promises, ...runs]))}</div></div>
+    ${folded(
+      tasks.map((task, index) => row(task, index, scale)),
+      30,
+      (part) => html`<div class="rows">${part}</div>`,
+    )}${key()}</div>`
+}
+
+/** The first items, and the others where a reader opens them. */
+function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
+  const others = items.slice(first)
+  return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${TEXT.others(others.length)}</summary>${list(others)}</details>`}`
 }
 
 function figures(promises: readonly PromiseStory[], runs: readonly RunStory[]): Html[] {
@@ -62,7 +74,7 @@ function row({ task, promises, runs }: TaskStory, index: number, scale: Scale): 
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
     ${promises.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
     ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.standing)}`, one.name))}
-${promises.flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
+${promises.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }
 
 /** Cuts the tracks where a long time is drawn short. */

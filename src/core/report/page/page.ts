@@ -35,7 +35,7 @@ export function reportPage(report: Report): string {
 }
 
 function othersCard(others: Report['others']): Html {
-  return html`<h2>${TEXT.others}</h2><div class="card"><ol class="events">${others.map(
+  return html`<h2>${TEXT.otherEvents}</h2><div class="card"><ol class="events">${others.map(
     ({ timeMs, tone, words, task }) =>
       html`<li class="${tone}"><time>${clock(timeMs, true)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
   )}</ol></div>`

@@ -31,7 +31,7 @@ a{color:inherit}
 .list{list-style:none;margin:0;padding:0}
 .list li{display:flex;flex-wrap:wrap;gap:4px 10px;align-items:baseline;padding:6px 0;border-top:1px solid var(--line)}
 .list li:first-child{border-top:0}
-.rows{display:grid;gap:7px}
+.rows{display:grid;gap:7px}.more>.rows,.more>.list{margin-top:7px}
 .row{display:grid;grid-template-columns:minmax(120px,220px) 1fr;gap:14px;align-items:center}
 .row>a,.row>span{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;font-size:13px;text-decoration:none}
 .row>a:hover{text-decoration:underline}
