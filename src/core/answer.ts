@@ -26,9 +26,16 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
  * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
- * key; only a host that shows notices gets one beside them. If the host does not show notices, an allow is `{}`.
+ * key; only a host that shows notices gets one beside them. If the host does not show notices, an allow is `{}`. `sequence`:
+ * what the host is to write to the user's terminal.
  */
-export function formatAnswer(answer: HookAnswer, noticeShown: boolean, place: ContextPlace = {}): string {
+export function formatAnswer(
+  answer: HookAnswer,
+  noticeShown: boolean,
+  place: ContextPlace = {},
+  sequence?: string,
+): string {
+  const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
   switch (answer.kind) {
     case 'block':
       return printed({
@@ -37,11 +44,12 @@ export function formatAnswer(answer: HookAnswer, noticeShown: boolean, place: Co
           ? { reason: clean(answer.line), ...context('Stop', answer.reason) }
           : { reason: clean(answer.reason) }),
         ...shown(answer.notice, noticeShown),
+        ...terminal,
       })
     case 'context':
       return printed(context(answer.event, answer.context, answer.limit, place.atTop))
     case 'allow':
-      return printed(shown(answer.notice, noticeShown))
+      return printed({ ...shown(answer.notice, noticeShown), ...terminal })
   }
 }
 

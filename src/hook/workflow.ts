@@ -3,7 +3,7 @@ import { REASON_LIMIT } from '../core/answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/messages/runs.ts'
-import { unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
+import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
 import type { ToolUse } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
@@ -73,6 +73,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
+  const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
   const cannotContinue = ({ root, path: place, task, detail }: UnusableRun): void => {
@@ -117,6 +118,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         const { phase } = turn.state
         notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, phase, command('approve'), command('reject')))
       }
+      alerts.push(...alertsOf(folder, turn, stop))
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
     } catch (error) {
@@ -124,7 +126,19 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
-  return { report: { prompt, promptLine, notices }, recorded }
+  return { report: { prompt, promptLine, notices, alerts }, recorded }
+}
+
+/** What a person who looks elsewhere must know of: the run needs them, or waits for them. */
+function alertsOf(folder: TaskFolder, { command, state }: Turn, { payload }: WorkflowStop): string[] {
+  const task = taskWord(folder)
+  const { outcome, wait } = state
+  if (command === 'finish') {
+    return outcome === 'stalled' || outcome === 'failed' ? [ALERT_TEXT.runEnded(task, outcome)] : []
+  }
+  if (payload.event !== 'Stop') return []
+  if (awaitsApproval(state)) return [ALERT_TEXT.needsApproval(task, state.phase)]
+  return command === 'wait' && wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 
 function agentStop({ payload, sinceMs }: WorkflowStop, isNext: boolean): AgentStop {
