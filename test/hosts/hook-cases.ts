@@ -8,6 +8,7 @@ import { hostsSkipped } from './client-cache.ts'
 import type { HookClient } from './hook-clients.ts'
 import { dutiful, type HookedProject, hookedProject, type Line, reasonsIn, stubborn } from './hooked.ts'
 import type { Model } from './model.ts'
+import { keptRecording, type Recording, record, shapeOf } from './recorded.ts'
 
 const TASK = '259_prove'
 const CREATE = 'postflight create 259 prove --skill research --operation research --step "git commit"'
@@ -180,6 +181,14 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       expect(model.turns('main')).toHaveLength(2)
       expect(`${stdout}${stderr}`).not.toMatch(/postflight-hook|No such file/)
       expect(existsSync(join(hooked.project.dir, client.settings))).toBe(true)
+    })
+
+    it('sends its hooks what the recording holds', async () => {
+      const fresh = await record(client)
+
+      const shapes = ({ events }: Recording): unknown =>
+        events.map(({ payload, environment }) => shapeOf({ payload, environment }))
+      expect(shapes(fresh)).toEqual(shapes(keptRecording(client.name, fresh) ?? { markers: {}, events: [] }))
     })
 
     const plain = { main: dutiful(client, run(PLAIN_BASH), ...delegate('kid'), say('Finished.')) }

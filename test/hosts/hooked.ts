@@ -23,6 +23,17 @@ export interface Ended {
 export interface RunOptions {
   resume?: string
   env?: Readonly<Record<string, string>>
+  /** Is called with the model before the client starts. */
+  started?: (model: Model) => void
+}
+
+/** A line of the journal. */
+export interface JournalLine {
+  event: string
+  task: string
+  host_session: string
+  agent?: string
+  count?: number
 }
 
 /** A project with the guard. */
@@ -40,6 +51,7 @@ export interface HookedProject {
   /** The marker of a task; undefined if there is none. */
   marker(task: string): Record<string, unknown> | undefined
   files(task: string): string[]
+  journal(): JournalLine[]
   /** The journal in short: `create`, `claim`, `block 1`, … */
   story(): string[]
 }
@@ -78,6 +90,7 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       const { dir, home, path } = project
       const run = { project: dir, home, path, model, prompt: 'go', resume: options.resume }
       client.configure?.(run)
+      options.started?.(model)
       const [file = '', ...words] = command
       const child = spawn(file, [...words, ...client.args(run)], {
         cwd: project.dir,
@@ -110,14 +123,12 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : undefined
     },
     files: (task) => (existsSync(specs(task)) ? readdirSync(specs(task)).sort() : []),
-    story() {
+    journal() {
       const file = specs('.postflight', 'journal.jsonl')
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-      return lines.map((line) => {
-        const { event, count } = JSON.parse(line) as { event: string; count?: number }
-        return count === undefined ? event : `${event} ${count}`
-      })
+      return lines.map((line) => JSON.parse(line) as JournalLine)
     },
+    story: () => hooked.journal().map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
   }
   postflight('install', '--host', client.name)
   expect(existsSync(join(project.dir, client.settings))).toBe(true)
@@ -174,7 +185,7 @@ function script(lines: readonly Line[], answer: (reason: string, lastWords: Repl
 }
 
 /** An agent that follows the reason of a block word for word, and repeats its last words. */
-export function dutiful(client: HookClient, ...lines: readonly Line[]): Script {
+export function dutiful(client: Pick<HookClient, 'shell'>, ...lines: readonly Line[]): Script {
   return script(lines, (reason, lastWords) => [client.shell(commandsIn(reason).join(' && ')), lastWords])
 }
 

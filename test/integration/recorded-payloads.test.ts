@@ -1,0 +1,123 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { createProject, createSourceProject, type Project } from '../support/project.ts'
+
+/**
+ * What real clients sent to their hooks, replayed: a conversation made a promise, and its sub-agent made another. The host
+ * tests record it (test/hosts/recorded.ts) and compare it with what the clients send now.
+ */
+
+interface Recording {
+  readonly markers: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly events: readonly {
+    readonly environment: Readonly<Record<string, string>>
+    readonly payload: Readonly<Record<string, unknown>>
+  }[]
+}
+
+/** The event, and the task that it was blocked for, or the answer. */
+type Told = readonly [event: string, answer: string]
+
+const STORIES: Readonly<Record<string, readonly Told[]>> = {
+  codex: [
+    ['SessionStart', '{}'],
+    ['PostToolUse', '{}'],
+    ['PostToolUse', '{}'],
+    ['SubagentStop', '002_kid'],
+    ['Stop', '001_main'],
+  ],
+  copilot: [
+    ['SessionStart', '{}'],
+    ['PostToolUse', '{}'],
+    ['PostToolUse', '{}'],
+    // Its answer is ignored, so nothing is counted.
+    ['Stop', '{}'],
+    ['SubagentStop', '002_kid'],
+    ['Stop', '001_main'],
+  ],
+  qwen: [
+    ['SessionStart', '{}'],
+    ['PostToolUse', '{}'],
+    ['PostToolUse', '{}'],
+    ['SubagentStop', '002_kid'],
+    ['Stop', '001_main'],
+  ],
+  droid: [
+    ['SessionStart', '{}'],
+    ['PostToolUse', '{}'],
+    // A sub-agent is a session of its own, which is told of the conversation's marker.
+    ['SessionStart', 'told of 001_main'],
+    ['PostToolUse', '{}'],
+    ['Stop', '002_kid'],
+    ['SubagentStop', '{}'],
+    ['Stop', '001_main'],
+  ],
+}
+
+function recordingOf(host: string): Recording {
+  return JSON.parse(readFileSync(new URL(`../fixtures/payloads/${host}.json`, import.meta.url), 'utf8')) as Recording
+}
+
+/** Writes the markers that the command of this event made, as `create` wrote them on the client. */
+function makeMarkers(project: Project, { markers }: Recording, payload: Readonly<Record<string, unknown>>): void {
+  const text = JSON.stringify(payload)
+  for (const [task, marker] of Object.entries(markers)) {
+    if (!text.includes(String(marker.id))) continue
+    mkdirSync(project.at(`specs/${task}`), { recursive: true })
+    const created = new Date().toISOString()
+    writeFileSync(project.at(`specs/${task}/.postflight-pending`), JSON.stringify({ ...marker, created }))
+  }
+}
+
+async function replay(project: Project, recording: Recording): Promise<Told[]> {
+  const told: Told[] = []
+  for (const { payload, environment } of recording.events) {
+    if (payload.hook_event_name === 'PostToolUse') makeMarkers(project, recording, payload)
+    const folders = Object.keys(environment).filter((name) => name.endsWith('_PROJECT_DIR'))
+    const env = { ...environment, ...Object.fromEntries(folders.map((name) => [name, project.dir])) }
+    const words = payload.hook_event_name === 'SessionStart' ? ['SessionStart'] : []
+    const { stdout } = await project.hook({ ...payload, cwd: project.dir }, { env, words })
+    told.push([String(payload.hook_event_name), inShort(stdout)])
+  }
+  return told
+}
+
+function inShort(stdout: string): string {
+  const answer = JSON.parse(stdout) as { decision?: string; reason?: string; hookSpecificOutput?: object }
+  const tasks = [...stdout.matchAll(/\b(\d{3}_\w+)/g)].map(([task]) => task)
+  if (answer.decision === 'block') return [...new Set(tasks)].join(' and ')
+  return answer.hookSpecificOutput === undefined ? stdout.trim() : `told of ${[...new Set(tasks)].join(' and ')}`
+}
+
+describe.each(Object.keys(STORIES))('the recorded conversation on %s', (host) => {
+  it('blocks each agent for its own promise alone', async () => {
+    const project = createSourceProject()
+
+    expect(await replay(project, recordingOf(host))).toEqual(STORIES[host])
+    expect(project.journal().map(({ event, task }) => `${event} ${task}`)).toEqual([
+      'claim 001_main',
+      'claim 002_kid',
+      'block 002_kid',
+      'block 001_main',
+    ])
+  })
+
+  it('does so as processes, through the launcher', async () => {
+    const project = createProject()
+
+    expect(await replay(project, recordingOf(host))).toEqual(STORIES[host])
+  })
+})
+
+it('Copilot CLI gets its notice at the top of the answer', async () => {
+  const project = createSourceProject()
+  mkdirSync(project.at('specs/001_x'), { recursive: true })
+  writeFileSync(project.at('specs/001_x/.postflight-pending'), '{"reason": "x"}')
+  const [start] = recordingOf('copilot').events
+  const env = { ...start?.environment, COPILOT_PROJECT_DIR: project.dir }
+
+  const { stdout } = await project.hook({ ...start?.payload, cwd: project.dir }, { env, words: ['SessionStart'] })
+
+  expect(Object.keys(JSON.parse(stdout))).toEqual(['additionalContext'])
+  expect(stdout).toContain('001_x')
+})
