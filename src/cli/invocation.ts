@@ -13,6 +13,7 @@ import type { WaitOptions } from './commands/wait.ts'
 import type { PhaseCheckOptions } from './commands/workflow/check.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
 import type { ResumeOptions } from './commands/workflow/resume.ts'
+import type { SimulateOptions } from './commands/workflow/simulate.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
 
 /** A parsed command line: the command, with its arguments and options. */
@@ -43,6 +44,7 @@ interface CommandInputs {
   'workflow abort': Input<[task: string], NoOptions>
   'workflow history': Input<[task: string], NoOptions>
   'workflow graph': Input<[target: string], NoOptions>
+  'workflow simulate': Input<[file: string], SimulateOptions>
 }
 
 interface Input<Arguments extends readonly unknown[], Options extends object> {
