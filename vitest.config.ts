@@ -12,7 +12,7 @@ const common = {
 /** Replaces the modules that load a built file. */
 const alias = [
   {
-    find: /^.*\/load-workflow\.ts$/,
+    find: /^.*\/load-(?:workflow|checklist)\.ts$/,
     replacement: fileURLToPath(new URL('test/support/loaders.ts', import.meta.url)),
   },
 ]
@@ -26,7 +26,10 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...common } },
-      { test: { name: 'property', include: ['test/property/**/*.test.ts'], ...common, ...patient } },
+      {
+        resolve: { alias },
+        test: { name: 'property', include: ['test/property/**/*.test.ts'], ...common, ...patient },
+      },
       {
         resolve: { alias },
         test: {

@@ -22,6 +22,7 @@ const rows = [
   ['tarball', packed.size, 520],
   ['hook', sizeOf('dist/hook.js'), 75],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
+  ['checklists', sizeOf('dist/checklist.js'), 80],
   ['CLI', sizeOf('dist/cli'), 580],
   ['OpenCode plugin', sizeOf('dist/opencode'), 940],
 ]

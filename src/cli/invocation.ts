@@ -10,11 +10,15 @@ import type { LogsOptions } from './commands/logs.ts'
 import type { ProjectStatusOptions } from './commands/status.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
+import type { ApproveOptions, RejectOptions } from './commands/workflow/approve.ts'
 import type { PhaseCheckOptions } from './commands/workflow/check.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
 import type { ResumeOptions } from './commands/workflow/resume.ts'
+import type { RunStepOptions } from './commands/workflow/retry.ts'
 import type { SimulateOptions } from './commands/workflow/simulate.ts'
+
 import type { StartOptions } from './commands/workflow/start.ts'
+import type { StopOptions } from './commands/workflow/stop.ts'
 
 /** A parsed command line: the command, with its arguments and options. */
 
@@ -38,7 +42,11 @@ interface CommandInputs {
   'workflow start': Input<[task: string, slug: string | undefined], StartOptions>
   'workflow status': Input<[task: string | undefined], { readonly watch: boolean }>
   'workflow next': Input<[task: string], NextOptions>
-  'workflow stop': Input<[task: string], NoOptions>
+  'workflow stop': Input<[task: string], StopOptions>
+  'workflow approve': Input<[task: string], ApproveOptions>
+  'workflow reject': Input<[task: string], RejectOptions>
+  'workflow retry': Input<[task: string], RunStepOptions>
+  'workflow skip': Input<[task: string], RunStepOptions>
   'workflow check': Input<[task: string], PhaseCheckOptions>
   'workflow resume': Input<[task: string], ResumeOptions>
   'workflow abort': Input<[task: string], NoOptions>

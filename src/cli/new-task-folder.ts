@@ -5,17 +5,20 @@ import {
   checkNewSlug,
   checkSlug,
   noTaskName,
+  parseTaskName,
   parseTaskReference,
   SPECS_ITSELF,
   type TaskFolder,
   type TaskReference,
+  type TaskSeparator,
   taskFolderName,
-  taskNumberOf,
+  usualSeparator,
 } from '../core/task-folder.ts'
 import { matchingFolders, taskFolderAt } from '../io/find-task-folder.ts'
 import { errorCode } from '../io/fs/errors.ts'
 import { makeFolder } from '../io/fs/own-folder.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
+import { listTaskFolders } from '../io/task-folders.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
 /** Finds the task folder of a command, and makes it if it does not exist yet. */
@@ -71,21 +74,15 @@ function taskFolderFor(
   if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })
   const here = existing(root, reference)
   if (reference.kind === 'name') {
-    if (slug !== undefined || taskNumberOf(reference.name) === undefined) {
-      throw noTaskName(reference.name)
-    }
-    return here[0] ?? newTaskFolder(root, reference.name, commandWith)
+    const parts = parseTaskName(reference.name)
+    if (slug !== undefined || parts === undefined) throw noTaskName(reference.name)
+    if (here[0] !== undefined) return here[0]
+    // `20_foo` becomes `020_foo`. A number never gets a second folder.
+    const numbered = { kind: 'number', number: parts.number } as const
+    return slugFolder(root, String(parts.number), numbered, parts.slug, parts.separator)
   }
   const specs = path.join(root, SPECS_FOLDER)
-  if (slug !== undefined) {
-    const wanted = taskFolderName(reference.number, slug)
-    const other = here[0]
-    if (other !== undefined && !here.some((folder) => folder.task === wanted)) {
-      throw new PostflightError('task-has-other-folder', { task, folder: other.task })
-    }
-    if (other === undefined) checkNewSlug(slug)
-    return taskFolderAt(root, wanted)
-  }
+  if (slug !== undefined) return slugFolder(root, task, reference, slug)
   const [first, second] = here
   if (first === undefined) throw new PostflightError('slug-missing', { task, specs, command: commandWith('my_slug') })
   if (second !== undefined) {
@@ -94,17 +91,40 @@ function taskFolderFor(
   return first
 }
 
-/** A new folder for a name: `20_foo` becomes `020_foo`. A number never gets a second folder. */
-function newTaskFolder(root: string, name: string, commandWith: (slug: string) => string): TaskFolder {
-  const number = taskNumberOf(name) ?? 0
-  return taskFolderFor(root, String(number), name.replace(/^\d+_/, ''), commandWith)
+/**
+ * The folder of a number and a slug. A new one gets `separator`, or the one that the project's other folders have.
+ * @throws {PostflightError} `slug-invalid`; `task-has-other-folder` where the number's folder has another slug.
+ */
+function slugFolder(
+  root: string,
+  task: string,
+  reference: Extract<TaskReference, { kind: 'number' }>,
+  slug: string,
+  separator?: TaskSeparator,
+): TaskFolder {
+  checkSlug(slug)
+  const here = existing(root, reference)
+  const found = here.find((folder) => parseTaskName(folder.task)?.slug === slug)
+  if (found !== undefined) return found
+  if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
+  checkNewSlug(slug)
+  const used =
+    separator ??
+    usualSeparator(
+      listTaskFolders(root)
+        .folders.filter(isTop(root))
+        .map((one) => one.task),
+    )
+  return taskFolderAt(root, taskFolderName({ number: reference.number, separator: used, slug }))
 }
 
 /** Task folders directly below `specs/`: a number does not reopen an archived task. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
-  return matchingFolders(root, reference).filter(
-    (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER),
-  )
+  return matchingFolders(root, reference).filter(isTop(root))
+}
+
+function isTop(root: string): (folder: TaskFolder) => boolean {
+  return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
 }
 
 function makeTaskFolder(folder: TaskFolder): void {

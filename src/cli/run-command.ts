@@ -16,6 +16,7 @@ export interface World {
 const markers = () => import('./commands/marker-commands.ts')
 const settings = () => import('./commands/settings-commands.ts')
 const definitions = () => import('./commands/workflow/definition-commands.ts')
+const steering = () => import('./commands/workflow/steering-commands.ts')
 const runs = () => import('./commands/workflow/run-commands.ts')
 
 type Run<Name extends CommandName> = (
@@ -53,7 +54,16 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
     (await definitions()).start(context, task, slug, options),
   'workflow status': async (context, paint, { arguments: [task] }) => (await runs()).status(context, paint, task),
   'workflow next': async (context, _, { arguments: [task], options }) => (await runs()).next(context, task, options),
-  'workflow stop': async (context, paint, { arguments: [task] }) => (await runs()).stop(context, paint, task),
+  'workflow stop': async (context, paint, { arguments: [task], options }) =>
+    (await runs()).stop(context, paint, task, options),
+  'workflow approve': async (context, paint, { arguments: [task], options }) =>
+    (await steering()).approve(context, paint, task, options),
+  'workflow reject': async (context, paint, { arguments: [task], options }) =>
+    (await steering()).reject(context, paint, task, options),
+  'workflow retry': async (context, paint, { arguments: [task], options }) =>
+    (await steering()).retry(context, paint, task, options),
+  'workflow skip': async (context, paint, { arguments: [task], options }) =>
+    (await steering()).skip(context, paint, task, options),
   'workflow check': async (context, _, { arguments: [task], options }) =>
     (await import('./commands/workflow/check.ts')).check(context, task, options),
   'workflow resume': async (context, paint, { arguments: [task], options }) =>

@@ -3,6 +3,7 @@ import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
 import { collect } from './repeated-option.ts'
 import { requireOption } from './required-option.ts'
+import { addSteeringCommands } from './steering-program.ts'
 
 /** Declares `postflight workflow …`. */
 
@@ -28,7 +29,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program
     .command('workflow')
     .description(
-      'run a workflow of phases and steps: validate, start, next, check, status, stop, resume, abort, history, graph, simulate',
+      'run a workflow of phases and steps: validate, start, next, check, status, approve, reject, retry, skip, stop, resume, abort, history, graph, simulate',
     )
     .addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
@@ -112,16 +113,18 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .command('stop')
     .description('stop a run after the step or phase in work; resume continues it')
     .argument(...task)
-    .addHelpText('after', example('workflow stop 259'))
-    .action((name) => run({ command: 'workflow stop', arguments: [name], options: {} }))
+    .option('--now', 'stop it at once: what is still left of the last prompt counts when it is resumed', false)
+    .addHelpText('after', example('workflow stop 259', 'workflow stop 259 --now'))
+    .action((name, options) => run({ command: 'workflow stop', arguments: [name], options }))
   workflow
     .command('resume')
     .description('continue a run that was stopped, is stuck, or lost its client')
     .argument(...task)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
+    .option('--from <phase>', 'go on with this phase: it and those after it are done again')
     .option('--trust', 'let the commands of its checks run: they were not started on this machine', false)
-    .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --host-session 5f0c1f2e-…'))
+    .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --from plan'))
     .action((name, options) => run({ command: 'workflow resume', arguments: [name], options }))
   workflow
     .command('abort')
@@ -129,6 +132,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument(...task)
     .addHelpText('after', example('workflow abort 259'))
     .action((name) => run({ command: 'workflow abort', arguments: [name], options: {} }))
+  addSteeringCommands(workflow, run)
   workflow
     .command('history')
     .description('list every transition of a run')

@@ -4,6 +4,7 @@
  */
 
 import type { PathKind } from './files.ts'
+import type { StepRefusal } from './workflow/steering.ts'
 
 /** Exit codes of the CLI. */
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
@@ -117,6 +118,20 @@ export interface ErrorArguments {
     readonly resumable: boolean
   }
   'workflow-over': { readonly task: string; readonly outcome: string }
+  /** The run does not wait for an approval; it is in `phase`. */
+  'approval-none': { readonly task: string; readonly phase: string }
+  'approval-agent': { readonly task: string }
+  'approval-artifact': { readonly task: string; readonly detail: string }
+  /** `known`: the phases of the workflow. */
+  'phase-unknown': { readonly task: string; readonly phase: string; readonly known: string }
+  /** A step of a run that cannot be retried or skipped; `count`: the steps of the phase. */
+  'run-step': {
+    readonly task: string
+    readonly phase: string
+    readonly step: string
+    readonly count: number
+    readonly refusal: StepRefusal
+  }
   'workflow-state': {
     readonly path: string
     readonly problem: 'not-json' | 'version' | 'shape' | 'unreadable'
@@ -189,6 +204,11 @@ export const EXIT_CODES = {
   'workflow-lost': EXIT.no,
   'workflow-there': EXIT.no,
   'workflow-over': EXIT.no,
+  'approval-none': EXIT.no,
+  'approval-agent': EXIT.no,
+  'approval-artifact': EXIT.no,
+  'phase-unknown': EXIT.usage,
+  'run-step': EXIT.no,
   'workflow-state': EXIT.data,
   'host-unknown': EXIT.usage,
   'scope-unknown': EXIT.usage,

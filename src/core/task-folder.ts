@@ -1,7 +1,7 @@
 import { PostflightError } from './errors.ts'
 import { SPECS_FOLDER } from './files.ts'
 
-/** The names of task folders, `specs/{NNN}_{slug}`, and the words for them (docs/design.md, "Task folders"). */
+/** The names of task folders, `{NNN}_{slug}` or `{NNN}-{slug}`, and the words for them (docs/design.md, "Task folders"). */
 
 const MAX_NAME_LENGTH = 120
 const MAX_TASK_NUMBER = 999_999
@@ -56,7 +56,7 @@ export function checkNewSlug(slug: string): void {
 
 /** The error for a name that is safe, but not that of a task folder. */
 export function noTaskName(name: string): PostflightError {
-  const digits = /^(\d+)_/.exec(name)?.[1]
+  const digits = /^(\d+)[_-]/.exec(name)?.[1]
   return Number(digits) > MAX_TASK_NUMBER
     ? tooLarge(String(digits))
     : new PostflightError('task-invalid', { task: name })
@@ -80,15 +80,37 @@ function hasSafeCharacters(text: string): boolean {
   return !FORBIDDEN.test(text) && !text.includes('..') && !/^[-.\s]/.test(text) && !/[.\s]$/.test(text)
 }
 
+/** The character between number and slug. GitHub's spec-kit writes `001-photo-albums`. */
+export type TaskSeparator = '_' | '-'
+
+/** The parts of a task folder's name. */
+export interface TaskName {
+  readonly number: number
+  readonly separator: TaskSeparator
+  readonly slug: string
+}
+
 /** The name of a task's folder: `007_x`, the number padded to three digits. */
-export function taskFolderName(number: number, slug: string): string {
-  return `${String(number).padStart(3, '0')}_${slug}`
+export function taskFolderName({ number, separator, slug }: TaskName): string {
+  return `${String(number).padStart(3, '0')}${separator}${slug}`
+}
+
+/** The parts of a task folder's name, or undefined for another name. */
+export function parseTaskName(folderName: string): TaskName | undefined {
+  const [, digits, separator, slug] = /^(\d{1,6})([_-])(.*)$/s.exec(folderName) ?? []
+  if (digits === undefined || slug === undefined) return undefined
+  return { number: Number(digits), separator: separator === '-' ? '-' : '_', slug }
 }
 
 /** The task number at the beginning of a folder's name, or undefined. */
 export function taskNumberOf(folderName: string): number | undefined {
-  const digits = /^(\d{1,6})_/.exec(folderName)?.[1]
-  return digits === undefined ? undefined : Number(digits)
+  return parseTaskName(folderName)?.number
+}
+
+/** The separator that most of a project's task folders have; `_` where there are none, or as many of each. */
+export function usualSeparator(folderNames: readonly string[]): TaskSeparator {
+  const separators = folderNames.flatMap((name) => parseTaskName(name)?.separator ?? [])
+  return separators.filter((one) => one === '-').length * 2 > separators.length ? '-' : '_'
 }
 
 /** True for a folder whose name begins with a digit: the search does not look below it. */

@@ -9,6 +9,7 @@ import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import { type AgentStop, judgeAgentStop } from '../core/workflow/agent-stop.ts'
+import { awaitsApproval } from '../core/workflow/approval.ts'
 import { type DuePrompt, type DueWork, promptRecord } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
@@ -86,7 +87,8 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       notices.push(unsettledRunsNotice(mine.length - index))
       break
     }
-    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOptionFor(stop.reader, folder.root))
+    const command = (word: string): string =>
+      commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
       const isNext = stop.returned && !stop.held && prompt === undefined
@@ -108,7 +110,12 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '')
       }
       if (turn.command === 'finish') {
-        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
+        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
+      }
+      // At each stop of the main conversation: at a sub-agent's the user does not see it.
+      if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
+        const { phase } = turn.state
+        notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, phase, command('approve'), command('reject')))
       }
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })

@@ -41,10 +41,14 @@ export const WORKFLOW_TOOL_TEXT = {
   task: 'The task: its number, or the name of its folder in specs/',
   definition:
     'Path of the definition (JSON or YAML) to start a new run with; an empty string to continue the existing run',
-  commandDescription: 'Run or continue a postflight workflow: <task> [definition]',
+  inputs:
+    'The inputs of a new run, one NAME=VALUE on each line; an empty string for none. Ask the user for values that you do not know',
+  commandDescription: 'Run or continue a postflight workflow: <task> [definition] [--set NAME=VALUE]',
   commandTemplate: 'The workflow of task $ARGUMENTS was run.',
-  usage: 'Usage: /postflight-workflow <task> [definition file]',
-  title: (phase: string, visit: number): string => `Workflow: ${phase}${visit > 1 ? ` (visit ${visit})` : ''}`,
+  usage: 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…',
+  /** `step`: 0 for the session of the whole phase. */
+  title: (phase: string, visit: number, step: number): string =>
+    `Workflow: ${phase}${step === 0 ? '' : `, step ${step}`}${visit > 1 ? ` (visit ${visit})` : ''}`,
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.',
   drivenHere: (task: string): string => `The workflow of task ${quote(task, 80)} is already running: wait for it.`,
   /** `advises`: says how the run continues. */
@@ -61,5 +65,7 @@ export const WORKFLOW_TOOL_TEXT = {
     `The workflow "${quote(name, 100)}" of task ${quote(task, 80)} is running and waits for you: call the tool workflow_run once, with the task "${quote(task, 80)}" and an empty definition, and wait for its result.`,
   waitsFor: (task: string, purpose: string): string =>
     `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When the answer is there, call workflow_run again, with an empty definition.`,
+  awaitsApproval: (task: string, phase: string): string =>
+    `The workflow of task ${quote(task, 80)} waits until a person has looked at the result of phase "${phase}": \`postflight workflow approve ${quote(task, 80)}\`, or \`reject ${quote(task, 80)} --reason TEXT\`, in a terminal. Tell the user and end your turn. Do not run either yourself. When it is approved or rejected, call workflow_run again, with an empty definition.`,
   report: (outcome: string): string => `Tell the user the result in a sentence or two:\n\n${outcome}`,
 } as const

@@ -32,7 +32,7 @@ describe('generate, validate, debug', () => {
     const again = await next(project)
     expect(again.prompt).toContain('This is visit 2 of this phase. It follows the phase "debug".')
     const archived = `${IN_TASK}/artifacts/validate/1-validation.json`
-    expect(again.prompt).toContain(`The result of the last visit is now in the file ${project.dir}/${archived}.`)
+    expect(again.prompt).toContain(`The previous result is now in the file ${project.dir}/${archived}.`)
     expect(project.read(archived)).toContain('line 9')
   })
 

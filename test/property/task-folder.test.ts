@@ -2,7 +2,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PostflightError } from '../../src/core/errors.ts'
-import { checkSlug, parseTaskReference, taskFolderName, taskNumberOf } from '../../src/core/task-folder.ts'
+import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '../../src/core/task-folder.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 const anyName = fc.oneof(
@@ -46,10 +46,19 @@ describe('an accepted name', () => {
 
   it('may be a number with any zeros before it', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 999_999 }), fc.nat(10), (number, zeros) => {
-        expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })
-        expect(taskNumberOf(taskFolderName(number, 'x'))).toBe(number)
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 999_999 }),
+        fc.nat(10),
+        fc.constantFrom('_', '-'),
+        (number, zeros, separator) => {
+          expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })
+          expect(parseTaskName(taskFolderName({ number, separator, slug: 'x' }))).toEqual({
+            number,
+            separator,
+            slug: 'x',
+          })
+        },
+      ),
     )
   })
 })

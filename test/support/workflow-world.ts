@@ -10,6 +10,7 @@ import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../../s
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { approveState } from '../../src/core/workflow/steering.ts'
 import { stepsOut, withHandOut } from '../../src/core/workflow/work.ts'
 import { schemaFaults } from './json-schemas.ts'
 
@@ -177,7 +178,7 @@ export function runWithIncidents(
 
 /** The state after a person approved the artifact. */
 export function approved(state: WorkflowState): WorkflowState {
-  return { ...state, approval: { standing: 'approved', note: undefined }, clockSinceMs: NOW }
+  return approveState(state, undefined, NOW)
 }
 
 /** Notes the prompt of the world's state, and leaves what the agent makes of it. */

@@ -199,7 +199,23 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   ],
   [['workflow', 'check', '7'], { command: 'workflow check', arguments: ['7'], options: { timeout: 600_000 } }],
   [['workflow', 'resume', '7', '--trust'], { command: 'workflow resume', arguments: ['7'], options: { trust: true } }],
-  [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: {} }],
+  [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: { now: false } }],
+  [['workflow', 'stop', '7', '--now'], { command: 'workflow stop', arguments: ['7'], options: { now: true } }],
+  [['workflow', 'approve', '7'], { command: 'workflow approve', arguments: ['7'], options: {} }],
+  [
+    ['workflow', 'approve', '7', '--note', 'use the table'],
+    { command: 'workflow approve', arguments: ['7'], options: { note: 'use the table' } },
+  ],
+  [
+    ['workflow', 'reject', '7', '--reason', 'no test'],
+    { command: 'workflow reject', arguments: ['7'], options: { reason: 'no test' } },
+  ],
+  [['workflow', 'retry', '7', '--step', '3'], { command: 'workflow retry', arguments: ['7'], options: { step: 3 } }],
+  [['workflow', 'skip', '7', '--step', '12'], { command: 'workflow skip', arguments: ['7'], options: { step: 12 } }],
+  [
+    ['workflow', 'resume', '7', '--from', 'plan'],
+    { command: 'workflow resume', arguments: ['7'], options: { trust: false, from: 'plan' } },
+  ],
   [['workflow', 'resume', '7'], { command: 'workflow resume', arguments: ['7'], options: { trust: false } }],
   [
     ['workflow', 'resume', '7', '--host-session', 'h', '--parent-session', 'p'],

@@ -4,9 +4,11 @@ import {
   checkNewSlug,
   checkSlug,
   noTaskName,
+  parseTaskName,
   parseTaskReference,
   taskFolderName,
   taskNumberOf,
+  usualSeparator,
 } from '../../src/core/task-folder.ts'
 import { thrownBy } from './builders.ts'
 
@@ -97,6 +99,7 @@ describe('a name or a number that is only too long or too large', () => {
 
   it.each([
     ['1000000_x', { task: '1000000', largest: 999_999 }],
+    ['1000000-x', { task: '1000000', largest: 999_999 }],
     ['999999_x', { task: '999999_x' }],
     ['x_1000000_y', { task: 'x_1000000_y' }],
     ['no_number', { task: 'no_number' }],
@@ -117,7 +120,11 @@ describe('the name of a task folder', () => {
     [259, '259_x'],
     [1234, '1234_x'],
   ])('pads %i to three digits', (number, expected) => {
-    expect(taskFolderName(number, 'x')).toBe(expected)
+    expect(taskFolderName({ number, separator: '_', slug: 'x' })).toBe(expected)
+  })
+
+  it('may have a dash after the number, as spec-kit writes it', () => {
+    expect(taskFolderName({ number: 1, separator: '-', slug: 'photo-albums' })).toBe('001-photo-albums')
   })
 
   it.each([
@@ -126,13 +133,38 @@ describe('the name of a task folder', () => {
     ['1234_x', 1234],
     ['12_', 12],
     ['259', undefined],
-    ['259-x', undefined],
+    ['001-photo-albums', 1],
+    ['259-x', 259],
+    ['259x', undefined],
+    ['259.x', undefined],
+    ['1234567-x', undefined],
     ['x_259', undefined],
     ['OC_12', undefined],
     ['1234567_x', undefined],
     ['', undefined],
   ])('the number of %j is %s', (name, expected) => {
     expect(taskNumberOf(name)).toBe(expected)
+  })
+
+  it.each([
+    ['001-photo-albums', { number: 1, separator: '-', slug: 'photo-albums' }],
+    ['7_a-b', { number: 7, separator: '_', slug: 'a-b' }],
+    ['7-a_b', { number: 7, separator: '-', slug: 'a_b' }],
+    ['7_', { number: 7, separator: '_', slug: '' }],
+    ['x_7', undefined],
+  ])('%j has these parts', (name, expected) => {
+    expect(parseTaskName(name)).toEqual(expected)
+  })
+
+  it.each([
+    ['_', []],
+    ['_', ['archive', '.']],
+    ['-', ['001-a']],
+    ['-', ['001-a', '002-b', '003_c']],
+    ['_', ['001-a', '002_b']],
+    ['_', ['001-a', '002_b', '003_c', 'x-y', '']],
+  ] as const)('%j is the separator among %j', (expected, names) => {
+    expect(usualSeparator(names)).toBe(expected)
   })
 
   it.each([

@@ -46,7 +46,7 @@ describe('a phase of a loop', () => {
     expect(again).toMatchObject({ phase: 'check', prompted: true, previousArtifact: ARCHIVED })
     expect(promptOf(again)).toContain(`\n\n<> </f/${ARCHIVED}> `)
     expect(promptOf(again)).toContain('\n\nThis is visit 2 of this phase. It follows the phase "fix".\n\n')
-    expect(promptOf(again)).toContain(`\n\nThe result of the last visit is now in the file /f/${ARCHIVED}.\n\n`)
+    expect(promptOf(again)).toContain(`\n\nThe previous result is now in the file /f/${ARCHIVED}.\n\n`)
     // Later attempts of the visit are told the same.
     expect(promptOf(played(again, {}, {}))).toContain(`now in the file /f/${ARCHIVED}.`)
   })

@@ -4,7 +4,9 @@ import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/message
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
+import { isApprovalDue } from '../../core/workflow/steering.ts'
 import type { LostRun } from '../../io/workflow/state-copy.ts'
 import { readState } from '../../io/workflow/state-store.ts'
 import { asPostflightError } from '../report.ts'
@@ -49,6 +51,7 @@ function itemOf(
     oneLine(state.name, 80),
     ...(state.active ? [placeText(state)] : []),
     ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
     ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
     TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
     TEXT.session(state.hostSession ?? null),
@@ -56,18 +59,20 @@ function itemOf(
   return {
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
-    fix: fixFor(kind, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
+    fix: fixFor(kind, state, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
   }
 }
 
 /** The kind of a run's item; undefined for a run that was completed without gaps. */
-function kindOf({ active, outcome, skips, wait }: WorkflowState): StatusKind | undefined {
-  if (active) return wait === undefined ? 'running' : 'waiting'
+function kindOf(state: WorkflowState): StatusKind | undefined {
+  const { active, outcome, skips, wait } = state
+  if (active) return wait === undefined && !awaitsApproval(state) ? 'running' : 'waiting'
   if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
   return outcome ?? 'stopped'
 }
 
-function fixFor(kind: StatusKind, command: (...words: string[]) => string): string {
+function fixFor(kind: StatusKind, state: WorkflowState, command: (...words: string[]) => string): string {
+  if (awaitsApproval(state)) return TEXT.fixes.approval(command('approve'), command('reject'))
   if (kind === 'skipped') return TEXT.fixes.skipped(command('history'))
   if (kind === 'aborted') return TEXT.fixes.aborted(command('history'))
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))

@@ -5,11 +5,13 @@ import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
+import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
 import { isInStep } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
+import { isApprovalDue } from '../../core/workflow/steering.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../report.ts'
@@ -37,6 +39,8 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     last_failure: state.lastFailure ?? null,
     stop_requested: state.stopRequestedMs !== undefined,
     wait: state.wait === undefined ? null : { for: oneLine(state.wait.for, 500), count: state.wait.count },
+    approval:
+      state.approval === undefined ? null : { standing: state.approval.standing, note: state.approval.note ?? null },
     host_session: state.hostSession ?? null,
     parent_session_id: state.parentSession ?? null,
     prompts: state.prompts,
@@ -52,6 +56,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
       max_visits: phase.maxVisits,
       artifact: phase.artifact ?? null,
       gate: phase.gate,
+      duration_ms: phaseMs(state, phase.id, nowMs),
     })),
   }
 }
@@ -65,7 +70,8 @@ function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const name = (text: string): string => oneLine(text, 120)
   const standings = phaseStandings(state)
-  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
+  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
+  const resume = command('resume')
   const head = [
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
     state.active
@@ -86,6 +92,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
         phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
         visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits) : '',
         phase.id === state.phase && standing !== 'done' ? progress(state) : '',
+        visits === 0 ? '' : formatAge(phaseMs(state, phase.id, nowMs)),
       ]
       return `  ${sign(standing, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
     }),
@@ -94,6 +101,9 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure)}`]
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
+    ...(isApprovalDue(state)
+      ? [`  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(command('approve'), command('reject'))}`]
+      : []),
     ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),

@@ -69,6 +69,14 @@ const CHECK_REFUSALS: Record<
   replaced: () => 'was replaced while its checks ran, so the new one stays.',
 }
 
+/** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
+const STEP_REFUSALS: Record<ErrorArguments['run-step']['refusal'], (args: ErrorArguments['run-step']) => string> = {
+  'no-steps': ({ phase }) => `does not exist: phase "${phase}" is not in its steps`,
+  unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
+  done: () => 'is done',
+  'not-ended': () => 'has attempts left',
+}
+
 const UNCHECKED_ADVICE = ' `--unchecked` ends it without them and keeps it as abandoned.'
 
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
@@ -176,6 +184,15 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     a.outcome === 'running'
       ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Another one can start after its end.`
       : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
+  'approval-none': (a) =>
+    `the workflow of task ${a.task} does not wait for an approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
+  'approval-agent': (a) =>
+    `only a person approves or rejects: run this for task ${a.task} in a terminal of your own, not in an agent's shell.`,
+  'approval-artifact': (a) =>
+    `the result that you would approve is not valid any more (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+  'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
+  'run-step': (a) =>
+    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.refusal](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-state': (a) =>

@@ -37,6 +37,11 @@ export const WORKFLOW_TEXT = {
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
+  rejected: (reason: string): string => `a person rejected it: ${reason}`,
+  skippedByPerson: 'skipped by a person',
+  stoppedNow: 'it was stopped at once',
+  awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>
+    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` goes on, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -70,6 +75,9 @@ export const WORKFLOW_TEXT = {
   /** For a run that stalls because its list of steps is unusable: no prompt asks for the list again. */
   mendSteps: (why: string): string => `${why}: fix the file, then run \`workflow resume\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
+  noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
+  tooDeep: (name: string): string => `${quote(name)} is nested too deeply to be read`,
+  notUtf8: (name: string): string => `${quote(name)} is not UTF-8`,
   tooManySteps: (name: string, count: number, limit: number): string =>
     `${quote(name)} lists ${count} steps, more than the maximum of ${limit}`,
 } as const
@@ -105,7 +113,7 @@ export const PROMPT_TEXT = {
   failure: (why: string): string => `Problem with the last result: ${why}`,
   ledBy: (phase: string, verdict: string | undefined, reason: string | undefined, visit: number): string =>
     `${visit === 1 ? 'This phase follows' : `This is visit ${visit} of this phase. It follows`} the phase "${phase}"${verdict === undefined ? '' : `, whose verdict was "${verdict}"`}${reason === undefined ? '.' : `:\n${reason}`}`,
-  previousArtifact: (path: string): string => `The result of the last visit is now in the file ${path}.`,
+  previousArtifact: (path: string): string => `The previous result is now in the file ${path}.`,
   artifact: (target: string, demands: readonly string[]): string =>
     `Write the result of this phase to the file ${target}${demands.length === 0 ? '.' : `:\n${demands.map((one) => `- ${one}`).join('\n')}`}`,
   minBytes: (least: number): string => `it must have at least ${counted(least, 'byte')}`,

@@ -34,6 +34,7 @@ export const PROJECT_STATUS_TEXT = {
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
+  waitsForApproval: 'waits for approval',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
   gaveUp: (limit: number): string => `blocked ${limit} stops, the limit`,
@@ -51,6 +52,8 @@ export const PROJECT_STATUS_TEXT = {
     abandoned: (adopt: string, clear: string): string =>
       `to finish it: ${adopt}; if it is done or no longer wanted: ${clear}`,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
+    approval: (approve: string, reject: string): string =>
+      `look at its result, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string): string => `to continue it: ${resume}`,
     aborted: (history: string): string => `${history} shows what was done; \`workflow start --fresh\` starts a new run`,
     skipped: (history: string): string => `${history} shows what was skipped`,

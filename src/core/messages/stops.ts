@@ -41,6 +41,8 @@ export const RECOVERY_TEXT = {
   pending: 'pending',
   workflow: {
     running: (command: string): string => `a running workflow, which \`${command}\` continues here`,
+    approval: (command: string): string =>
+      `a workflow that waits until a person approves a result in a terminal of their own; \`${command}\` continues it here`,
     lost: (command: string): string =>
       `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
     removed: (command: string): string =>

@@ -27,6 +27,7 @@ export const OPTION_EXPECTATIONS = {
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
   oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
+  stepNumber: 'takes the number of a step, from 1',
   seconds: 'takes a number of seconds, at least 1',
   failures: 'takes PHASE:COUNT, or PHASE/STEP:COUNT for a step, with a phase of the workflow',
   phaseCase: 'takes PHASE=CASE, with a phase of the workflow and one of its cases',

@@ -20,6 +20,8 @@ export const STATUS_TEXT = {
     `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
+  awaitsApproval: (approve: string, reject: string): string =>
+    `waits for approval: \`${approve}\` or \`${reject} --reason TEXT\``,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
   noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
@@ -30,6 +32,7 @@ export const HISTORY_TEXT = {
   visit: (visit: number): string => `visit ${visit}`,
   step: (step: number): string => `step ${step}`,
   attempt: (attempt: number): string => `attempt ${attempt}`,
+  duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
 } as const
 
 /** What `next` prints before the prompt, or in its place. */
@@ -42,6 +45,8 @@ export const NEXT_TEXT = {
   model: (model: string): string => `model: ${quote(model, 200)}`,
   wait: (why: string): string => `wait: ${why}`,
   nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: \`${approve}\` or \`${reject} --reason TEXT\``,
   finish: (outcome: string, why: string | undefined): string =>
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const

@@ -19,6 +19,7 @@ export type TransitionEvent =
   | 'approval'
   | 'approved'
   | 'rejected'
+  | 'step-again'
   | 'stop-request'
   | 'resume'
   | 'end'

@@ -1,5 +1,5 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
-import { askForApproval, awaitsApproval } from './approval.ts'
+import { askForApproval, awaitsApproval, visitPutAside } from './approval.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
 import { isFailing, targetAfter } from './next.ts'
@@ -43,11 +43,11 @@ function awaitApproval(state: WorkflowState, seen: Observation): Advance {
 }
 
 /**
- * Archives the old artifact of a phase that is entered again, so that it does not count as a new one. The state on disk
+ * Archives the old artifact of a phase that is entered again, or a rejected one, so that it does not count as a new one. The state on disk
  * already says that the phase was entered: in a phase that leads to itself, this artifact is what led here.
  */
 function clearArtifact(state: WorkflowState, phase: Phase): Advance {
-  const visit = visitsOf(state, phase.id) - 1
+  const visit = visitPutAside(state)
   const effects: Effect[] =
     phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
   return { state: { ...state, clearing: false }, command: { kind: 'observe' }, effects }
@@ -131,5 +131,8 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
     const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
     return left(end(state, 'failed', nowMs, why), 'finish')
   }
-  return left(enter(passed, next, nowMs, { phase: phase.id, verdict, reason }), 'observe')
+  return left(
+    enter(passed, next, nowMs, { phase: phase.id, verdict, reason: state.approval?.note ?? reason }),
+    'observe',
+  )
 }

@@ -141,9 +141,9 @@ function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: Step
 function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
   const { ledBy, previousArtifact } = state
   const visit = visitsOf(state, state.phase)
-  if (visit === 1 && ledBy?.reason === undefined) return []
+  const isFirst = visit === 1 && ledBy?.reason === undefined
   return [
-    ...(ledBy === undefined ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
+    ...(ledBy === undefined || isFirst ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
     ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(place, previousArtifact))]),
   ]
 }

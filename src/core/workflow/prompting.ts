@@ -1,4 +1,5 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
+import { tellsPrevious } from './approval.ts'
 import { MAX_INTERRUPTIONS } from './bound.ts'
 import { pauseClock, workedMs } from './clock.ts'
 import type { Effect, Observation } from './observation.ts'
@@ -71,7 +72,7 @@ export function prompt(
   const size = Math.max(1, attempts.length)
   const spent = spentBudget(state, size, seen.nowMs)
   if (spent !== undefined) return only(end(state, 'stalled', seen.nowMs, spent), 'finish')
-  const previousArtifact = state.begun ? state.previousArtifact : seen.previousArtifact
+  const previousArtifact = tellsPrevious(state) ? seen.previousArtifact : state.previousArtifact
   const due = { ...state, previousArtifact }
   const asked =
     steps === undefined

@@ -8,7 +8,8 @@ import type { Phase } from './phase-fields.ts'
 import { currentPhase, stepResultFile } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskPlace } from './prompt.ts'
 import { reconcile } from './reconcile.ts'
-import { newState, type WorkflowState, withTransition } from './state.ts'
+import { newState, type WorkflowState } from './state.ts'
+import { approveState } from './steering.ts'
 import type { Step } from './step.ts'
 import { withHandOut } from './work.ts'
 
@@ -100,10 +101,8 @@ export function simulate(
       prompts.push(due)
       const phase = currentPhase(state)
       for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
-    } else if (awaitsApproval(state)) {
-      const approved = withTransition(state, { event: 'approved', phase: state.phase }, nowMs)
-      state = { ...approved, approval: { standing: 'approved', note: undefined }, clockSinceMs: nowMs }
-    } else break
+    } else if (awaitsApproval(state)) state = approveState(state, undefined, nowMs)
+    else break
   }
   record(state)
   return { state, prompts, history }

@@ -45,8 +45,9 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
     if (result.archived) return takeResult(filled, phase, step, result, seen)
     early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
   }
-  // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again.
-  const steps = filled.inWork.filter((step) => !isSpent(step))
+  // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
+  // that a person retries may be one more than the phase allows at once.
+  const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
   return orWait(state, prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] }))
 }
 

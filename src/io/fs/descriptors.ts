@@ -9,6 +9,9 @@ const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 /** The flags to open a file for reading: a link is refused, and opening a named pipe does not wait. */
 export const READING = fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING
 
+/** The flags to change a part of a file in its place, with the same protection. */
+export const CHANGING = fs.constants.O_RDWR | NO_FOLLOW | NON_BLOCKING
+
 /** The flags to append to a file, with the same protection. The caller adds `O_WRONLY` or `O_RDWR`. */
 export const APPENDING = fs.constants.O_APPEND | fs.constants.O_CREAT | NO_FOLLOW | NON_BLOCKING
 

@@ -6,6 +6,7 @@ import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../core/stop/recovery.ts'
 import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
 import { placeIdentity } from '../fs/file-identity.ts'
@@ -121,9 +122,11 @@ export function listUnfinishedRuns(
   return [...present, ...removed]
 }
 
-function standingOf(folder: TaskFolder, { active, outcome, id }: WorkflowState): UnfinishedStanding | undefined {
+function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {
+  const { active, outcome, id } = state
   if (!active) return outcome === 'stalled' ? 'stalled' : undefined
-  return runFileOf(folder, id) === undefined ? 'lost' : 'running'
+  if (runFileOf(folder, id) === undefined) return 'lost'
+  return awaitsApproval(state) ? 'approval' : 'running'
 }
 
 /**

@@ -1,8 +1,9 @@
 import path from 'node:path'
-import { PostflightError } from '../../core/errors.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { tellsPrevious, visitPutAside } from '../../core/workflow/approval.ts'
 import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../../core/workflow/archive.ts'
+
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import { verdictOf } from '../../core/workflow/next.ts'
@@ -13,7 +14,9 @@ import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../../c
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { MAX_STEP_LENGTH, type Step, stepAsText } from '../../core/workflow/step.ts'
 import { type StepInWork, withHandOut } from '../../core/workflow/work.ts'
-import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree, readInside } from '../fs/inside.ts'
+import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../fs/inside.ts'
+import { seeTasks, tickTask } from './checklist-file.ts'
+import { readJson } from './read-json.ts'
 import { checkBreach, checkCommand } from './receipts.ts'
 import { stepResultFiles } from './step-files.ts'
 
@@ -47,13 +50,15 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
     strayResults: strayResults(folder, phase, inWork),
     steps: state.stepsKnown || phase.steps === undefined ? undefined : seeSteps(folder, phase.steps),
     previousArtifact:
-      state.begun || phase.artifact === undefined ? undefined : previousArtifact(folder, state, phase.artifact),
+      tellsPrevious(state) && phase.artifact !== undefined
+        ? previousArtifact(folder, state, phase.artifact)
+        : undefined,
   }
 }
 
-/** The archived artifact of the phase's last visit. Its name may have a number: no file is overwritten. */
+/** The archived artifact of the phase's last visit, or the rejected one. Its name may have a number: no file is overwritten. */
 function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
-  const name = archivedName(visitsOf(state, state.phase) - 1, artifact)
+  const name = archivedName(visitPutAside(state), artifact)
   const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
 }
@@ -136,7 +141,7 @@ function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[
 function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   if (source.kind === 'list') return undefined
   const { artifact: name } = source
-  if (source.kind === 'checklist') return undefined
+  if (source.kind === 'checklist') return seeTasks(folder, name)
   const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
   if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
   if (json.kind === 'wrong') return noSteps(json.why)
@@ -155,31 +160,6 @@ function noSteps(why: string): StepsSeen {
   return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
 }
 
-type JsonRead =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'wrong'; readonly why: string }
-  | { readonly kind: 'json'; readonly value: unknown }
-
-function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
-  const read = readInside(folder, name, limit, look)
-  if (read.kind === 'absent') return read
-  if (read.kind === 'unreadable' && isNoFaultOfFile(read.detail)) {
-    throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail: read.detail })
-  }
-  if (read.kind === 'unreadable') return { kind: 'wrong', why: WORKFLOW_TEXT.unreadable(name, read.detail) }
-  if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
-  try {
-    return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
-  } catch (error) {
-    return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
-  }
-}
-
-/** True for an error of the system (EIO, EMFILE). A file of the wrong kind or without rights is the agent's to correct. */
-function isNoFaultOfFile(detail: string): boolean {
-  return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
-}
-
 function invalid(why: string, changedMs?: number): ArtifactSeen {
   return { kind: 'invalid', why, changedMs }
 }
@@ -189,7 +169,10 @@ function invalid(why: string, changedMs?: number): ArtifactSeen {
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function applyEffect(folder: string, effect: Effect): void {
-  if (effect.kind === 'tick') return
+  if (effect.kind === 'tick') {
+    tickTask(folder, effect.artifact, effect.item)
+    return
+  }
   const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
   const found = lookInside(folder, source)
   // A folder or a link of that name is moved too: it must not count as the next result either.

@@ -1,5 +1,6 @@
 import { PostflightError } from '../../core/errors.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { cut } from '../../core/text.ts'
 import {
   abortState,
   haltState,
@@ -8,8 +9,10 @@ import {
   requestStop,
   resumeState,
 } from '../../core/workflow/control.ts'
-import type { Definition } from '../../core/workflow/definition.ts'
+import { type Definition, findPhase } from '../../core/workflow/definition.ts'
+import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
+import { enterFrom } from '../../core/workflow/steering.ts'
 import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
 import { newRunId } from '../marker-id.ts'
 import { observe } from './observe.ts'
@@ -94,16 +97,18 @@ export interface Resumed {
 /**
  * Resumes a run for another session, or for its own where no session is known. First it takes in what the last prompt
  * left, so that finished work is not asked for again. A prompt that was out goes out again at the next turn.
- * @throws {PostflightError} `workflow-over` when it was completed or aborted.
+ * `from`: the phase to go on with.
+ * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`.
  */
-export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Resumed {
+export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
   return change(folder, (state) => {
     if (!isResumable(state)) {
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
     const looking = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
-    const begun = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
+    const resumed = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
+    const begun = from === undefined ? resumed : enterFrom(resumed, requirePhase(folder, state, from), nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     writeChanged(folder, begun, state)
@@ -114,6 +119,13 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number): Re
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
+}
+
+function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: string): Phase {
+  const phase = findPhase(definition, id)
+  if (phase !== undefined) return phase
+  const known = definition.phases.map((one) => one.id).join(', ')
+  throw new PostflightError('phase-unknown', { task: taskWord(folder), phase: id, known: cut(known, 500) })
 }
 
 /** Ends a run at once. */

@@ -1,4 +1,4 @@
-import type { DuePrompt } from '../../core/workflow/prompt.ts'
+import type { DueWork } from '../../core/workflow/prompt.ts'
 import type { AgentInfo, HostClient, ModelName } from '../host/api.ts'
 import { type Manner, readLastTurn } from '../host/conversation.ts'
 import { HostRefusal, need } from '../host/refusal.ts'
@@ -35,7 +35,7 @@ async function lastManner(client: HostClient, session: string): Promise<Manner |
  * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
  * have; then the conversation's own is used, and `substitutes` says so.
  */
-export async function phaseManner(client: HostClient, due: DuePrompt, caller: Manner): Promise<ChosenManner> {
+export async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Promise<ChosenManner> {
   const substitutes: string[] = []
   const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
   if (due.agent !== undefined && agent === undefined) {

@@ -3,7 +3,8 @@ import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
 import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
-import { inputValues } from '../../core/workflow/inputs.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
+import { type GivenInput, inputValues } from '../../core/workflow/inputs.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
@@ -17,7 +18,7 @@ import type { Reporter } from '../safe-hook.ts'
 import { callerManner } from './caller.ts'
 import { checkPhase, truster } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
-import { nextTurn, standingWait, takeUp, turnEntry } from './turn.ts'
+import { nextTurn, standingWait, takePassed, takeUp, turnEntry } from './turn.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
@@ -30,6 +31,8 @@ export interface RunRequest {
   readonly task: string
   /** The path of a definition to start a new run with; an empty string to continue the existing run. */
   readonly definition: string
+  /** The values of its inputs. */
+  readonly inputs: readonly GivenInput[]
 }
 
 /** The parts that a driver uses. */
@@ -73,7 +76,7 @@ export class WorkflowDriver {
     if (this.#ports.driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
     this.#ports.driven.add(folder.path)
     try {
-      if (request.definition !== '') await this.#start(folder, request.definition, caller.root)
+      if (request.definition !== '') await this.#start(folder, request, caller.root)
       return await this.#drive(folder, { session, root: caller.root }, signal)
     } finally {
       this.#ports.driven.delete(folder.path)
@@ -98,13 +101,13 @@ export class WorkflowDriver {
     return made
   }
 
-  async #start(folder: TaskFolder, definition: string, root: string): Promise<void> {
+  async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded only to start a run, because the parsers are large.
     const { requireDefinition } = await import('../../io/workflow/load-definition.ts')
     // The first use of the parsers takes some 25 ms, like loading them: in between the server gets its turn.
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
-    const inputs = inputValues(ready, [])
+    const inputs = inputValues(ready, given)
     const runner = { hostSession: root, parentSession: root }
     const started = await retryWhileLocked(() =>
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
@@ -143,9 +146,10 @@ export class WorkflowDriver {
       const entry = turnEntry(folder, caller.root, turn)
       if (entry !== undefined) appendRecorded([{ root: folder.root, entry }], Date.now())
       if (turn.command === 'finish') return this.#summary(folder, turn.state, phases)
+      if (awaitsApproval(turn.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, turn.state.phase)
       // A prompt is out already, and its session is not waited for: the next turn counts it as returned.
       if (turn.due === undefined) continue
-      const why = await phases.give(turn.due, turn.state)
+      const why = await phases.give(turn.due, turn.state, () => takePassed(folder, caller.root))
       if (why === undefined) continue
       const state = await retryWhileLocked(() => interruptRun(folder, caller.root, why, Date.now()))
       return this.#summary(folder, state, phases)

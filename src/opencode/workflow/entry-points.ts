@@ -1,7 +1,8 @@
+import type { GivenInput } from '../../core/workflow/inputs.ts'
 import type { HostConfig, Part, PluginTool } from '../host/api.ts'
 import { ownText } from '../host/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
-import type { WorkflowDriver } from './driver.ts'
+import type { RunRequest, WorkflowDriver } from './driver.ts'
 
 /** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */
 
@@ -18,9 +19,15 @@ export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
     args: {
       task: { type: 'string', description: WORKFLOW_TOOL_TEXT.task },
       definition: { type: 'string', description: WORKFLOW_TOOL_TEXT.definition },
+      inputs: { type: 'string', description: WORKFLOW_TOOL_TEXT.inputs },
     },
-    execute: ({ task, definition }, { sessionID, abort }) =>
-      findDriver().run(sessionID, { task: textOf(task), definition: textOf(definition) }, abort),
+    execute: ({ task, definition, inputs }, { sessionID, abort }) => {
+      const given = textOf(inputs)
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+      const request = { task: textOf(task), definition: textOf(definition), inputs: given.map(inputOf) }
+      return findDriver().run(sessionID, request, abort)
+    },
   }
 }
 
@@ -44,10 +51,24 @@ export async function runWorkflowCommand(
   words: string,
   parts: Part[],
 ): Promise<void> {
-  const [task = '', ...rest] = commandWords(words)
-  const definition = rest.join(' ')
-  const outcome = task === '' ? WORKFLOW_TOOL_TEXT.usage : await driver.run(session, { task, definition }, undefined)
+  const request = commandRequest(words)
+  const outcome = request.task === '' ? WORKFLOW_TOOL_TEXT.usage : await driver.run(session, request, undefined)
   parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
+}
+
+/** The request in the words of the command: `<task> [definition] [--set NAME=VALUE]…`. */
+export function commandRequest(line: string): RunRequest {
+  const [task = '', ...rest] = commandWords(line)
+  const end = rest.indexOf('--set')
+  const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
+  const values = end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set')
+  return { task, definition, inputs: values.map(inputOf) }
+}
+
+/** The input in `NAME=VALUE`. Without a value it is refused as unknown, or empty. */
+function inputOf(text: string): GivenInput {
+  const [name = '', ...value] = text.split('=')
+  return [name.trim(), value.join('=')]
 }
 
 /**

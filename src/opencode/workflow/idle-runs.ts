@@ -1,6 +1,7 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { waitStateAt } from '../../core/wait.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { findActiveRuns } from '../../io/workflow/active-runs.ts'
 import { settleRunWait } from '../../io/workflow/run-wait.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
@@ -41,6 +42,7 @@ export class IdleRuns {
     const { runs } = agent.agent === MAIN_AGENT ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
+      if (awaitsApproval(state)) continue
       if (state.wait !== undefined) waiting.push(folder)
       const wait = waitStateAt(state.wait, event)
       if (wait === 'begins' || wait === 'stands' || reason !== undefined) continue

@@ -1,6 +1,7 @@
 import { MAIN_AGENT } from '../../core/marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
-import type { DuePrompt } from '../../core/workflow/prompt.ts'
+import { currentPhase } from '../../core/workflow/position.ts'
+import type { DuePrompt, DueWork } from '../../core/workflow/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import type { SubAgentGuard } from '../guard/sub-agent.ts'
 import type { HostClient, PermissionRule } from '../host/api.ts'
@@ -12,7 +13,7 @@ import type { Sessions } from '../sessions.ts'
 import { phaseManner } from './caller.ts'
 import { isLost } from './turn.ts'
 
-/** Gives out the prompts of one run, each phase in a child session of its own. */
+/** Gives out the prompts of one run: each phase in a child session of its own, and each of the steps that are in work at once. */
 
 /** The permissions of a phase's session: no person is there to answer a question, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
@@ -41,11 +42,9 @@ interface Caller {
   readonly signal: AbortSignal | undefined
 }
 
-/** The session of a phase. */
+/** The session of a phase, or of a step. */
 interface Child {
   readonly session: string
-  readonly phase: string
-  readonly visit: number
   readonly manner: Manner
 }
 
@@ -55,7 +54,9 @@ export class PhaseRunner {
   readonly #caller: Caller
   readonly #children: Set<string>
   readonly #notes: string[] = []
-  #child: Child | undefined
+  /** The sessions of the current visit: the phase's under 0, those of steps under their numbers. */
+  #sessions = new Map<number, Promise<Child>>()
+  #visit = ''
   #given = 0
   #isConversationGone = false
 
@@ -81,30 +82,51 @@ export class PhaseRunner {
     return this.#isConversationGone
   }
 
-  /** Gives out a prompt and waits for the answer. Returns the reason why the run must end here, if it must. */
-  async give(due: DuePrompt, state: WorkflowState): Promise<string | undefined> {
+  /**
+   * Gives out a prompt, or the prompts of several steps at once, and waits for all answers. Returns the reason why the run must
+   * end here, if it must. `onAnswer` is called after each of several answers but the last.
+   */
+  async give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>): Promise<string | undefined> {
+    const { phase, batch = [due] } = due
+    this.#enter(`${phase} ${visitsOf(state, phase)}`)
+    let unanswered = batch.length
+    const answers = await Promise.allSettled(
+      batch.map(async (work) => {
+        const why = await this.#give(work, state).finally(() => {
+          unanswered -= 1
+        })
+        if (unanswered > 0) await onAnswer()
+        return why
+      }),
+    )
+    // Thrown only now: while the other sessions work, the run must not look as if it had ended.
+    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value ?? []) : []))[0]
+  }
+
+  async #give(work: DueWork, state: WorkflowState): Promise<string | undefined> {
     try {
-      const why = await this.#prompt(due, state)
+      const why = await this.#prompt(work, state)
       if (why === undefined || !(await this.#wasConversationDeleted())) return why
     } catch (error) {
       if (!isGone(error)) throw error
-      if (!(await this.#wasConversationDeleted())) return OPENCODE_TEXT.phaseDeleted(due.phase)
+      if (!(await this.#wasConversationDeleted())) return OPENCODE_TEXT.phaseDeleted(state.phase)
     }
     this.#isConversationGone = true
     return OPENCODE_TEXT.conversationDeleted
   }
 
-  async #prompt(due: DuePrompt, state: WorkflowState): Promise<string | undefined> {
+  async #prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
     const { turns, subAgents, sessions } = this.#ports
     const { folder, root, signal } = this.#caller
-    const { session, manner } = await this.#childFor(due, state)
+    const { session, manner } = await this.#childFor(work, state)
     this.#given += 1
     const wake = (): void => turns.noteIdle(session)
     const isInterrupted = (): boolean => signal?.aborted === true
     signal?.addEventListener('abort', wake)
     try {
       const givesUp = (): boolean => isInterrupted() || isLost(folder, root)
-      const answer = await turns.prompt(session, due.prompt, manner, givesUp)
+      const answer = await turns.prompt(session, work.prompt, manner, givesUp)
       if (isInterrupted()) return OPENCODE_TEXT.interrupted
       if (answer.kind === 'given-up') return undefined
       if (answer.kind === 'failed') return OPENCODE_TEXT.turnFailed(answer.why)
@@ -116,22 +138,32 @@ export class PhaseRunner {
     }
   }
 
-  /** The session of the prompt's phase; a new one when the phase was just entered. */
-  async #childFor(due: DuePrompt, state: WorkflowState): Promise<Child> {
-    const visit = visitsOf(state, due.phase)
-    if (this.#child?.phase === due.phase && this.#child.visit === visit) return this.#child
+  /** Notes which visit of which phase is in work: another one gets new sessions. */
+  #enter(visit: string): void {
+    if (this.#visit !== visit) this.#sessions = new Map()
+    this.#visit = visit
+  }
+
+  /** The session of a prompt: of its phase, or of its step where several are in work at once. A retry gets the same one. */
+  #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
+    const step = currentPhase(state).parallel === 1 ? 0 : (work.step ?? 0)
+    const child = this.#sessions.get(step) ?? this.#createChild(work, state, step)
+    this.#sessions.set(step, child)
+    return child
+  }
+
+  async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
     const { client } = this.#ports
-    const chosen = await phaseManner(client, due, this.#caller.manner)
-    this.#notes.push(...chosen.substitutes)
+    const { manner, substitutes } = await phaseManner(client, work, this.#caller.manner)
+    this.#notes.push(...substitutes)
     const session = await createChild(client, {
       parent: this.#caller.session,
-      title: WORKFLOW_TOOL_TEXT.title(due.phase, visit),
-      agent: chosen.manner.agent,
+      title: WORKFLOW_TOOL_TEXT.title(state.phase, visitsOf(state, state.phase), step),
+      agent: manner.agent,
       permission: PERMISSION,
     })
     this.#children.add(session)
-    this.#child = { session, phase: due.phase, visit, manner: chosen.manner }
-    return this.#child
+    return { session, manner }
   }
 
   /** True if the conversation was deleted. */

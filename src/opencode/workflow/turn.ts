@@ -31,6 +31,16 @@ export async function nextTurn(folder: TaskFolder, session: string, returned: bo
   return turn.command === 'none' ? undefined : turn
 }
 
+/** Takes in what passes of the steps that are in work at once, while others still work. */
+export async function takePassed(folder: TaskFolder, session: string): Promise<void> {
+  const looking = { returned: false, mayPrompt: false, takes: 'passing' } as const
+  await retryWhileLocked(() =>
+    takeTurn(folder, { sinceMs: Date.now(), patience: 'command' }, ({ active, hostSession }) =>
+      active && hostSession === session ? { looking } : undefined,
+    ),
+  )
+}
+
 /** The wait of a run that stands at this message: until the next one no prompt goes out (docs/design.md, "Waiting"). */
 export function standingWait(folder: TaskFolder, { root, prompt }: DrivingSession): Promise<Wait | undefined> {
   return retryWhileLocked(() => settleRunWait(folder, root, { prompt, startMs: Date.now() }))

@@ -1,4 +1,7 @@
-import { toIso } from '../../../core/time.ts'
+import { HISTORY_TEXT } from '../../../core/messages/workflow-commands.ts'
+import { formatAge, toIso } from '../../../core/time.ts'
+import { phaseMs } from '../../../core/workflow/clock.ts'
+import { visitsOf } from '../../../core/workflow/state.ts'
 import { readHistory, requireState } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { HistoryDocument } from '../../documents/workflow/history.ts'
@@ -9,13 +12,17 @@ import { historyLine } from '../../workflow/view.ts'
 export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {
   refuseLostRun(context, task)
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
-  const entries = readHistory(folder, requireState(folder))
+  const state = requireState(folder)
+  const entries = readHistory(folder, state)
+  const entered = state.definition.phases.filter(({ id }) => visitsOf(state, id) > 0)
+  const durations = entered.map(({ id }) => [id, phaseMs(state, id, context.nowMs)] as const)
   return {
     exitCode: 0,
     data: {
       task: folder.task,
       history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),
+      durations: Object.fromEntries(durations),
     },
-    lines: entries.map(historyLine),
+    lines: [...entries.map(historyLine), ...durations.map(([id, ms]) => HISTORY_TEXT.duration(id, formatAge(ms)))],
   }
 }

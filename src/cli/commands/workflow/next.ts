@@ -4,6 +4,7 @@ import { since } from '../../../core/messages/checks.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { NEXT_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import { awaitsApproval } from '../../../core/workflow/approval.ts'
 import { isResumable } from '../../../core/workflow/control.ts'
 import { currentPhase } from '../../../core/workflow/position.ts'
 import { stepsOf } from '../../../core/workflow/prompt.ts'
@@ -62,6 +63,12 @@ export async function next(
     }
   }
   const { state } = turn
+  if (awaitsApproval(state)) {
+    const [approve, reject] = ['approve', 'reject'].map((word) =>
+      commandLine(['workflow', word, taskWord(folder)], context.rootOption),
+    )
+    return wait(NEXT_TEXT.awaitsApproval(state.phase, approve ?? '', reject ?? ''), 0)
+  }
   const lines = [
     ...turnLines(turn),
     ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),

@@ -14,6 +14,8 @@ import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.t
 export interface ResumeOptions extends RunnerOptions {
   /** True to trust the commands of its checks. */
   readonly trust: boolean
+  /** The phase to go on with. */
+  readonly from?: string
 }
 
 /**
@@ -31,7 +33,7 @@ export function resume(
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
-  const { state, takenFrom } = resumeRun(folder, runner, context.nowMs)
+  const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, truster)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
   return {

@@ -8,7 +8,18 @@ const entry = z.strictObject({
   time: text('ISO 8601.'),
   event: z.enum([
     ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
-    ...(['pass', 'fail', 'warn', 'stop-request', 'resume', 'end', 'approval', 'approved', 'rejected'] as const),
+    ...([
+      'pass',
+      'fail',
+      'warn',
+      'stop-request',
+      'resume',
+      'end',
+      'approval',
+      'approved',
+      'rejected',
+      'step-again',
+    ] as const),
   ]),
   phase: text('The phase that it happened in.'),
   visit: z.optional(count('The visit of that phase, from 1.')),
@@ -20,6 +31,12 @@ const entry = z.strictObject({
 })
 
 /** `postflight workflow history --json`. */
-export const HISTORY_DOCUMENT = z.strictObject({ task, history: z.array(entry) })
+export const HISTORY_DOCUMENT = z.strictObject({
+  task,
+  history: z.array(entry),
+  durations: z
+    .record(z.string(), z.int())
+    .register(z.globalRegistry, { description: 'The time (ms) for which the run worked on each phase.' }),
+})
 
 export type HistoryDocument = DocumentOf<typeof HISTORY_DOCUMENT>

@@ -10,6 +10,7 @@ const phase = z.strictObject({
   max_visits: count('The number of times it may be entered.'),
   artifact: optionalText('The file that it must leave, as a path in the task folder.'),
   gate: z.enum(['strict', 'advisory']),
+  duration_ms: count('The time for which the run worked on it.'),
 })
 
 /** `postflight workflow start`, `stop` and `abort --json`: the run as it stands after the command. */
@@ -28,6 +29,14 @@ export const RUN_DOCUMENT = z.strictObject({
   wait: z
     .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
     .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
+  approval: z
+    .nullable(
+      z.strictObject({
+        standing: z.enum(['asked', 'approved', 'rejected']),
+        note: optionalText('The note of an approval, or the reason for a rejection.'),
+      }),
+    )
+    .register(z.globalRegistry, { description: 'The approval by a person that this phase needs.' }),
   host_session: optionalText('The session that drives it.'),
   parent_session_id: optionalText('The session that its prompts belong to.'),
   prompts: count('The number of prompts given out so far.'),

@@ -1,0 +1,68 @@
+import { PostflightError } from '../core/errors.ts'
+import { OPTION_EXPECTATIONS } from '../core/messages/usage.ts'
+import { example } from './help-examples.ts'
+import type { Program, Run } from './program.ts'
+import { requireOption } from './required-option.ts'
+
+/** Declares the commands by which a person steers a run: `postflight workflow approve`, `reject`, `retry`, `skip`. */
+
+const APPROVAL_NOTE = `
+The run waits for this at a phase with "approve: true". It is for a person: an agent's shell is refused.`
+
+/** Adds the commands to `postflight workflow`. */
+export function addSteeringCommands(workflow: ReturnType<Program['command']>, run: Run): void {
+  const task = ['<task>', 'task number or folder name'] as const
+  workflow
+    .command('approve')
+    .description('approve the result that a run waits for, so that it goes on')
+    .argument(...task)
+    .option('--note <text>', 'what the next phase should know')
+    .addHelpText('after', example('workflow approve 259', 'workflow approve 259 --note "use the existing table"'))
+    .addHelpText('after', APPROVAL_NOTE)
+    .action((name, options) => run({ command: 'workflow approve', arguments: [name], options }))
+  workflow
+    .command('reject')
+    .description('reject the result that a run waits for: the agent is asked for another one')
+    .argument(...task)
+    .option('--reason <text>', 'why; it is part of the next prompt')
+    .addHelpText('after', example('workflow reject 259 --reason "step 3 lacks a test"'))
+    .addHelpText('after', APPROVAL_NOTE)
+    .action((name, { reason }) =>
+      run({
+        command: 'workflow reject',
+        arguments: [name],
+        options: { reason: requireOption('--reason <text>', reason, 'workflow reject') },
+      }),
+    )
+  workflow
+    .command('retry')
+    .description('give a step that was given up its attempts once more')
+    .argument(...task)
+    .option('--step <number>', 'the step of the current phase, from 1')
+    .addHelpText('after', example('workflow retry 259 --step 3'))
+    .action((name, { step }) =>
+      run({ command: 'workflow retry', arguments: [name], options: { step: stepNumber(step, 'workflow retry') } }),
+    )
+  workflow
+    .command('skip')
+    .description('give a step up, and go on without it')
+    .argument(...task)
+    .option('--step <number>', 'the step of the current phase, from 1')
+    .addHelpText('after', example('workflow skip 259 --step 3'))
+    .action((name, { step }) =>
+      run({ command: 'workflow skip', arguments: [name], options: { step: stepNumber(step, 'workflow skip') } }),
+    )
+}
+
+/** @throws {PostflightError} `usage`, `value-invalid`. */
+function stepNumber(value: string | undefined, command: string): number {
+  const step = requireOption('--step <number>', value, command)
+  if (!/^[1-9]\d{0,3}$/.test(step)) {
+    throw new PostflightError('value-invalid', {
+      option: '--step',
+      value: step,
+      expected: OPTION_EXPECTATIONS.stepNumber,
+    })
+  }
+  return Number(step)
+}

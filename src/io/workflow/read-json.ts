@@ -1,0 +1,38 @@
+import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { lookInside, readInside } from '../fs/inside.ts'
+
+/** Reads what agents leave in a task folder. What is wrong with it is a result, and the agent's to correct. */
+
+/** The value of a JSON file, or what is wrong with it. */
+export type JsonRead =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'json'; readonly value: unknown }
+
+/** Reads a JSON file in a task folder. @throws {PostflightError} `file-unreadable` for an error of the system. */
+export function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
+  const read = readInside(folder, name, limit, look)
+  if (read.kind === 'absent') return read
+  if (read.kind === 'unreadable') return { kind: 'wrong', why: unreadable(folder, name, read.detail) }
+  if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
+  try {
+    return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
+  } catch (error) {
+    return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
+  }
+}
+
+/** Why a file cannot be read. @throws {PostflightError} `file-unreadable` for an error of the system. */
+export function unreadable(folder: string, name: string, detail: string): string {
+  if (isNoFaultOfFile(detail)) {
+    throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
+  }
+  return WORKFLOW_TEXT.unreadable(name, detail)
+}
+
+/** True for an error of the system (EIO, EMFILE). A file of the wrong kind or without rights is the agent's to correct. */
+function isNoFaultOfFile(detail: string): boolean {
+  return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
+}

@@ -1,0 +1,81 @@
+import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { currentPhase } from '../../core/workflow/position.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import {
+  approveState,
+  isApprovalDue,
+  rejectState,
+  retryStep,
+  type Steered,
+  skipStep,
+} from '../../core/workflow/steering.ts'
+import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
+import { observe } from './observe.ts'
+import { requireRun, requireState, withRunLock, writeChanged } from './state-store.ts'
+import { removeIfEnded, turnUnderLock } from './turn.ts'
+
+/** What a person does to a run: each call holds the run's lock, writes the change, and moves the run on without a prompt. */
+
+/**
+ * Approves the artifact that the run waits for.
+ * @throws {PostflightError} `approval-none`; `approval-artifact` where the artifact is not valid any more.
+ */
+export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => {
+    requireApproval(folder, state)
+    const { artifact } = observe(folder.path, state, { nowMs, returned: false, mayPrompt: false })
+    if (artifact.kind !== 'valid') {
+      const { artifact: name = '' } = currentPhase(state)
+      const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)
+      throw new PostflightError('approval-artifact', { task: taskWord(folder), detail: why })
+    }
+    return approveState(state, note, nowMs)
+  })
+}
+
+/** Rejects it: another attempt, with the reason in the prompt. @throws {PostflightError} `approval-none`. */
+export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => {
+    requireApproval(folder, state)
+    return rejectState(state, reason, nowMs)
+  })
+}
+
+function requireApproval(folder: TaskFolder, state: WorkflowState): void {
+  if (!isApprovalDue(state)) throw new PostflightError('approval-none', { task: taskWord(folder), phase: state.phase })
+}
+
+/** Gives a step of the current phase its attempts once more. Steps count from 1. @throws {PostflightError} `run-step`. */
+export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
+}
+
+/** Gives a step of the current phase up. Steps count from 1. @throws {PostflightError} `run-step`. */
+export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
+}
+
+function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
+  if ('state' in steered) return steered.state
+  const { phase, totalSteps } = state
+  throw new PostflightError('run-step', {
+    ...{ task: taskWord(folder), phase, step: String(step), count: totalSteps, refusal: steered.refusal },
+  })
+}
+
+/** Changes the state, and takes in what lies there. */
+function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
+  requireRun(folder)
+  return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const state = requireState(folder)
+    const changed = change(state)
+    writeChanged(folder, changed, state)
+    if (!changed.active) {
+      removeIfEnded(folder, changed)
+      return changed
+    }
+    return turnUnderLock(folder, changed, { nowMs, returned: false, takes: 'passing', mayPrompt: false }).state
+  })
+}

@@ -1,0 +1,161 @@
+/** Steps that are the tasks of a Markdown list: what is read, and that a tick changes one character. */
+
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { createProject, createSourceProject, type JsonDocument, type Project } from '../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+const LIST = `${IN_TASK}/tasks.md`
+
+const WORK = {
+  id: 'work',
+  steps: { from: 'tasks.md', checklist: true },
+  step_prompt: 'Do: {{step}}',
+  max_step_attempts: 2,
+}
+
+const TASKS = [
+  '\ufeff# Tasks – größer\r\n',
+  '\r\n',
+  '- [x] was done before\r\n',
+  '- [ ] one\r\n',
+  '  * [ ] two, nested\r\n',
+  '\r\n',
+  '    1) [ ] three, deeper\r\n',
+  '```\r\n- [ ] code\r\n```\r\n',
+  '> - [ ] four, quoted\n',
+  '- [ ] one\n',
+  '\nthe end\t \n\n',
+].join('')
+
+/** A project with a run whose only phase works through `tasks`. */
+async function start(tasks: string | Uint8Array, phase: object = {}, make = createSourceProject): Promise<Project> {
+  const project = make()
+  project.write(LIST, tasks)
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ ...WORK, ...phase }] }))
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+async function next(project: Project): Promise<JsonDocument> {
+  return (await project.cli(['workflow', 'next', '7', '--json'])).json()
+}
+
+function leave(project: Project, success: boolean): void {
+  project.write(`${IN_TASK}/step-result.json`, JSON.stringify({ success }))
+}
+
+/** Does every step, and returns their texts in order. */
+async function doAll(project: Project): Promise<string[]> {
+  const done: string[] = []
+  for (;;) {
+    const { command, prompt } = await next(project)
+    if (command !== 'prompt') return done
+    done.push(/^Do: (.*)$/m.exec(prompt)?.[1] ?? '')
+    leave(project, true)
+  }
+}
+
+/** The places in which two texts of the same length differ. */
+function differences(before: string, after: string): [was: string, is: string][] {
+  expect(after).toHaveLength(before.length)
+  return [...before].flatMap((was, at) => {
+    const is = [...after][at] ?? ''
+    return was === is ? [] : [[was, is] as [string, string]]
+  })
+}
+
+describe('a checklist', () => {
+  it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
+    const project = await start(TASKS)
+
+    const done = await doAll(project)
+
+    expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
+    const after = project.read(LIST)
+    expect(differences(TASKS, after)).toEqual(done.map(() => [' ', 'x']))
+    expect(after).toContain('- [ ] code')
+    expect(after.match(/\[ \]/g)).toHaveLength(1)
+  })
+
+  it('is read and ticked by the built hook and CLI too', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n', {}, createProject)
+
+    expect(await doAll(project)).toEqual(['one', 'two'])
+    expect(project.read(LIST)).toBe('- [x] one\n- [x] two\n')
+  })
+
+  it('is changed by one byte at a tick: the file stays the same file, with its rights', async () => {
+    const project = await start(TASKS)
+    chmodSync(project.at(LIST), 0o640)
+    const before = statSync(project.at(LIST))
+    const bytes = readFileSync(project.at(LIST))
+    await next(project)
+    leave(project, true)
+
+    await next(project)
+
+    const after = readFileSync(project.at(LIST))
+    const changed = [...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))
+    expect(changed).toEqual([bytes.indexOf('[ ] one') + 1])
+    expect(statSync(project.at(LIST))).toMatchObject({ ino: before.ino, mode: before.mode, size: before.size })
+  })
+
+  it('is not ticked for a step that failed or was given up', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n')
+    await next(project)
+    leave(project, false)
+    await next(project)
+    expect(project.read(LIST)).toBe('- [ ] one\n- [ ] two\n')
+    leave(project, false)
+    await next(project)
+    leave(project, true)
+
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(project.read(LIST)).toBe('- [ ] one\n- [x] two\n')
+  })
+
+  it('may be edited meanwhile: the task is found by its text, and one that is gone is left', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n- [ ] three\n')
+    await next(project)
+    project.write(LIST, 'Now with a head\n\n- [ ] zero\n- [ ] one\n- [x] two\n- [ ] else\n')
+    for (const _ of ['one', 'two', 'three']) {
+      leave(project, true)
+      await next(project)
+    }
+
+    expect(project.read(LIST)).toBe('Now with a head\n\n- [ ] zero\n- [x] one\n- [x] two\n- [ ] else\n')
+  })
+
+  it('with nothing open is done at once', async () => {
+    const project = await start('- [x] one\n')
+
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+  })
+
+  it.each<[string, string | Uint8Array, string]>([
+    ['no list', '# Tasks\n\n```\n- [ ] code\n```\n', 'has no task list'],
+    ['a text that is not UTF-8', Uint8Array.from([0x2d, 0x20, 0x5b, 0x20, 0x5d, 0x20, 0xff, 0x0a]), 'is not UTF-8'],
+    ['lists a thousand deep', `${'- '.repeat(1000)}[ ] a\n`, 'is nested too deeply'],
+    ['more than 128 KiB', `- [ ] a\n${'a'.repeat(140_000)}`, 'larger than 131072 bytes'],
+    ['more than a thousand open tasks', '- [ ] a\n'.repeat(1001), 'lists 1001 steps'],
+  ])('with %s stalls the run, and is read again after it was mended', async (_, text, why) => {
+    const project = await start(text)
+
+    const stalled = await next(project)
+
+    expect(stalled).toMatchObject({ command: 'finish', outcome: 'stalled', why: expect.stringContaining(why) })
+    writeFileSync(project.at(LIST), '- [ ] mended\n')
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await doAll(project)).toEqual(['mended'])
+  })
+
+  it('that is missing stalls the run', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK] }))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+
+    expect(await next(project)).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
+  })
+})

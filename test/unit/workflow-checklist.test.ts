@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { findTask, isNestedTooDeeply, readChecklist } from '../../src/core/workflow/checklist.ts'
+
+/** The tasks of a text, as `[x] text`. */
+function tasksIn(text: string): string[] {
+  return readChecklist(text).map((task) => `[${task.done ? 'x' : ' '}] ${task.text}`)
+}
+
+describe('the tasks of a Markdown text', () => {
+  it.each<[string, string, string[]]>([
+    ['a list', '- [ ] one\n- [x] two\n- [X] three\n', ['[ ] one', '[x] two', '[x] three']],
+    ['every kind of list', '* [ ] a\n\n+ [ ] b\n\n1. [ ] c\n\n2) [ ] d\n', ['[ ] a', '[ ] b', '[ ] c', '[ ] d']],
+    ['nested lists', '- [ ] a\n  - [x] b\n    1. [ ] c\n', ['[ ] a', '[x] b', '[ ] c']],
+    ['a list in a quote', '> - [ ] a\n>   and more\n', ['[ ] a and more']],
+    ['a text of several lines', '- [ ] a\n  b\nc\n\n  not d\n', ['[ ] a b c']],
+    ['line ends of Windows', '- [ ] a\r\n- [x] b\r\n  c\r\n', ['[ ] a', '[x] b c']],
+    [
+      'marks inside a task',
+      '- [ ] T012 [P] **bold** `code` [link](x) &amp; \\*\n',
+      ['[ ] T012 [P] **bold** `code` [link](x) &amp; \\*'],
+    ],
+    ['a byte order mark', '\ufeff- [ ] a\n', ['[ ] a']],
+    ['a tab in the box', '- [\t] a\n', ['[ ] a']],
+    [
+      'spec-kit',
+      '## Phase 1: Setup\n\n- [ ] T001 Create project structure\n- [x] T002 [P] [US1] Test in tests/a.py\n\n---\n',
+      ['[ ] T001 Create project structure', '[x] T002 [P] [US1] Test in tests/a.py'],
+    ],
+  ])('are those of %s', (_, text, expected) => {
+    expect(tasksIn(text)).toEqual(expected)
+  })
+
+  it.each([
+    ['a fenced block', '```\n- [ ] a\n```\n'],
+    ['a fenced block in a list', '- b\n\n  ~~~md\n  - [ ] a\n  ~~~\n'],
+    ['an indented block', 'Text\n\n    - [ ] a\n'],
+    ['a comment', '<!--\n- [ ] a\n-->\n'],
+    ['a paragraph', '[ ] a\n'],
+    ['a list item that begins otherwise', '- a [ ] b\n'],
+    ['a second paragraph of an item', '- a\n\n  [ ] b\n'],
+    ['a box without a text', '- [ ]\n- [ ]a\n'],
+    ['a box with a line break', '- [\n  ] a\n'],
+    ['a definition', '- [x]: /there\n'],
+    ['a heading', '- # [ ] a\n'],
+    ['code in the line', '- `[ ] a`\n'],
+    ['an empty text', ''],
+  ])('are not in %s', (_, text) => {
+    expect(tasksIn(text)).toEqual([])
+  })
+
+  it('have boxes whose place is exact, whatever stands before them', () => {
+    const text = '\ufeff# Größe 𝒳\r\n\r\n\t\n1. [ ] é\r\n   - [x]\tb\n> * [ ] c\r- [ ] d'
+
+    const boxes = readChecklist(text).map(({ box }) => [text[box - 1], text[box], text[box + 1]].join(''))
+
+    expect(boxes).toEqual(['[ ]', '[x]', '[ ]', '[ ]'])
+  })
+})
+
+describe('a text that is nested too deeply', () => {
+  it.each([
+    ['lists on one line', `${'- '.repeat(250)}a`, true],
+    ['numbered lists on one line', `${'1. '.repeat(250)}a`, true],
+    ['quotes', `a\n${'>'.repeat(300)} a`, true],
+    ['indentation', `- a\n${' '.repeat(250)}- [ ] b`, true],
+    ['a usual list', '- a\n  - b\n    - [ ] c\n', false],
+    ['empty lines', '\n'.repeat(500), false],
+    ['a line of spaces', `${' '.repeat(500)}\na`, false],
+    ['a divider', '-'.repeat(500), false],
+    ['a long line', `- [ ] ${'a'.repeat(1000)}`, false],
+  ])('is known: %s', (_, text, expected) => {
+    expect(isNestedTooDeeply(text)).toBe(expected)
+  })
+
+  it('is refused because the rest is read in time', () => {
+    const deepest = Array.from({ length: 400 }, (_, line) => `${' '.repeat(2 * (line % 95))}- [ ] a`).join('\n')
+    const start = Date.now()
+
+    readChecklist(deepest)
+
+    expect(isNestedTooDeeply(deepest)).toBe(false)
+    expect(Date.now() - start).toBeLessThan(3_000)
+  })
+})
+
+describe('a task that a run remembers', () => {
+  const boxOf = (text: string, task: { text: string; item: number }): number | undefined =>
+    findTask(readChecklist(text), task)?.box
+
+  it.each<[string, string, { text: string; item: number }, number | undefined]>([
+    ['is the one with its number', '- [ ] a\n- [ ] a\n', { text: 'a', item: 1 }, 11],
+    ['is found although it was ticked', '- [x] a\n- [ ] a\n', { text: 'a', item: 0 }, 3],
+    ['is found after tasks were added before it', '- [ ] new\n- [ ] a\n', { text: 'a', item: 0 }, 13],
+    ['is the nearest of several', '- [ ] a\n- [ ] b\n- [ ] a\n', { text: 'a', item: 2 }, 19],
+    ['is not a task with another text', '- [ ] b\n', { text: 'a', item: 0 }, undefined],
+    ['is not found in an empty file', '', { text: 'a', item: 0 }, undefined],
+  ])('%s', (_, text, task, expected) => {
+    expect(boxOf(text, task)).toBe(expected)
+  })
+})
