@@ -50,7 +50,9 @@ describe('a run that waits for an approval', () => {
       await project.hook(stop({ stop_hook_active: true, prompt_id: 'another' }), { env }),
       await project.hook({ ...stop(), hook_event_name: 'SubagentStop', agent_id: 'agent-a' }, { env }),
     ]
-    const asked = (await workflow(project, 'next', '7', '--json')).json()
+    const asked = (
+      await project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
+    ).json()
 
     expect(first.answer.systemMessage).toContain('`postflight workflow approve 007_flow`')
     expect(first.answer.decision).toBeUndefined()

@@ -25,7 +25,7 @@ const TASKS = [
   '```\r\n- [ ] code\r\n```\r\n',
   '> - [ ] four, quoted\n',
   '- [ ] one\n',
-  'the end\t \n\n',
+  '\nthe end\t \n\n',
 ].join('')
 
 /** A project with a run whose only phase works through `tasks`. */

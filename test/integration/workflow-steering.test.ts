@@ -158,7 +158,7 @@ describe('workflow retry', () => {
       { step: 3, outcome: 'done' },
       { step: 2, outcome: 'skipped' },
     ])
-    expect([step, batch]).toEqual([1, undefined])
+    expect([step, batch]).toEqual([1, null])
   })
 
   it.each([
