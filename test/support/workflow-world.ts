@@ -191,7 +191,7 @@ export function answer(world: World, agent: Agent): void {
   }
 }
 
-function applyTo(world: World, effect: Effect): void {
+export function applyTo(world: World, effect: Effect): void {
   if (effect.kind === 'tick') return
   if (effect.kind === 'archive-step') {
     const result = world.results.get(effect.file)
