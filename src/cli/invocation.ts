@@ -15,6 +15,8 @@ import type { PhaseCheckOptions } from './commands/workflow/check.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
 import type { ResumeOptions } from './commands/workflow/resume.ts'
 import type { RunStepOptions } from './commands/workflow/retry.ts'
+import type { SimulateOptions } from './commands/workflow/simulate.ts'
+
 import type { StartOptions } from './commands/workflow/start.ts'
 import type { StopOptions } from './commands/workflow/stop.ts'
 
@@ -50,6 +52,7 @@ interface CommandInputs {
   'workflow abort': Input<[task: string], NoOptions>
   'workflow history': Input<[task: string], NoOptions>
   'workflow graph': Input<[target: string], NoOptions>
+  'workflow simulate': Input<[file: string], SimulateOptions>
 }
 
 interface Input<Arguments extends readonly unknown[], Options extends object> {

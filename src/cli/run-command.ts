@@ -70,6 +70,8 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
     (await import('./commands/workflow/resume.ts')).resume(context, paint, task, options),
   'workflow abort': async (context, paint, { arguments: [task] }) => (await runs()).abort(context, paint, task),
   'workflow history': async (context, _, { arguments: [task] }) => (await runs()).history(context, task),
+  'workflow simulate': async (context, _, { arguments: [file], options }) =>
+    (await definitions()).simulate(context, file, options),
   'workflow graph': async (context, _, { arguments: [target] }) => (await definitions()).graph(context, target),
 }
 

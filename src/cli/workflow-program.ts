@@ -29,7 +29,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program
     .command('workflow')
     .description(
-      'run a workflow of phases and steps: validate, start, next, check, status, approve, reject, retry, skip, stop, resume, abort, history, graph',
+      'run a workflow of phases and steps: validate, start, next, check, status, approve, reject, retry, skip, stop, resume, abort, history, graph, simulate',
     )
     .addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
@@ -139,6 +139,36 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument(...task)
     .addHelpText('after', example('workflow history 259', 'workflow history 259 --json'))
     .action((name) => run({ command: 'workflow history', arguments: [name], options: {} }))
+  workflow
+    .command('simulate')
+    .description(
+      'walk a definition with given outcomes: print its path, its prompts and their bound. Nothing is written',
+    )
+    .argument('<file>', 'the definition file (JSON or YAML)')
+    .option(
+      '--fail <phase:count>',
+      'let the first COUNT attempts fail; PHASE/STEP:COUNT for a step (repeatable)',
+      collect,
+      [],
+    )
+    .option(
+      '--case <phase=case>',
+      'the verdict of a phase with cases (default: its first case; repeatable)',
+      collect,
+      [],
+    )
+    .option(
+      '--steps <phase=count>',
+      'the number of steps that a phase takes from a file (default: 3; repeatable)',
+      collect,
+      [],
+    )
+    .option('--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, [])
+    .addHelpText(
+      'after',
+      example('workflow simulate flow.yaml', 'workflow simulate flow.yaml --fail validate:1 --json'),
+    )
+    .action((file, options) => run({ command: 'workflow simulate', arguments: [file], options }))
   workflow
     .command('graph')
     .description('print a Mermaid diagram of a definition, or of a run in the colours of its state')

@@ -91,7 +91,7 @@ const COMMANDS: readonly string[] = [
       (name) => `workflow ${name} ${task}`,
     ),
   ),
-  ...['workflow validate flow.json', 'workflow start 9 new --definition flow.json'],
+  ...['workflow validate flow.json', 'workflow simulate flow.json', 'workflow start 9 new --definition flow.json'],
 ]
 
 /** Every event of the hook, and shell calls that print the ids of the markers as `create` and `adopt` do. */

@@ -55,6 +55,7 @@ const LINES: readonly Line[] = [
   'clear 259 --json',
   'workflow validate flow.json',
   'workflow graph flow.json',
+  'workflow simulate flow.json --json',
   'workflow start 7 flow --definition flow.json',
   { hook: stop() },
   'workflow status',

@@ -21,28 +21,45 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
       max_step_attempts: fc.option(limit, { nil: undefined }),
       max_skips: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }),
       on_exhausted: fc.constantFrom('skip', 'stop', undefined),
-      steps: fc.array(fc.constantFrom('one', 'two'), { maxLength: 3 }),
-      next: fc.option(fc.oneof(target, fc.record({ pass: target, fail: target, verdict: fc.constant('/ok') })), {
-        nil: undefined,
-      }),
+      steps: fc.array(fc.constantFrom('one', { name: 'two', agent: 'helper' }), { maxLength: 5 }),
+      parallel: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+      approve: fc.constantFrom(true, undefined, undefined, undefined),
+      next: fc.option(
+        fc.oneof(
+          target,
+          fc.record({ pass: target, fail: target, verdict: fc.constant('/ok') }),
+          fc.record({
+            verdict: fc.constant('/ok'),
+            cases: fc.record({ one: target, two: target, three: target }),
+            default: target,
+          }),
+        ),
+        { nil: undefined },
+      ),
     })
-    .map(({ shape, steps, max_step_attempts, max_skips, on_exhausted, next, ...rest }) => {
+    .map(({ shape, steps, max_step_attempts, max_skips, on_exhausted, parallel, approve, next, ...rest }) => {
       const hasArtifact = shape !== 'steps'
       const hasSteps = shape !== 'artifact'
       // A phase without an artifact needs a step.
       const list = shape === 'steps' && steps.length === 0 ? ['one'] : steps
+      const hasFields = shape === 'taken' || list.some((one) => typeof one === 'object')
       return {
         id: IDS[index],
         ...rest,
         prompt: 'do it',
         ...(hasArtifact && { artifact: `${IDS[index]}.json` }),
+        ...(hasArtifact && rest.gate !== 'advisory' && { approve }),
         ...(hasSteps && {
           steps: shape === 'taken' ? { from: 'a.json', pointer: '/steps' } : list,
+          step_prompt: hasFields
+            ? '{{step_number}} <{{step.name}}> {{input.issue}}'
+            : '{{step_number}} {{input.issue}}',
+          parallel,
           max_step_attempts,
           max_skips,
           on_exhausted,
         }),
-        next: typeof next === 'object' && !hasArtifact ? next.pass : next,
+        next: typeof next !== 'object' || hasArtifact ? next : 'pass' in next ? next.pass : next.default,
       }
     })
 }
@@ -53,11 +70,19 @@ export interface Ready {
   readonly file: DefinitionFile
 }
 
-/** A random definition, checked as `start` checks it. */
-export const readyDefinition: fc.Arbitrary<Ready> = fc
+/** A random written definition. */
+const written = fc
   .integer({ min: 1, max: 4 })
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => phaseAt(index, count))))
-  .map((phases) => ready({ name: 'random', phases: JSON.parse(JSON.stringify(phases)) }))
+  .map((phases) => ({ name: 'random', inputs: { issue: { default: 7 } }, phases: JSON.parse(JSON.stringify(phases)) }))
+
+/** A random definition, checked as `start` checks it. */
+export const readyDefinition: fc.Arbitrary<Ready> = written.map(ready)
+
+/** The same with a budget. */
+export const budgetedDefinition: fc.Arbitrary<Ready> = fc
+  .tuple(written, fc.integer({ min: 1, max: 12 }))
+  .map(([file, max_prompts]) => ready({ ...file, max_prompts }))
 
 /** Checks a written definition and returns it ready to run. @throws for a definition with faults. */
 export function ready(value: unknown): Ready {

@@ -2,13 +2,16 @@
 
 import { announcedWait, parseWait, waitsLeft } from '../../src/core/wait.ts'
 import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { awaitsApproval } from '../../src/core/workflow/approval.ts'
 import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
-import type { Effect, Observation } from '../../src/core/workflow/observation.ts'
-import { currentPhase, isInStep, stepArchiveName } from '../../src/core/workflow/position.ts'
+import type { Effect, Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
+import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../../src/core/workflow/position.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { approveState } from '../../src/core/workflow/steering.ts'
+import { stepsOut, withHandOut } from '../../src/core/workflow/work.ts'
 import { schemaFaults } from './json-schemas.ts'
 
 /** The result of an agent's work on a prompt. */
@@ -26,6 +29,8 @@ export interface World {
   readonly prompts: string[]
   /** The artifacts in the task folder, by name. */
   readonly artifacts: Map<string, Work>
+  /** The step results in the task folder, by name. */
+  readonly results: Map<string, Work>
   readonly archive: Map<string, Work>
   /** The number of disk calls so far. */
   calls: number
@@ -37,7 +42,8 @@ const UNKNOWN_SESSION = { nowMs: NOW, parentSession: undefined, hostSession: und
 /** A started run of a definition. `before`: artifacts that are already there. */
 export function startWorld(definition: Definition, before: Readonly<Record<string, Work>> = {}): World {
   const state = newState(definition, { id: 'wf_1', ...UNKNOWN_SESSION })
-  return { state: reread(state), prompts: [], artifacts: new Map(Object.entries(before)), archive: new Map(), calls: 0 }
+  const artifacts = new Map(Object.entries(before))
+  return { state: reread(state), prompts: [], artifacts, results: new Map(), archive: new Map(), calls: 0 }
 }
 
 /** The state after it was written to disk and read back. */
@@ -58,7 +64,6 @@ export function runWorld(
   crashAt: ReadonlyMap<number, 'before' | 'after'> = new Map(),
   maxTurns = 100_000,
 ): World {
-  let stepResult: Work | undefined
   let returned = false
   const disk = (action: () => void): void => {
     const fault = crashAt.get(world.calls)
@@ -67,50 +72,18 @@ export function runWorld(
     action()
     if (fault === 'after') throw new Crash()
   }
-  const observe = (state: WorkflowState, mayPrompt: boolean): Observation => {
-    const phase = currentPhase(state)
-    const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
-    const archived = world.archive.get(archivePath(state, stepArchiveName(firstStep(state))))
-    const result = archived ?? stepResult
-    return {
-      nowMs: NOW,
-      returned,
-      mayPrompt,
-      artifact:
-        made === undefined || made === 'nothing'
-          ? { kind: 'absent' }
-          : made === 'invalid'
-            ? { kind: 'invalid', why: 'it is invalid' }
-            : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
-      stepResults: [
-        result === undefined || result === 'nothing'
-          ? { kind: 'absent' }
-          : result === 'invalid'
-            ? { kind: 'invalid', why: 'no JSON', archived: archived !== undefined }
-            : { kind: 'result', success: result === 'pass', archived: archived !== undefined },
-      ],
-      steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
-    }
-  }
-  const apply = (effect: Effect): void =>
-    disk(() => {
-      if (effect.kind === 'archive-step') {
-        if (stepResult !== undefined) world.archive.set(`${effect.phase}#${effect.visit}/${effect.name}`, stepResult)
-        stepResult = undefined
-        return
-      }
-      if (effect.kind === 'tick') return
-      const made = world.artifacts.get(effect.artifact)
-      if (made !== undefined) world.archive.set(`${effect.phase}/${effect.visit}-${effect.artifact}`, made)
-      world.artifacts.delete(effect.artifact)
-    })
+  const observe = (state: WorkflowState, mayPrompt: boolean): Observation => ({
+    ...{ nowMs: NOW, returned, mayPrompt },
+    ...worksSeen(world, state, takenSteps),
+  })
+  const apply = (effect: Effect): void => disk(() => applyTo(world, effect))
   const write = (state: WorkflowState): void =>
     disk(() => {
       world.state = reread(state)
     })
   const record = (): void => disk(() => {})
   const turn = (mayPrompt: boolean): boolean => {
-    const { state, command } = reconcile(world.state, {
+    const { command } = reconcile(world.state, {
       observe: (seen) => observe(seen, mayPrompt),
       apply,
       record,
@@ -118,16 +91,13 @@ export function runWorld(
       write,
     })
     if (command !== 'prompt') return false
-    const question = questionOf(state)
-    world.prompts.push(question)
-    const work = agent(question)
-    if (isInStep(state)) stepResult = work === 'nothing' ? undefined : work
-    else if (work !== 'nothing') world.artifacts.set(currentPhase(state).artifact ?? '', work)
+    answer(world, agent)
     return true
   }
   for (let count = 0; world.state.active; count++) {
     if (count > maxTurns) throw new Error('the run does not end')
     try {
+      if (awaitsApproval(world.state)) world.state = approved(world.state)
       turn(true)
       returned = true
     } catch (error) {
@@ -171,7 +141,6 @@ export function runWithIncidents(
   takenSteps: readonly string[] | undefined,
   incidents: readonly Incident[],
 ): World {
-  let stepResult: Work | undefined
   let chain = 0
   for (let count = 0; world.state.active; count++) {
     if (count > 100_000) throw new Error('the run does not end')
@@ -192,67 +161,98 @@ export function runWithIncidents(
     const isNew = { ...stop, promptId: `p${chain}`, followsBlock: incident !== 'interrupted' }
     const { state: noted, looking, asks } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
     const { state, command } = reconcile(reread(noted), {
-      observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, stepResult, takenSteps) }),
-      apply: (effect) => {
-        if (effect.kind === 'archive-step') stepResult = undefined
-        else world.artifacts.delete(effect.artifact)
-      },
+      observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, takenSteps) }),
+      apply: (effect) => applyTo(world, effect),
       record: () => {},
       write: () => {},
       isOutOfTime: () => false,
     })
     world.state = reread(asks && command === 'wait' ? { ...state, askedToWait: true } : state)
+    if (awaitsApproval(world.state)) world.state = reread(approved(world.state))
     if (command !== 'prompt') continue
-    const question = questionOf(state)
-    world.prompts.push(question)
     // An agent that is interrupted leaves nothing.
-    if (incidents[count + 1] === 'interrupted') continue
-    const work = agent(question)
-    if (isInStep(state)) stepResult = work === 'nothing' ? undefined : work
-    else if (work !== 'nothing') world.artifacts.set(currentPhase(state).artifact ?? '', work)
+    answer(world, incidents[count + 1] === 'interrupted' ? () => 'nothing' : agent)
   }
   return world
 }
 
-function worksSeen(
+/** The state after a person approved the artifact. */
+export function approved(state: WorkflowState): WorkflowState {
+  return approveState(state, undefined, NOW)
+}
+
+/** Notes the prompt of the world's state, and leaves what the agent makes of it. */
+export function answer(world: World, agent: Agent): void {
+  const { state } = world
+  for (const { question, file } of questionsOf(state)) {
+    world.prompts.push(question)
+    const work = agent(question)
+    if (work !== 'nothing') (isInStep(state) ? world.results : world.artifacts).set(file, work)
+  }
+}
+
+function applyTo(world: World, effect: Effect): void {
+  if (effect.kind === 'tick') return
+  if (effect.kind === 'archive-step') {
+    const result = world.results.get(effect.file)
+    if (result !== undefined) world.archive.set(`${effect.phase}#${effect.visit}/${effect.name}`, result)
+    world.results.delete(effect.file)
+    return
+  }
+  const made = world.artifacts.get(effect.artifact)
+  if (made !== undefined) world.archive.set(`${effect.phase}/${effect.visit}-${effect.artifact}`, made)
+  world.artifacts.delete(effect.artifact)
+}
+
+export function worksSeen(
   world: World,
   state: WorkflowState,
-  result: Work | undefined,
   takenSteps: readonly string[] | undefined,
-): Pick<Observation, 'artifact' | 'stepResults' | 'steps'> {
+): Pick<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps'> {
   const phase = currentPhase(state)
   const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
+  const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
+  const wanted = inWork.map(({ step }) => stepResultFile(phase, step))
   return {
     artifact:
       made === undefined || made === 'nothing'
         ? { kind: 'absent' }
         : made === 'invalid'
           ? { kind: 'invalid', why: 'it is invalid' }
-          : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : made },
-    stepResults: [
-      result === undefined || result === 'nothing'
-        ? { kind: 'absent' }
-        : result === 'invalid'
-          ? { kind: 'invalid', why: 'no JSON', archived: false }
-          : { kind: 'result', success: result === 'pass', archived: false },
-    ],
+          : { kind: 'valid', verdict: verdictIn(state, made) },
+    stepResults: inWork.map((step): StepResultSeen => {
+      const archived = world.archive.get(archivePath(state, stepArchiveName(step)))
+      const result = archived ?? world.results.get(stepResultFile(phase, step.step))
+      if (result === undefined || result === 'nothing') return { kind: 'absent' }
+      if (result === 'invalid') return { kind: 'invalid', why: 'no JSON', archived: archived !== undefined }
+      return { kind: 'result', success: result === 'pass', archived: archived !== undefined }
+    }),
+    strayResults: phase.parallel === 1 ? [] : [...world.results.keys()].filter((file) => !wanted.includes(file)).sort(),
     steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
   }
 }
 
-/** The part of a prompt on which the agent's work depends. */
-export function questionOf(state: WorkflowState): string {
-  const phase = `${state.phase}#${visitsOf(state, state.phase)}`
-  return isInStep(state)
-    ? `${phase} step ${state.currentStep + 1} attempt ${state.stepAttempts + 1}`
-    : `${phase} attempt ${state.phaseAttempts + 1}`
+function verdictIn(state: WorkflowState, made: Work): string | undefined {
+  const { next } = currentPhase(state)
+  if (next.verdict === undefined) return undefined
+  return next.cases === undefined
+    ? made
+    : (Object.keys(next.cases)[made === 'pass' ? 0 : 1] ?? Object.keys(next.cases)[0])
+}
+
+/** The parts of a prompt on which the agent's work depends, and the file that it leaves for each. */
+function questionsOf(state: WorkflowState): { question: string; file: string }[] {
+  const phase = currentPhase(state)
+  const name = `${state.phase}#${visitsOf(state, state.phase)}`
+  if (!isInStep(state)) {
+    return [{ question: `${name} attempt ${state.phaseAttempts + 1}`, file: phase.artifact ?? '' }]
+  }
+  return stepsOut(state).map(({ step, attempts }) => ({
+    question: `${name} step ${step + 1} attempt ${attempts + 1}`,
+    file: stepResultFile(phase, step),
+  }))
 }
 
 function archivePath(state: WorkflowState, name: string): string {
   return `${state.phase}#${visitsOf(state, state.phase)}/${name}`
-}
-
-/** The step whose result is looked for. */
-function firstStep({ currentStep, stepAttempts }: WorkflowState): { step: number; attempts: number } {
-  return { step: currentStep, attempts: stepAttempts }
 }

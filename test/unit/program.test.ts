@@ -224,6 +224,17 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['workflow', 'abort', '7'], { command: 'workflow abort', arguments: ['7'], options: {} }],
   [['workflow', 'history', '7'], { command: 'workflow history', arguments: ['7'], options: {} }],
   [['workflow', 'graph', 'f.yaml'], { command: 'workflow graph', arguments: ['f.yaml'], options: {} }],
+  [
+    [
+      ...['workflow', 'simulate', 'f.yaml', '--fail', 'a:1', '--fail', 'b/2', '--case', 'a=x', '--steps', 'b=2'],
+      ...['--set', 'issue=42'],
+    ],
+    {
+      command: 'workflow simulate',
+      arguments: ['f.yaml'],
+      options: { fail: ['a:1', 'b/2'], case: ['a=x'], steps: ['b=2'], set: ['issue=42'] },
+    },
+  ],
 ]
 
 /** One command line for each command: its first row. */
@@ -321,6 +332,7 @@ describe('a wrong command line runs nothing', () => {
     [['workflow', 'abort']],
     [['workflow', 'history']],
     [['workflow', 'graph']],
+    [['workflow', 'simulate']],
   ])('a missing argument: %j', async (words) => {
     expect(await refused(words)).toBe('commander.missingArgument')
   })

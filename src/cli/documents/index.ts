@@ -20,6 +20,7 @@ import { HISTORY_DOCUMENT } from './workflow/history.ts'
 import { NEXT_DOCUMENT } from './workflow/next.ts'
 import { RESUME_DOCUMENT } from './workflow/resume.ts'
 import { RUN_DOCUMENT } from './workflow/run.ts'
+import { SIMULATE_DOCUMENT } from './workflow/simulate.ts'
 import { STATUS_DOCUMENT } from './workflow/status.ts'
 import { VALIDATE_DOCUMENT } from './workflow/validate.ts'
 
@@ -53,6 +54,7 @@ export const DOCUMENTS = {
   'workflow abort': RUN_DOCUMENT,
   'workflow history': HISTORY_DOCUMENT,
   'workflow graph': GRAPH_DOCUMENT,
+  'workflow simulate': SIMULATE_DOCUMENT,
 } as const satisfies Record<CommandName, z.core.$ZodType>
 
 /** The data of each command, by the command's name. */

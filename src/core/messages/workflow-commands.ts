@@ -51,6 +51,12 @@ export const NEXT_TEXT = {
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const
 
+/** What `simulate` prints. */
+export const SIMULATE_TEXT = {
+  path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
+    `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
+
 /** What `check` prints. */
 export const PHASE_CHECK_TEXT = {
   passed: (run: string, durationMs: number): string =>

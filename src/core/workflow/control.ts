@@ -77,7 +77,7 @@ export function resumeState(
     return enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason })
   }
   const inWork = state.inWork.map((step) =>
-    isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
+    !state.active && isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
   )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   return {

@@ -35,6 +35,7 @@ function isThere(result: StepResultSeen | undefined): result is ResultThere {
 
 /** Takes what is in the archive already, and gives out the next hand-out. */
 function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
   const filled = withHandOut(state, phase)
   const early: Effect[] = []
   for (const [index, step] of filled.inWork.entries()) {
@@ -44,14 +45,10 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
     if (result.archived) return takeResult(filled, phase, step, result, seen)
     early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
   }
-  return orWait(
-    state,
-    // A step that a person retries may be one more than the phase allows at once.
-    prompt(filled, phase, seen, {
-      steps: filled.inWork.slice(0, phase.parallel),
-      effects: [...strays(state, seen), ...early],
-    }),
-  )
+  // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
+  // that a person retries may be one more than the phase allows at once.
+  const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
+  return orWait(state, prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] }))
 }
 
 /** True for a result that may be a draft at this stop. */

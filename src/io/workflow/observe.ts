@@ -2,6 +2,8 @@ import path from 'node:path'
 import { isJsonObject } from '../../core/json-object.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { tellsPrevious, visitPutAside } from '../../core/workflow/approval.ts'
+import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../../core/workflow/archive.ts'
+
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import { verdictOf } from '../../core/workflow/next.ts'
@@ -25,12 +27,6 @@ const ARTIFACT_LIMIT = 4_194_304
 
 /** The size of the largest step result that is parsed, in bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
-
-/** The folder of archived step results. */
-const STEP_RESULTS_FOLDER = 'step-results'
-
-/** The folder of artifacts from earlier visits. */
-const ARTIFACTS_FOLDER = 'artifacts'
 
 /** A driver's circumstances when it observes; see `Observation`. */
 export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
@@ -65,10 +61,6 @@ function previousArtifact(folder: string, state: WorkflowState, artifact: string
   const name = archivedName(visitPutAside(state), artifact)
   const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
-}
-
-function archivedName(visit: number, artifact: string): string {
-  return `${visit}-${path.basename(artifact)}`
 }
 
 /** The artifact, which is valid only if the phase's check has passed for it. */
@@ -172,11 +164,6 @@ function invalid(why: string, changedMs?: number): ArtifactSeen {
   return { kind: 'invalid', why, changedMs }
 }
 
-/** The folder of a visit's step results: the phase's own for the first visit, one level deeper for later ones. */
-function stepFolder(phase: string, visit: number): string {
-  return visit <= 1 ? `${STEP_RESULTS_FOLDER}/${phase}` : `${STEP_RESULTS_FOLDER}/${phase}/visit-${visit}`
-}
-
 /**
  * Carries out an effect. Repeating it changes nothing.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
@@ -192,14 +179,4 @@ export function applyEffect(folder: string, effect: Effect): void {
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const { folder: place, name } = archivePlace(effect)
   moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
-}
-
-/** An effect that moves a file to the archive. */
-export type ArchiveEffect = Exclude<Effect, { kind: 'tick' }>
-
-/** The folder in the task folder, and the name, to which an effect moves its file. If that is taken, it gets a number. */
-export function archivePlace(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
-  return effect.kind === 'archive-step'
-    ? { folder: stepFolder(effect.phase, effect.visit), name: effect.name }
-    : { folder: `${ARTIFACTS_FOLDER}/${effect.phase}`, name: archivedName(effect.visit, effect.artifact) }
 }

@@ -1,10 +1,11 @@
 import type { TaskFolder } from '../../core/task-folder.ts'
+import { archivePlace } from '../../core/workflow/archive.ts'
 import type { Observation } from '../../core/workflow/observation.ts'
 import { currentPhase, stepResultFile } from '../../core/workflow/position.ts'
 import { reconcile } from '../../core/workflow/reconcile.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { withHandOut } from '../../core/workflow/work.ts'
-import { archivePlace, observe } from './observe.ts'
+import { observe } from './observe.ts'
 import { dueOf, type Turn } from './turn.ts'
 
 /** Predicts a turn of a run. Nothing is written, so no lock is needed. */

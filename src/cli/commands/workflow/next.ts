@@ -7,7 +7,7 @@ import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
 import { awaitsApproval } from '../../../core/workflow/approval.ts'
 import { isResumable } from '../../../core/workflow/control.ts'
 import { currentPhase } from '../../../core/workflow/position.ts'
-import { type DueWork, stepsOf } from '../../../core/workflow/prompt.ts'
+import { stepsOf } from '../../../core/workflow/prompt.ts'
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { peekTurn } from '../../../io/workflow/peek.ts'
 import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.ts'
@@ -15,7 +15,8 @@ import { requireState } from '../../../io/workflow/state-store.ts'
 import { requireTrust } from '../../../io/workflow/trust.ts'
 import { type NoTurn, type Turn, takeTurn } from '../../../io/workflow/turn.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
-import type { NextDocument, NextWork } from '../../documents/workflow/next.ts'
+import type { NextDocument } from '../../documents/workflow/next.ts'
+import { dueData } from '../../workflow/due-data.ts'
 import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { trusterOf } from '../../workflow/runner.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
@@ -117,17 +118,7 @@ const NOTHING = {
 
 function turnData({ command, due, state }: Turn): NextDocument {
   if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
-  return {
-    command,
-    ...NOTHING,
-    phase: due.phase,
-    ...(due.batch === undefined ? workData(due) : { prompt: due.prompt, batch: due.batch.map(workData) }),
-  }
-}
-
-/** The prompt for one agent. */
-function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
-  return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
+  return { command, ...NOTHING, ...dueData(due) }
 }
 
 function turnLines({ command, due, state }: Turn): string[] {

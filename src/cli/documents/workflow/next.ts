@@ -12,16 +12,21 @@ const work = z.strictObject({
   artifact: optionalText('The file that the agent must leave, as a path in the task folder.'),
 })
 
-/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
-export const NEXT_DOCUMENT = z.strictObject({
-  command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
-    description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
-  }),
+/** The fields of a prompt that is due. */
+export const DUE_FIELDS = {
   phase: optionalText('The phase of the prompt.'),
   ...work.shape,
   batch: z.nullable(z.array(work)).register(z.globalRegistry, {
     description: 'The prompts of several steps at once: each for an agent of its own. Then `prompt` holds them all.',
   }),
+}
+
+/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
+export const NEXT_DOCUMENT = z.strictObject({
+  command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
+    description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
+  }),
+  ...DUE_FIELDS,
   outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
   why: optionalText('Why it ended, or why to wait, in words.'),
 })
