@@ -92,7 +92,10 @@ describe.skipIf(hostsSkipped())('the post-read nudge', () => {
     })
 
     const results = model.turns('main').at(-1)?.toolResults ?? []
-    expect(results.map((text) => text.endsWith('\n\nNUDGE'))).toEqual([false, false, true, true, false])
+    const nudged = results.map((text) => text.endsWith('\n\nNUDGE'))
+    expect(nudged.slice(0, 3)).toEqual([false, false, true])
+    // Of two reads at once, one is the fourth.
+    expect(nudged.slice(3).sort()).toEqual([false, true])
   })
 
   it('is not given to a sub-agent in `serve`, and has a default text', async () => {
