@@ -30,6 +30,10 @@ export function addSettingsCommands(program: Program, run: Run): void {
     .option('--host <name>', 'claude or opencode', 'claude')
     .option('--scope <scope>', SCOPE, 'project')
     .option('--skill <file>', 'put the hook into the front matter of a skill instead: it runs where that skill is used')
+    .option(
+      '--reactive <file>',
+      'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the rules that are there',
+    )
     .option('--dry-run', 'only print what would be written', false)
     .option('--force', 'also where the hook is wired in another place', false)
     .addHelpText(
@@ -38,6 +42,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
         'install --scope local',
         'install --scope user --dry-run',
         'install --skill .claude/skills/research/SKILL.md',
+        'install --reactive reactive.json --dry-run',
         'install --host opencode --scope user',
       ),
     )

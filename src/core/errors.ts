@@ -95,6 +95,9 @@ export interface ErrorArguments {
     readonly command: string
   }
   'needs-answer': NoArguments
+  /** `place`: the rule and its field, as they follow the path. */
+  'rules-invalid': { readonly path: string; readonly place: string; readonly detail: string }
+  'rules-not-of-host': { readonly host: string }
   'workflow-definition': {
     readonly path: string
     readonly place: string
@@ -177,6 +180,8 @@ export const EXIT_CODES = {
   'skill-forked': EXIT.data,
   'already-wired': EXIT.no,
   'needs-answer': EXIT.usage,
+  'rules-invalid': EXIT.data,
+  'rules-not-of-host': EXIT.usage,
   'workflow-definition': EXIT.data,
   'workflow-none': EXIT.no,
   'workflow-lost': EXIT.no,

@@ -137,6 +137,13 @@ const ROWS: readonly Row[] = [
     holds: { backup: expect.any(String), command: expect.any(String) },
     ready: (project) => project.write('.claude/settings.json', '{}'),
   },
+  {
+    words: ['install', '--reactive', 'rules.json'],
+    holds: { changed: true, rules: 'rules.json', notes: [expect.any(String)] },
+    ready: (project) => {
+      project.write('rules.json', '[{ "tool": "bash", "prompt": "Look.", "tools": ["read"] }]')
+    },
+  },
   { words: ['install', '--host', 'opencode'], holds: { backup: null, plugin: expect.any(String), taken_out_of: [] } },
   { words: ['uninstall'], holds: { changed: false, removed_file: false } },
   { words: ['uninstall'], holds: { changed: true, removed_file: true }, ready: after('install') },

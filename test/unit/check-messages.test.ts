@@ -96,11 +96,17 @@ describe('a wait that is refused', () => {
 
 describe('what install and uninstall say', () => {
   it('names what was removed, and what would be', () => {
-    expect(INSTALL_TEXT.removed('hook', false, true, 'F', false)).toBe('Removed the hook from F')
-    expect(INSTALL_TEXT.removed('hook', true, true, 'F', true)).toBe(
+    const held = (entry: boolean, permissions: boolean, reactive = false) => ({ entry, permissions, reactive })
+    expect(INSTALL_TEXT.removed('hook', held(true, false), 'F', false)).toBe('Removed the hook from F')
+    expect(INSTALL_TEXT.removed('hook', held(true, true), 'F', true)).toBe(
       'Would remove the hook and our permission rules from F',
     )
-    expect(INSTALL_TEXT.removed('hook', true, false, 'F', false)).toBe('Removed our permission rules from F')
+    expect(INSTALL_TEXT.removed('hook', held(false, true), 'F', false)).toBe('Removed our permission rules from F')
+    expect(INSTALL_TEXT.removed('hook', held(false, false, true), 'F', false)).toBe('Removed the reactive rules from F')
+    expect(INSTALL_TEXT.removed('hook', held(true, true, true), 'F', false)).toBe(
+      'Removed the hook, the reactive rules and our permission rules from F',
+    )
+    expect(INSTALL_TEXT.removed('plugin', held(false, false), 'F', false)).toBe('Removed the plugin from F')
     expect(INSTALL_TEXT.removedLines('F', true)).toBe('Would remove our lines from F')
     expect(INSTALL_TEXT.removedWhole('F', true)).toBe('Would remove F')
     expect(INSTALL_TEXT.removedFile('F', true)).toBe('Would remove F: it held nothing else')

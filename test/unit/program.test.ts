@@ -145,6 +145,10 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     ['install', '--skill', 's/SKILL.md', '--force'],
     { command: 'install', arguments: [], options: { ...INSTALL, skill: 's/SKILL.md', force: true } },
   ],
+  [
+    ['install', '--reactive', 'rules.json'],
+    { command: 'install', arguments: [], options: { ...INSTALL, reactive: 'rules.json' } },
+  ],
   [['init'], { command: 'init', arguments: [], options: INIT }],
   [
     ['init', '--scope', 'user', '--skip', 'hook', '--skip', 'skill', '--yes', '--dry-run', '--force'],

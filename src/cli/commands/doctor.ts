@@ -7,6 +7,7 @@ import { checkHook } from '../doctor/hook.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
 import { checkReach, needsNpx } from '../doctor/reach.ts'
+import { checkReactive } from '../doctor/reactive.ts'
 import { checkRoot } from '../doctor/root.ts'
 import { checkLostRuns, checkRuns } from '../doctor/runs.ts'
 import type { DoctorDocument } from '../documents/doctor.ts'
@@ -25,6 +26,7 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
   const findings = [
     ...settings,
     ...openCode,
+    ...checkReactive(context),
     ...checkHook(context),
     // Where nothing is installed, that is to be done first.
     ...(isWired ? [checkReach(context)] : []),

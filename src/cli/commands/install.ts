@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
+import { USAGE_TEXT } from '../../core/messages/usage.ts'
 import { shellWord } from '../../core/text.ts'
 import { listBackups } from '../../io/settings/backups.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
@@ -9,10 +10,11 @@ import { type CommandContext, type CommandResult, displayPath } from '../context
 import type { InstallDocument, UninstallDocument } from '../documents/install.ts'
 import { projectFolder } from '../host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../installation/project-files.ts'
+import { reactiveTarget } from '../installation/reactive-target.ts'
 import { refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
 import { skillTarget } from '../installation/skill-target.ts'
-import { placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
+import { holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../wiring.ts'
 
 /** `postflight install` and `uninstall`: adds our entries to a host's settings or to a skill, and removes them. */
@@ -21,6 +23,8 @@ export interface InstallOptions {
   readonly host: string
   readonly scope: string
   readonly skill?: string | undefined
+  /** A file of reactive rules. */
+  readonly reactive?: string | undefined
   readonly dryRun: boolean
   readonly force: boolean
 }
@@ -34,8 +38,16 @@ export interface UninstallOptions {
 }
 
 export function install(context: CommandContext, options: InstallOptions): CommandResult<InstallDocument> {
-  const { host, scope, skill, dryRun, force } = options
-  const target = skill === undefined ? targetOf(context, host, scope) : skillTarget(context, skill)
+  const { host, scope, skill, reactive, dryRun, force } = options
+  if (skill !== undefined && reactive !== undefined) {
+    throw new PostflightError('usage', { detail: USAGE_TEXT.skillOrReactive })
+  }
+  const target =
+    reactive !== undefined
+      ? reactiveTarget(context, { host, scope, file: reactive })
+      : skill === undefined
+        ? targetOf(context, host, scope)
+        : skillTarget(context, skill)
   if (!force && target.what === 'hook') {
     refuseSecond(context, target.project, skill === undefined ? { scope, command: target.entry } : { skill })
   }
@@ -64,6 +76,7 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   if (backup !== undefined) lines.push(INSTALL_TEXT.backup(displayPath(context, backup)))
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
   if (changed && !dryRun) lines.push(INSTALL_TEXT.restart)
+  lines.push(...(target.notes ?? []))
   if (added && target.scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
@@ -71,11 +84,16 @@ export function install(context: CommandContext, options: InstallOptions): Comma
     exitCode: 0,
     data: {
       ...{ file: place, changed, dry_run: dryRun, backup: backup ?? null },
-      ...(target.key === 'command' ? { command: target.entry } : { plugin: target.entry }),
+      ...entryOf(target),
       ...{ portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
     },
     lines,
   }
+}
+
+function entryOf({ key, entry, notes = [] }: Target) {
+  if (key === 'rules') return { rules: entry, notes: [...notes] }
+  return key === 'command' ? { command: entry } : { plugin: entry }
 }
 
 export function uninstall(context: CommandContext, options: UninstallOptions): CommandResult<UninstallDocument> {
@@ -129,8 +147,13 @@ function removalLine(
 ): string {
   const shown = displayPath(context, file)
   if (after === undefined) return INSTALL_TEXT.removedFile(shown, dryRun)
-  const hasRules = target.what === 'hook' && isSettings(file) && rulesTarget(target).holds(before, file)
-  return INSTALL_TEXT.removed(target.what, hasRules, target.holds(before, file), shown, dryRun)
+  const ofClaude = target.what === 'hook' && isSettings(file)
+  const held = {
+    entry: target.holds(before, file),
+    reactive: ofClaude && holdsReactive(before, file),
+    permissions: ofClaude && rulesTarget(target).holds(before, file),
+  }
+  return INSTALL_TEXT.removed(target.what, held, shown, dryRun)
 }
 
 function isSettings(file: string): boolean {

@@ -21,6 +21,10 @@ const installed = z.strictObject({
 export const INSTALL_DOCUMENT = z.union([
   z.extend(installed, { command: text('The command that the host starts.') }),
   z.extend(installed, { plugin: text('Where the host finds the plugin.') }),
+  z.extend(installed, {
+    rules: text('The file of the reactive rules.'),
+    notes: z.array(text('What a hook of Claude Code cannot have.')),
+  }),
 ])
 
 export type InstallDocument = DocumentOf<typeof INSTALL_DOCUMENT>

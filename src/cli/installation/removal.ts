@@ -76,7 +76,7 @@ export function removeEmptyFolders(folder: string, top: string): void {
 function originalText(target: Target, file: string, present: string): string | undefined {
   const leadsTo = (text: string): boolean => {
     try {
-      return target.results(text, file).includes(present)
+      return target.results(text, file, present).includes(present)
     } catch {
       return false
     }

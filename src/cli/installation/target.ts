@@ -1,8 +1,9 @@
 import { PostflightError } from '../../core/errors.ts'
-import { addEntries, findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
+import { addEntries, findCommands, findEntries, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
 import { addRules, holdsRules, removeRules } from '../../core/settings/permission-rules.ts'
+import { isReactiveHook } from '../../core/settings/reactive-hooks.ts'
 import { claudeSettingsPath, openCodeConfigPaths, requireInside, SCOPES, type Scope } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
@@ -14,9 +15,9 @@ export const HOSTS = ['claude', 'opencode'] as const
 
 /** What is installed in a host's settings. */
 interface Installed {
-  readonly what: 'hook' | 'plugin'
+  readonly what: 'hook' | 'plugin' | 'reactive rules'
   /** The name of the entry in the document of `--json`. */
-  readonly key: 'command' | 'plugin'
+  readonly key: 'command' | 'plugin' | 'rules'
   /** The scope whose settings are not shared. */
   readonly personalScope: 'local' | 'user'
 }
@@ -37,8 +38,10 @@ export interface Target extends Installed {
   readonly add: (text: string, file: string) => string
   /** Removes everything of ours: what `init` adds to the same file, too. */
   readonly remove: (text: string, file: string) => string
-  /** The texts that `install` and `init` can make of a text. */
-  readonly results: (text: string, file: string) => readonly string[]
+  /** The texts that `install` and `init` can make of a text, with the reactive rules that `present` has. */
+  readonly results: (text: string, file: string, present: string) => readonly string[]
+  /** Sentences for the user about what could not be installed. */
+  readonly notes?: readonly string[]
 }
 
 /** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside. */
@@ -67,19 +70,36 @@ export function rulesTarget(target: Target): Target {
   return { ...target, add: addRules, holds: holdsRules }
 }
 
+/** The text of Claude Code's settings without reactive rules. @throws {PostflightError} as `removeEntries`. */
+export function removeReactive(text: string, file: string): string {
+  return removeEntries(text, file, isReactiveHook)
+}
+
+/** True if Claude Code's settings have reactive rules. @throws {PostflightError} as `removeEntries`. */
+export function holdsReactive(text: string, file: string): boolean {
+  return findEntries(text, file, isReactiveHook).length > 0
+}
+
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
   const { command, portable } = hookCommand(context, scope, project)
   const entries = claudeEntries(command)
   const files = [claudeSettingsPath(scope, project, context.findHome(), context.environment)]
   const add = (text: string, file: string): string => addEntries(text, entries, file)
   const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
-  const remove = (text: string, file: string): string => removeRules(removeEntries(text, file), file)
-  const results = (text: string, file: string): string[] => [
-    add(text, file),
-    addRules(add(text, file), file),
-    addRules(text, file),
-    add(addRules(text, file), file),
-  ]
+  const remove = (text: string, file: string): string =>
+    removeReactive(removeRules(removeEntries(text, file), file), file)
+  const results = (text: string, file: string, present: string): string[] => {
+    const plain = [
+      add(text, file),
+      addRules(add(text, file), file),
+      addRules(text, file),
+      add(addRules(text, file), file),
+    ]
+    const reactive = findEntries(present, file, isReactiveHook)
+    if (reactive.length === 0) return plain
+    const addReactive = (one: string): string => addEntries(one, reactive, file, isReactiveHook)
+    return [...[text, ...plain].map(addReactive), add(addReactive(text), file)]
+  }
   return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove, results }
 }
 

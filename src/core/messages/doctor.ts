@@ -1,6 +1,6 @@
 /** What `doctor` finds, and what to do about it. */
 
-import { quote } from './phrases.ts'
+import { counted, quote } from './phrases.ts'
 
 /** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
@@ -26,6 +26,7 @@ export const HOOK_FINDINGS = {
   forkedSkill: (file: string): string =>
     `the hook is in ${file}, which has "context: fork": Claude Code never runs it there`,
   skill: (file: string): string => `the hook is in ${file}: it runs once that skill is used`,
+  reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
   missing: (file: string): string => `${file} is missing`,

@@ -18,6 +18,11 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
   return `${count} ${Number(count) === 1 ? one : several}`
 }
 
+/** Parts of a sentence: `a`, `a and b`, `a, b and c`. */
+export function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}
+
 /** The words of a JSON parser's error code: `CommaExpected` becomes "comma expected". */
 export function jsonFaultWords(code: string): string {
   return code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()

@@ -17,6 +17,7 @@ export const USAGE_TEXT = {
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:
     'Give --agent main or --agent-type, not both: a type is that of a sub-agent, so such a marker would block no stop.',
+  skillOrReactive: 'Give --skill or --reactive, not both: a skill takes only the hook.',
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { RULES_TEXT } from '../messages/reactive.ts'
 
 /** Rules that start a sub-agent before a tool call: for OpenCode's plugin, and for hooks of Claude Code. */
 
@@ -28,18 +29,59 @@ export const DEFAULT_TIMEOUT_MS = 30_000
 /** The longest time (ms) that a rule may name: an hour. */
 const LONGEST_TIMEOUT_MS = 3_600_000
 
-const word = () => z.string().check(z.trim(), z.minLength(1))
+const OUT_OF_RANGE = RULES_TEXT.range(1, LONGEST_TIMEOUT_MS)
+
+const word = () => z.string().check(z.trim(), z.minLength(1, RULES_TEXT.empty))
 
 const RULE = z.strictObject({
   tool: word(),
   command: z.optional(word()),
   prompt: word(),
   agent: z.optional(word()),
-  model: z.optional(z.string().check(z.regex(/^[^/\s]+\/\S+$/, 'expected "provider/model"'))),
+  model: z.optional(z.string().check(z.regex(/^[^/\s]+\/\S+$/, RULES_TEXT.model))),
   tools: z.optional(z.array(word())),
-  timeoutMs: z.optional(z.int().check(z.minimum(1), z.maximum(LONGEST_TIMEOUT_MS))),
+  timeoutMs: z.optional(z.int().check(z.minimum(1, OUT_OF_RANGE), z.maximum(LONGEST_TIMEOUT_MS, OUT_OF_RANGE))),
   answer: z.optional(z.enum(['context', 'block'])),
 })
 
 /** A list of rules: the option `reactive` of OpenCode's plugin, and the file of `postflight install --reactive`. */
 export const REACTIVE_RULES: z.ZodMiniType<readonly ReactiveRule[]> = z.array(RULE)
+
+/** The first fault of a value that is not a list of rules. */
+export interface RuleFault {
+  /** The rule's number, from 1; undefined for the whole list. */
+  readonly rule: number | undefined
+  /** Empty for the whole rule. */
+  readonly field: string
+  readonly detail: string
+}
+
+/** Reads a list of rules. */
+export function readRules(value: unknown): readonly ReactiveRule[] | RuleFault {
+  const read = REACTIVE_RULES.safeParse(value)
+  if (read.success) return read.data
+  const issue = read.error.issues[0] as z.core.$ZodIssue
+  const [index, ...fields] = issue.path
+  return {
+    rule: typeof index === 'number' ? index + 1 : undefined,
+    field: fields.join('.'),
+    detail: faultWords(issue, value),
+  }
+}
+
+function faultWords(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return RULES_TEXT.unknownField(issue.keys[0] as string, Object.keys(RULE.shape))
+    case 'invalid_type':
+      return valueAt(value, issue.path) === undefined ? RULES_TEXT.missing : RULES_TEXT.wrongType(issue.expected)
+    case 'invalid_value':
+      return RULES_TEXT.oneOf(issue.values.map(String))
+    default:
+      return issue.message
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((held, key) => (held as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+}

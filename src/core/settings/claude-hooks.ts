@@ -71,9 +71,9 @@ export function isInstalled(
   return sorted(ourGroups(text, path, isOurs)) === sorted(entries)
 }
 
-/** The groups of the settings that contain a hook of ours. @throws {PostflightError} as `addEntries`. */
-export function findGroups(text: string, path: string, isOurs: IsOurs): unknown[] {
-  return ourGroups(text, path, isOurs).map(({ group }) => group)
+/** Our entries in the settings, by event. @throws {PostflightError} as `addEntries`. */
+export function findEntries(text: string, path: string, isOurs: IsOurs): SettingsEntry<object>[] {
+  return ourGroups(text, path, isOurs).map(({ event, group }) => ({ event, group }) as SettingsEntry<object>)
 }
 
 /** A group of the settings that contains a hook of ours. */

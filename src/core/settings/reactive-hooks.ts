@@ -1,4 +1,4 @@
-import { REACTIVE_HOOK_TEXT } from '../messages/settings.ts'
+import { REACTIVE_HOOK_TEXT } from '../messages/reactive.ts'
 import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from '../reactive/rule.ts'
 import type { SettingsEntry } from './hook-entries.ts'
 

@@ -1,0 +1,18 @@
+import { HOOK_FINDINGS } from '../../core/messages/doctor.ts'
+import { findEntries } from '../../core/settings/claude-hooks.ts'
+import { isReactiveHook } from '../../core/settings/reactive-hooks.ts'
+import type { CommandContext } from '../context.ts'
+import { projectFolder } from '../host-entry.ts'
+import { hooksDisabledIn, settingsPlaces } from '../wiring.ts'
+import { type DoctorFinding, good } from './finding.ts'
+
+/** Lists the reactive rules in Claude Code's settings. The hook does not need them, so they say nothing about it. */
+export function checkReactive(context: CommandContext): DoctorFinding[] {
+  const places = settingsPlaces(context, projectFolder(context))
+  if (hooksDisabledIn(places) !== undefined) return []
+  return places.flatMap(({ text, file, fault }) => {
+    if (text === undefined || fault !== undefined) return []
+    const count = findEntries(text, file, isReactiveHook).length
+    return count === 0 ? [] : [good('settings', HOOK_FINDINGS.reactive(count, file))]
+  })
+}
