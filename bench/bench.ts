@@ -97,6 +97,7 @@ function idleGroups(): Group[] {
     const subjects: Subject[] = [
       { name: 'sh -c "echo {}"', command: ['sh', '-c', 'echo {}'], cwd: project, expects: '{}' },
       { name: 'launcher', command: [launcher], cwd: project, input: stopPayload(project), expects: '{}' },
+      { name: 'status line', command: [launcher, 'StatusLine'], cwd: project, input: '{}' },
       { name: 'find', command: ['find', 'specs', '-maxdepth', '3', '-name', '.postflight-pending'], cwd: project },
       ...usual('usual shell hook', project, '{}'),
     ]

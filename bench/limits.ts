@@ -28,6 +28,7 @@ function idleLimits(groups: readonly Group[]): Limit[] {
   const growth = find(groups, 'growth')
   return [
     ...atMost('no marker: launcher / sh -c "echo {}"', ratio(one, 'launcher', 'sh -c "echo {}"'), 1.5),
+    ...atMost('no marker: status line / sh -c "echo {}"', ratio(one, 'status line', 'sh -c "echo {}"'), 2),
     ...atMost('no marker, 500 folders: launcher / find', ratio(many, 'launcher', 'find'), 0.5),
     ...atMost('no marker: 5,000 folders / 500 folders', ratio(growth, 'launcher, 5000', 'launcher, 500'), 10),
   ]

@@ -35,6 +35,8 @@ export function putMarker(project: string, number: number, session: string = SES
   for (const name of ['.postflight-loop-guard', '.postflight-claims', '.postflight-abandoned']) {
     fs.rmSync(path.join(folder, name), { recursive: true, force: true })
   }
+  // The same marker again would count as one that was given up and that git brought back.
+  fs.rmSync(path.join(project, 'specs', '.postflight', 'given-up'), { recursive: true, force: true })
   const marker = {
     id: `pf_${String(number).padStart(12, '0')}`,
     session_id: 'sess_1',

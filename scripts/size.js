@@ -22,7 +22,7 @@ const rows = [
   ['tarball', packed.size, 520],
   ['hook', sizeOf('dist/hook.js'), 75],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
-  ['CLI', sizeOf('dist/cli'), 580],
+  ['CLI', sizeOf('dist/cli'), 630],
   ['OpenCode plugin', sizeOf('dist/opencode'), 940],
 ]
 

@@ -10,6 +10,7 @@ import { inLine } from '../core/text.ts'
 import { findTaskFolder, refuseUnsearched } from '../io/find-task-folder.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { appendJournal } from '../io/journal.ts'
+import type { StdinRead } from '../io/process/stdin.ts'
 import { findRepository, findRoots, startFolders } from '../io/root.ts'
 import { noteRoot, ROOTS_FILE_VARIABLE } from '../io/roots-file.ts'
 
@@ -32,6 +33,8 @@ export interface CommandContext {
   readonly isOutputCaught: () => boolean
   /** The person at the terminal; undefined if there is none. */
   readonly terminal?: Terminal | undefined
+  /** Reads what a host writes to stdin, for at most so many ms. Undefined where there is no stdin of its own. */
+  readonly readInput?: (patienceMs: number) => Promise<StdinRead>
   /** Prints a note on stderr at once. */
   readonly note: (text: string) => void
 }

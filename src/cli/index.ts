@@ -29,6 +29,13 @@ void main(process.argv.slice(2), {
     get terminal() {
       return processTerminal()
     },
+    async readInput(patienceMs) {
+      const { readStdin } = await import('../io/process/stdin.ts')
+      const read = await readStdin(patienceMs)
+      // A host that keeps it open must not keep this process alive.
+      process.stdin.destroy()
+      return read
+    },
     note: (text) => standardError.write(`${text}\n`),
   }),
   endWith: (exitCode) => {

@@ -7,6 +7,7 @@ import type { InitOptions } from './commands/init.ts'
 import type { InspectOptions } from './commands/inspect.ts'
 import type { InstallOptions, UninstallOptions } from './commands/install.ts'
 import type { LogsOptions } from './commands/logs.ts'
+import type { ReportOptions } from './commands/report.ts'
 import type { ProjectStatusOptions } from './commands/status.ts'
 import type { StepOptions } from './commands/step.ts'
 import type { WaitOptions } from './commands/wait.ts'
@@ -14,6 +15,7 @@ import type { PhaseCheckOptions } from './commands/workflow/check.ts'
 import type { NextOptions } from './commands/workflow/next.ts'
 import type { ResumeOptions } from './commands/workflow/resume.ts'
 import type { StartOptions } from './commands/workflow/start.ts'
+import type { CompletionRequest } from './completion/request.ts'
 
 /** A parsed command line: the command, with its arguments and options. */
 
@@ -21,8 +23,12 @@ import type { StartOptions } from './commands/workflow/start.ts'
 interface CommandInputs {
   create: Input<[task: string, slug: string | undefined], CreateOptions>
   clear: Input<[task: string | undefined], ClearOptions>
-  status: Input<[], ProjectStatusOptions>
-  inspect: Input<[task: string | undefined], InspectOptions>
+  status: Input<[], ProjectStatusOptions & Watchable>
+  statusline: Input<[], NoOptions>
+  report: Input<[task: string | undefined], ReportOptions>
+  completion: Input<[shell: string], NoOptions>
+  complete: Input<[request: CompletionRequest], NoOptions>
+  inspect: Input<[task: string | undefined], InspectOptions & Watchable>
   step: Input<[task: string, step: string], StepOptions>
   wait: Input<[task: string], WaitOptions>
   bypass: Input<[task: string | undefined], BypassOptions>
@@ -35,7 +41,7 @@ interface CommandInputs {
   doctor: Input<[], NoOptions>
   'workflow validate': Input<[file: string], NoOptions>
   'workflow start': Input<[task: string, slug: string | undefined], StartOptions>
-  'workflow status': Input<[task: string | undefined], { readonly watch: boolean }>
+  'workflow status': Input<[task: string | undefined], Watchable>
   'workflow next': Input<[task: string], NextOptions>
   'workflow stop': Input<[task: string], NoOptions>
   'workflow check': Input<[task: string], PhaseCheckOptions>
@@ -48,6 +54,11 @@ interface CommandInputs {
 interface Input<Arguments extends readonly unknown[], Options extends object> {
   readonly arguments: Arguments
   readonly options: Options
+}
+
+/** Options of a command that can stay on the screen. */
+interface Watchable {
+  readonly watch: boolean
 }
 
 type NoOptions = Readonly<Record<string, never>>

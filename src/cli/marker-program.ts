@@ -6,6 +6,8 @@ import { requireOption } from './required-option.ts'
 
 /** Declares the commands about markers. */
 
+const WATCH = ['--watch', 'keep it on the screen, up to date, until q or Ctrl-C', false] as const
+
 /** Adds the commands about markers. */
 export function addMarkerCommands(program: Program, run: Run): void {
   program
@@ -59,14 +61,16 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .option('--exit-code', 'exit with 1 unless all is done: a verdict for CI', false)
     .option('--session <id>', 'only what belongs to this session of the host')
     .option('--github', 'print annotations for GitHub Actions', false)
-    .addHelpText('after', example('status', 'status --exit-code --github', 'status --json'))
+    .option(...WATCH)
+    .addHelpText('after', example('status', 'status --watch', 'status --exit-code --github', 'status --json'))
     .action((options) => run({ command: 'status', arguments: [], options }))
   program
     .command('inspect')
     .description('list every marker: state, owner, age, count, checklist and problems')
     .argument('[task]', 'only this task')
     .option('--exit-code', 'exit with 1 if any marker is pending or abandoned', false)
-    .addHelpText('after', example('inspect', 'inspect 259 --json', 'inspect --exit-code --quiet'))
+    .option(...WATCH)
+    .addHelpText('after', example('inspect', 'inspect --watch', 'inspect 259 --json', 'inspect --exit-code --quiet'))
     .action((task, options) => run({ command: 'inspect', arguments: [task], options }))
   program
     .command('step')

@@ -7,6 +7,7 @@ import type { GlobalOptions, Invocation } from './invocation.ts'
 import { addMarkerCommands } from './marker-program.ts'
 import type { Output } from './report.ts'
 import { addSettingsCommands } from './settings-program.ts'
+import { addViewCommands } from './view-program.ts'
 import { addWorkflowCommands } from './workflow-program.ts'
 
 /** Declares the commands, and turns a command line into an invocation. */
@@ -22,8 +23,8 @@ export interface ProgramPorts {
 /** The program. Its options are those that every command takes. */
 export type Program = ReturnType<typeof declareProgram>
 
-/** Runs an invocation. */
-export type Run = (invocation: Invocation) => Promise<void>
+/** Runs an invocation. `rootOnLine`: the root that the line to complete names. */
+export type Run = (invocation: Invocation, rootOnLine?: string) => Promise<void>
 
 /** commander's class with stricter types. Only types of that package are used, so it costs nothing at the start. */
 const StrictCommand = Command as unknown as typeof TypedCommand
@@ -45,12 +46,13 @@ const HELP_WIDTH = 80
 /** The program, ready to parse. It never ends the process. */
 export function buildProgram(ports: ProgramPorts): Program {
   const program = declareProgram(ports)
-  const run: Run = (invocation) => {
-    const { root, json = false, quiet = false } = program.opts()
+  const run: Run = (invocation, rootOnLine) => {
+    const { root = rootOnLine, json = false, quiet = false } = program.opts()
     return ports.run(invocation, { root, json, quiet })
   }
   addMarkerCommands(program, run)
   addHookCommands(program, run)
+  addViewCommands(program, run)
   addSettingsCommands(program, run)
   addWorkflowCommands(program, run)
   return program

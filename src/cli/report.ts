@@ -9,13 +9,14 @@ import type { ErrorDocument } from './documents/error.ts'
 /** The ways to highlight a word. */
 export interface Painter {
   readonly bold: (text: string) => string
+  readonly dim: (text: string) => string
   readonly green: (text: string) => string
   readonly yellow: (text: string) => string
   readonly red: (text: string) => string
 }
 
 const plain = (text: string): string => text
-const NO_COLOURS: Painter = { bold: plain, green: plain, yellow: plain, red: plain }
+const NO_COLOURS: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
 
 /** How to print. */
 export interface ReportOptions {

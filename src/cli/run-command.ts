@@ -1,8 +1,10 @@
+import { WATCH_TEXT } from '../core/messages/views.ts'
 import type { CommandContext, CommandResult } from './context.ts'
 import type { Documents } from './documents/index.ts'
 import type { CommandName, GlobalOptions, Invocation } from './invocation.ts'
 import { type Output, type Painter, painterFor, printResult } from './report.ts'
 import { processScreen } from './screen.ts'
+import type { Watched } from './watch/watch-command.ts'
 
 /** Runs the command of an invocation. Each command is loaded only when it runs. */
 
@@ -30,6 +32,13 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   clear: async (context, _, { arguments: [task], options }) => (await markers()).clear(context, task, options),
   status: async (context, paint, { options }) =>
     (await import('./commands/status.ts')).projectStatus(context, paint, options),
+  statusline: async (context) => (await import('./commands/statusline.ts')).statusline(context),
+  report: async (context, paint, { arguments: [task], options }) =>
+    (await import('./commands/report.ts')).report(context, paint, task, options),
+  completion: async (_context, _paint, { arguments: [shell] }) =>
+    (await import('./commands/completion.ts')).completion(shell),
+  complete: async (context, _, { arguments: [request] }) =>
+    (await import('./commands/completion.ts')).complete(context, request),
   inspect: async (context, paint, { arguments: [task], options }) =>
     (await markers()).inspect(context, paint, task, options),
   step: async (context, _, { arguments: [task, step], options }) =>
@@ -72,14 +81,22 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
   const { NO_COLOR, TERM } = context.environment
   if (invocation.command === 'logs' && invocation.options.follow) {
     const { followLogs } = await import('./commands/logs.ts')
-    await followLogs(context, invocation.options, processScreen(stdout, TERM), options.json)
+    await followLogs(context, invocation.options, processScreen(stdout), options.json)
     return 0
   }
   const paint = await painterFor(stdout, NO_COLOR)
-  if (invocation.command === 'workflow status' && invocation.options.watch) {
-    const { watchStatus } = await import('./commands/workflow/status-watch.ts')
-    const [task] = invocation.arguments
-    return watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout, TERM) })
+  if ('watch' in invocation.options && invocation.options.watch) {
+    const isPainted = stdout.isTTY === true && TERM !== 'dumb' && !options.json && !options.quiet
+    if (isPainted) {
+      const { watchCommand } = await import('./watch/watch-command.ts')
+      return watchCommand(invocation as Watched, contextNow, paint, stdout)
+    }
+    if (invocation.command === 'workflow status') {
+      const { watchStatus } = await import('./commands/workflow/status-watch.ts')
+      const [task] = invocation.arguments
+      return watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout) })
+    }
+    context.note(WATCH_TEXT.notATerminal)
   }
   const result = await resultOf(invocation, context, paint)
   printResult(result, options, stdout)

@@ -65,7 +65,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .command('status')
     .description('show a run, or every run')
     .argument('[task]', 'only this task')
-    .option('--watch', 'show it again after each change, until it has ended (or Ctrl-C)', false)
+    .option('--watch', 'keep it on the screen, up to date, until the run has ended (or q, Ctrl-C)', false)
     .addHelpText(
       'after',
       example(

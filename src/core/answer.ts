@@ -19,9 +19,16 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
 /**
  * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
  * key; only a host that shows notices gets one beside them. `contextTaken`: the host gives the model the context of a block
- * once, and its reason twice. If the host does not show notices, an allow is `{}`.
+ * once, and its reason twice. If the host does not show notices, an allow is `{}`. `sequence`: what the host is to write to
+ * the user's terminal.
  */
-export function formatAnswer(answer: HookAnswer, noticeShown: boolean, contextTaken = false): string {
+export function formatAnswer(
+  answer: HookAnswer,
+  noticeShown: boolean,
+  contextTaken = false,
+  sequence?: string,
+): string {
+  const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
   switch (answer.kind) {
     case 'block':
       return printed({
@@ -30,11 +37,12 @@ export function formatAnswer(answer: HookAnswer, noticeShown: boolean, contextTa
           ? { reason: clean(answer.line), ...context('Stop', answer.reason) }
           : { reason: clean(answer.reason) }),
         ...shown(answer.notice, noticeShown),
+        ...terminal,
       })
     case 'context':
       return printed(context(answer.event, answer.context, answer.limit))
     case 'allow':
-      return printed(shown(answer.notice, noticeShown))
+      return printed({ ...shown(answer.notice, noticeShown), ...terminal })
   }
 }
 

@@ -2,11 +2,12 @@ import path from 'node:path'
 import { ALLOW, formatAnswer, type HookAnswer } from '../core/answer.ts'
 import { PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
-import { showsNotice, takesContextOfBlock } from '../core/hosts/index.ts'
+import { showsNotice, takesContextOfBlock, writesSequences } from '../core/hosts/index.ts'
 import { errorMessage } from '../core/messages/errors.ts'
 import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../core/messages/stops.ts'
+import { NOTIFY_VARIABLE, terminalSequence } from '../core/notification.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../core/payload.ts'
-import { answerFor } from '../core/stop/answer-for.ts'
+import { answerFor, type Spoken } from '../core/stop/answer-for.ts'
 import { stripControl } from '../core/text.ts'
 import { appendRecorded } from '../io/journal.ts'
 import { processStartMs } from '../io/process/age.ts'
@@ -69,16 +70,20 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   const { environment, write } = hook
   let payload: Payload | undefined
   let answer: HookAnswer = ALLOW
+  let alerts: readonly string[] = []
   try {
     if (environment.POSTFLIGHT_DISABLE !== '1') {
       payload = await readPayload(hook)
-      if (payload !== undefined) answer = answerPayload(payload, hook)
+      if (payload !== undefined) ({ answer, alerts } = answerPayload(payload, hook))
     }
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
   }
   const isShown = payload !== undefined && showsNotice(payload, environment)
-  write(1, formatAnswer(answer, isShown, payload !== undefined && takesContextOfBlock(payload, environment)))
+  const isTaken = payload !== undefined && takesContextOfBlock(payload, environment)
+  const isWritten = payload !== undefined && alerts.length > 0 && writesSequences(payload, environment)
+  const sequence = isWritten ? terminalSequence(environment[NOTIFY_VARIABLE], alerts) : undefined
+  write(1, formatAnswer(answer, isShown, isTaken, sequence))
 }
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
@@ -97,9 +102,9 @@ const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> =
   SessionStart: handleSessionStart,
 }
 
-function answerPayload(payload: Payload, hook: HookProcess): HookAnswer {
+function answerPayload(payload: Payload, hook: HookProcess): Pick<Spoken, 'answer' | 'alerts'> {
   const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
-  if (handle === undefined) return ALLOW
+  if (handle === undefined) return { answer: ALLOW, alerts: [] }
   const { environment, words, cli, deadline, findStart } = hook
   const option = optionValue(words, '--root')
   const cwd = currentFolder(hook)
@@ -119,11 +124,11 @@ function answerPayload(payload: Payload, hook: HookProcess): HookAnswer {
     findStart,
     findSessionBirth,
   })
-  const { answer, notices } = answerFor(payload, result.report, reader)
+  const { answer, notices, alerts } = answerFor(payload, result.report, reader)
   for (const { path: folder, detail } of place.problems) complain(hook, unreadableNotice(folder, detail))
   for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(hook, complaint)
   for (const problem of appendRecorded(result.recorded, Date.now())) complain(hook, journalComplaint(problem))
-  return answer
+  return { answer, alerts }
 }
 
 /** The current folder; where it was removed, the file system's top, so that the other start folders still count. */

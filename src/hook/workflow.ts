@@ -3,7 +3,7 @@ import { REASON_LIMIT } from '../core/answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
-import { unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
+import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
 import type { ToolUse } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
@@ -72,6 +72,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
+  const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
   const cannotContinue = ({ root, path: place, task, detail }: UnusableRun): void => {
@@ -110,6 +111,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, resume))
       }
+      alerts.push(...alertsOf(folder, turn, stop))
       const detail = detailOf(turn)
       if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
     } catch (error) {
@@ -117,7 +119,18 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
     }
   }
-  return { report: { prompt, promptLine, notices }, recorded }
+  return { report: { prompt, promptLine, notices, alerts }, recorded }
+}
+
+/** What a person who looks elsewhere must know of: the run needs them, or waits for them. */
+function alertsOf(folder: TaskFolder, { command, state }: Turn, { payload }: WorkflowStop): string[] {
+  const task = taskWord(folder)
+  const { outcome, wait } = state
+  if (command === 'finish') {
+    return outcome === 'stalled' || outcome === 'failed' ? [ALERT_TEXT.runEnded(task, outcome)] : []
+  }
+  const isWaiting = command === 'wait' && payload.event === 'Stop' && wait !== undefined
+  return isWaiting ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 
 function agentStop({ payload, sinceMs }: WorkflowStop, isNext: boolean): AgentStop {

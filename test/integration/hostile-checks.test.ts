@@ -70,6 +70,10 @@ async function hostileProject(): Promise<Hostile> {
 const COMMANDS: readonly string[] = [
   ...[
     'status',
+    'statusline',
+    'report --html report.html',
+    'completion zsh',
+    'complete -- clear 0',
     'inspect',
     'doctor',
     'explain',

@@ -38,8 +38,8 @@ mkdirSync(join(base, '.git'))
 mkdirSync(dirname(LAUNCHER_COPY), { recursive: true })
 copyFileSync(LAUNCHER, LAUNCHER_COPY)
 chmodSync(LAUNCHER_COPY, 0o755)
-mkdirSync(join(base, 'package', 'dist'))
-writeFileSync(join(base, 'package', 'dist', 'hook.js'), '')
+mkdirSync(join(base, 'package', 'dist', 'cli'), { recursive: true })
+for (const bundle of ['hook.js', 'cli/cli.js']) writeFileSync(join(base, 'package', 'dist', bundle), '')
 mkdirSync(BIN)
 writeFileSync(join(BIN, 'node'), `#!/bin/sh\nprintf '%s' '${NODE_STARTED}'\n`, { mode: 0o755 })
 
@@ -252,11 +252,13 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
   ({ shell, numRuns }) => {
     it('starts Node if the Node hook would find something, and does not if there is nothing', () => {
       fc.assert(
-        fc.property(project, fc.boolean(), (plan, isSessionStart) => {
+        fc.property(project, fc.constantFrom('Stop', 'SessionStart', 'StatusLine'), (plan, event) => {
           const built = build(plan)
-          const names = isSessionStart ? [MARKER_FILE, ABANDONED_FILE] : [MARKER_FILE]
+          const names = event === 'Stop' ? [MARKER_FILE] : [MARKER_FILE, ABANDONED_FILE]
+          // A status line without anything to show is empty.
+          const idle = event === 'StatusLine' ? '' : '{}\n'
 
-          const answer = launch(shell, built, plan.locale, isSessionStart ? ['SessionStart'] : [])
+          const answer = launch(shell, built, plan.locale, event === 'Stop' ? [] : [event])
           const isFound = nodeFinds(built, names)
           // If a variable names a file, the Node hook decides about its parent.
           const isPlain = Object.values(built.variables).every(
@@ -264,9 +266,9 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
           )
           rmSync(built.top, { recursive: true, force: true })
 
-          expect(['{}\n', NODE_STARTED]).toContain(answer)
+          expect([idle, NODE_STARTED]).toContain(answer)
           if (isFound) expect(answer).toBe(NODE_STARTED)
-          if (isPlain && !names.some((fileName) => built.placed.has(fileName))) expect(answer).toBe('{}\n')
+          if (isPlain && !names.some((fileName) => built.placed.has(fileName))) expect(answer).toBe(idle)
         }),
         { numRuns },
       )

@@ -1,7 +1,7 @@
-/** `workflow status --watch` as a process: its pictures, and every way in which it ends. */
+/** `workflow status --watch` without a terminal: its pictures, and every way in which it ends. */
 
 import { describe, expect, it } from 'vitest'
-import { CLI, canRun, startCli } from '../support/process.ts'
+import { CLI, startCli } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -120,24 +120,4 @@ describe.concurrent('workflow status --watch', () => {
     const empty = await createSourceProject().cli(['workflow', 'status', '--watch'])
     expect(empty).toMatchObject({ status: 0, stdout: 'no workflows here\n' })
   })
-
-  it.skipIf(!canRun('command -v script'))(
-    'repaints the picture on a terminal, and NO_COLOR removes only the colours',
-    async ({ expect }) => {
-      const project = await started()
-      const command = `script -qfec "node "${CLI}" workflow status 7 --watch" /dev/null`
-      let hasEnded = false
-      const watched = project.shell(command, { env: { TERM: 'xterm', NO_COLOR: '1' } }).then((run) => {
-        hasEnded = true
-        return run
-      })
-      await goOn(project)
-      await finish(project)
-      await expect.poll(() => hasEnded, { timeout: 20_000 }).toBe(true)
-      const { stdout } = await watched
-      expect(stdout).toContain('\u001b[H\u001b[2J')
-      expect(stdout).toContain('✓ only')
-      expect(stdout).not.toMatch(/\u001b\[\d+m/)
-    },
-  )
 })

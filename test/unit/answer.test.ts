@@ -54,6 +54,14 @@ describe('a context', () => {
   })
 })
 
+it('a sequence for the terminal stands beside everything else', () => {
+  const sequence = '\u001b]9;x\u0007'
+  expect(JSON.parse(formatAnswer(ALLOW, true, true, sequence))).toEqual({ terminalSequence: sequence })
+  expect(JSON.parse(formatAnswer({ kind: 'block', reason: 'go on' }, true, true, sequence))).toEqual({
+    ...{ decision: 'block', reason: 'go on', terminalSequence: sequence },
+  })
+})
+
 describe('an allow', () => {
   it.each([true, false])('is {} (notices shown: %s)', (shown) => {
     expect(formatAnswer(ALLOW, shown)).toBe('{}\n')

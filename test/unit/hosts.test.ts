@@ -7,6 +7,7 @@ import {
   shellIdentity,
   showsNotice,
   takesContextOfBlock,
+  writesSequences,
 } from '../../src/core/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
@@ -185,6 +186,13 @@ describe('the context of a block', () => {
     ['', false],
   ])('%s: %s', (AI_AGENT, expected) => {
     expect(takesContextOfBlock(stop, { CLAUDECODE: '1', AI_AGENT })).toBe(expected)
+  })
+
+  it('is younger than sequences for the terminal', () => {
+    const written = (AI_AGENT: string): boolean => writesSequences(stop, { CLAUDECODE: '1', AI_AGENT })
+    expect(written('claude-code_2-1-141_harness')).toBe(true)
+    expect(written('claude-code_2-1-140_harness')).toBe(false)
+    expect(writesSequences(stop, { AI_AGENT: 'claude-code_2-1-141_harness' })).toBe(false)
   })
 
   it('is not for a host that was started from Claude Code and inherits its variables', () => {

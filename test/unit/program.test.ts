@@ -99,13 +99,25 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   ],
   [['clear', '--', '--all'], { command: 'clear', arguments: ['--all'], options: CLEAR }],
 
-  [['status'], { command: 'status', arguments: [], options: { exitCode: false, github: false } }],
+  [['status'], { command: 'status', arguments: [], options: { exitCode: false, github: false, watch: false } }],
   [
     ['status', '--exit-code', '--github', '--session', 's'],
-    { command: 'status', arguments: [], options: { exitCode: true, github: true, session: 's' } },
+    { command: 'status', arguments: [], options: { exitCode: true, github: true, watch: false, session: 's' } },
   ],
-  [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false } }],
-  [['inspect', '7', '--exit-code'], { command: 'inspect', arguments: ['7'], options: { exitCode: true } }],
+  [
+    ['status', '--watch'],
+    { command: 'status', arguments: [], options: { exitCode: false, github: false, watch: true } },
+  ],
+  [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false, watch: false } }],
+  [
+    ['inspect', '7', '--exit-code', '--watch'],
+    { command: 'inspect', arguments: ['7'], options: { exitCode: true, watch: true } },
+  ],
+
+  [['statusline'], { command: 'statusline', arguments: [], options: {} }],
+  [['report'], { command: 'report', arguments: [undefined], options: {} }],
+  [['report', '7', '--html', 'x.html'], { command: 'report', arguments: ['7'], options: { html: 'x.html' } }],
+  [['completion', 'zsh'], { command: 'completion', arguments: ['zsh'], options: {} }],
 
   [['step', '7', '2'], { command: 'step', arguments: ['7', '2'], options: STEP }],
   [

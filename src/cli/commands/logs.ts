@@ -35,11 +35,19 @@ function lastEntries(
   context: CommandContext,
   { count }: LogsOptions,
 ): { readonly last: readonly JournalLine[]; readonly isEmpty: boolean; readonly end: number } {
-  const { old, current } = readableJournal(requireRoot(context))
+  const { entries, end } = allEntries(context, requireRoot(context))
+  return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
+}
+
+/** The whole journal, and the position after it (in bytes). Of a journal that is too long, the last part. */
+export function allEntries(
+  context: CommandContext,
+  root: string,
+): { readonly entries: readonly JournalLine[]; readonly end: number } {
+  const { old, current } = readableJournal(root)
   const parts = [readJournal(old, 0), readJournal(current, 0)]
   if (parts.some(({ cut }) => cut)) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
-  const entries = parts.flatMap(({ lines }) => parseLines(lines))
-  return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end: parts[1]?.end ?? 0 }
+  return { entries: parts.flatMap(({ lines }) => parseLines(lines)), end: parts[1]?.end ?? 0 }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { CommandName } from '../invocation.ts'
 import { ADOPT_DOCUMENT } from './adopt.ts'
 import { BYPASS_DOCUMENT } from './bypass.ts'
 import { CLEAR_DOCUMENT } from './clear.ts'
+import { COMPLETE_DOCUMENT, COMPLETION_DOCUMENT } from './completion.ts'
 import { CREATE_DOCUMENT } from './create.ts'
 import { DOCTOR_DOCUMENT } from './doctor.ts'
 import type { DocumentOf } from './document.ts'
@@ -11,7 +12,9 @@ import { INIT_DOCUMENT } from './init.ts'
 import { INSPECT_DOCUMENT } from './inspect.ts'
 import { INSTALL_DOCUMENT, UNINSTALL_DOCUMENT } from './install.ts'
 import { LOGS_DOCUMENT } from './logs.ts'
+import { REPORT_DOCUMENT } from './report.ts'
 import { PROJECT_STATUS_DOCUMENT } from './status.ts'
+import { STATUS_LINE_DOCUMENT } from './statusline.ts'
 import { STEP_DOCUMENT } from './step.ts'
 import { WAIT_DOCUMENT } from './wait.ts'
 import { PHASE_CHECK_DOCUMENT } from './workflow/check.ts'
@@ -28,6 +31,10 @@ export const DOCUMENTS = {
   create: CREATE_DOCUMENT,
   clear: CLEAR_DOCUMENT,
   status: PROJECT_STATUS_DOCUMENT,
+  statusline: STATUS_LINE_DOCUMENT,
+  report: REPORT_DOCUMENT,
+  completion: COMPLETION_DOCUMENT,
+  complete: COMPLETE_DOCUMENT,
   inspect: INSPECT_DOCUMENT,
   step: STEP_DOCUMENT,
   wait: WAIT_DOCUMENT,

@@ -18,6 +18,9 @@ export const claudeCode: HostDifference = {
   // The model gets a block's reason twice (2.1.329), and its `additionalContext` once.
   takesContextOfBlock: (payload, environment) =>
     isHookOfClaudeCode(payload, environment) && isSince([2, 1, 163], environment.AI_AGENT ?? ''),
+  // Since 2.1.141; measured with 2.1.329. Hooks themselves have no terminal.
+  writesSequences: (payload, environment) =>
+    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 141], environment.AI_AGENT ?? ''),
   // `PostToolUse` of the tool `Agent` names the agent, and its `additionalContext` reaches the caller.
   handsOverReports: isHookOfClaudeCode,
 }

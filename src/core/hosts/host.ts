@@ -32,6 +32,8 @@ export interface HostDifference {
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
   /** True if the host gives the model the `additionalContext` of a block, once. */
   readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host writes the `terminalSequence` of an answer to the user's terminal. */
+  readonly writesSequences?: (payload: Payload, environment: Environment) => boolean
   /** True if a hook can tell the caller of a sub-agent something when that agent returns. */
   readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
 }

@@ -42,6 +42,11 @@ export function takesContextOfBlock(payload: Payload, environment: Environment):
   return HOSTS.some((host) => host.takesContextOfBlock?.(payload, environment))
 }
 
+/** True if an answer may have a `terminalSequence`: only on Claude Code. */
+export function writesSequences(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.writesSequences?.(payload, environment))
+}
+
 /** True if the hook keeps the report of a blocked sub-agent: only on Claude Code, where it can hand it over. */
 export function handsOverReports(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.handsOverReports?.(payload, environment))

@@ -66,6 +66,13 @@ export function cappedNotice(task: string, path: string, command: string): strin
   return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; \`${command}\` shows it.`
 }
 
+/** A notification of the terminal: a few words, which must not begin with a digit (OSC 9). */
+export const ALERT_TEXT = {
+  abandoned: (task: string): string => `task ${oneLine(task, 80)} stopped without its postflight`,
+  waits: (task: string, purpose: string): string => `task ${oneLine(task, 80)} waits for: ${oneLine(purpose, 80)}`,
+  runEnded: (task: string, outcome: string): string => `the workflow of task ${oneLine(task, 80)} has ${outcome}`,
+} as const
+
 /** The notice about a marker or a folder that could not be read or written. */
 export function unreadableNotice(path: string, detail: string): string {
   return `postflight-guard: ${oneLine(path, QUOTE_LIMIT)} could not be used (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed. \`postflight doctor\` says more.`

@@ -2,7 +2,7 @@ import { ALLOW, type HookAnswer } from '../answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../command-line.ts'
 import { ABANDONED_FILE } from '../files.ts'
 import type { Marker } from '../marker.ts'
-import { cappedNotice, heldReport, unreadableNotice, unsettledNotice } from '../messages/stops.ts'
+import { ALERT_TEXT, cappedNotice, heldReport, unreadableNotice, unsettledNotice } from '../messages/stops.ts'
 import type { Payload } from '../payload.ts'
 import { markerDisplayPath } from '../stored-marker.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../task-folder.ts'
@@ -63,6 +63,8 @@ export interface RunReport {
   /** The prompt's place in one line. */
   readonly promptLine?: string | undefined
   readonly notices: readonly string[]
+  /** What a person who looks elsewhere must know of. */
+  readonly alerts?: readonly string[]
 }
 
 /** The report of an event at which nothing happened. */
@@ -80,10 +82,26 @@ export const NOTHING_TO_REPORT: Report = {
 export interface Spoken {
   readonly answer: HookAnswer
   readonly notices: readonly string[]
+  /** What a person who looks elsewhere must know of: a few words each. */
+  readonly alerts: readonly string[]
 }
 
 /** The answer to an event. Blocked markers precede a workflow's prompt; an allow contains the notices. */
 export function answerFor(payload: Payload, report: Report, reader: CommandReader): Spoken {
+  return { ...answerAndNotices(payload, report, reader), alerts: alertsOf(report) }
+}
+
+function alertsOf({ outcomes, runs }: Report): string[] {
+  const ofMarkers = outcomes.flatMap((outcome) => {
+    const task = taskWord(outcome.folder)
+    if (outcome.kind === 'capped') return [ALERT_TEXT.abandoned(task)]
+    return outcome.kind === 'let-go' && outcome.waitsFor !== undefined ? [ALERT_TEXT.waits(task, outcome.waitsFor)] : []
+  })
+  // The promise and the run of a task may wait for the same.
+  return [...new Set([...ofMarkers, ...(runs.alerts ?? [])])]
+}
+
+function answerAndNotices(payload: Payload, report: Report, reader: CommandReader): Omit<Spoken, 'alerts'> {
   const notices = noticesOf(report, reader)
   const context = recoveryOf(report, payload.session, reader)
   if (context !== undefined) return { answer: { kind: 'context', event: payload.event, context }, notices }

@@ -9,8 +9,8 @@ import type { PlannedMarker, StopPlan } from './plan.ts'
 
 /** The outcome of a stop for one marker. */
 export type StopOutcome =
-  /** The marker does not block, and nothing is reported. */
-  | { readonly kind: 'let-go'; readonly folder: TaskFolder }
+  /** The marker does not block, and nothing is reported. `waitsFor`: its agent stops to wait for that. */
+  | { readonly kind: 'let-go'; readonly folder: TaskFolder; readonly waitsFor?: string | undefined }
   /** The marker blocks. `count` includes this continuation. */
   | Blocked
   /** Its continuations are spent, so it is kept as abandoned. */

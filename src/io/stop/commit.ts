@@ -115,7 +115,7 @@ function commit({ stored, rule, checkingSinceMs }: JudgedMarker, stop: Stop): St
     case 'background':
     case 'waiting':
       if (stampsWait(stored, stop)) stampWait(folder, stop)
-      return { kind: 'let-go', folder }
+      return { kind: 'let-go', folder, waitsFor: rule === 'waiting' ? marker.wait?.for : undefined }
     case 'expired':
       return noteExpired(folder.path, stored.identity)
         ? { kind: 'expired', folder, marker }

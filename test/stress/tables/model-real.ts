@@ -202,7 +202,7 @@ export function inProcess(root: string): Real {
 }
 
 const plain = (text: string): string => text
-const PLAIN: Painter = { bold: plain, green: plain, yellow: plain, red: plain }
+const PLAIN: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
 
 function runCommand(
   root: string,

@@ -1,10 +1,13 @@
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { StatusDocument } from '../../documents/workflow/status.ts'
 import { jsonText, type Painter, type ReportOptions } from '../../report.ts'
-import { paintPicture, type Screen } from '../../screen.ts'
+import type { Screen } from '../../screen.ts'
 import { status } from './status.ts'
 
-/** `postflight workflow status --watch`: prints the picture whenever it changes, until every run in it has ended. */
+/**
+ * `postflight workflow status --watch` without a terminal: prints the picture whenever it changes, until every run in it has
+ * ended.
+ */
 
 const INTERVAL_MS = 500
 
@@ -23,7 +26,7 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
   let result: ReturnType<typeof status>
   do {
     result = status(contextNow(), paint, task)
-    const picture = screen.isPainted && !options.json ? result.lines.join('\n') : withoutAge(result)
+    const picture = withoutAge(result)
     if (picture !== shown) {
       if (!show(result, options, screen, shown === undefined)) return result.exitCode
       shown = picture
@@ -36,16 +39,16 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
 /** Prints one document a line with --json, and nothing with --quiet, which only waits. */
 function show(result: CommandResult, options: ReportOptions, screen: Screen, isFirst: boolean): boolean {
   if (options.json) return screen.print(`${jsonText(result.data)}\n`)
-  return options.quiet || paintPicture(screen, result.lines, isFirst)
+  return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
 }
 
-/** The result without ages: where the picture is not repainted, a new age alone is not printed. */
+/** The result without ages: a new age alone is not printed. */
 function withoutAge(result: CommandResult): string {
   return JSON.stringify(result.data, (name, value: unknown) => (name === 'age_ms' ? undefined : value))
 }
 
 /** True when every run shown has ended. A run that cannot be read counts as ended. */
-function isOver({ data }: CommandResult<StatusDocument>): boolean {
+export function isOver({ data }: CommandResult<StatusDocument>): boolean {
   const runs = 'workflows' in data ? data.workflows : [data]
   return runs.every((run) => !('active' in run) || !run.active)
 }

@@ -1,0 +1,73 @@
+import { PostflightError } from '../../core/errors.ts'
+import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
+import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { oneLine, stripControl } from '../../core/text.ts'
+import { findTaskFolder } from '../../io/find-task-folder.ts'
+import { readMarker } from '../../io/marker-file.ts'
+import { listTaskFolders } from '../../io/task-folders.ts'
+import { readState } from '../../io/workflow/state-store.ts'
+import type { Candidate, CompletionRequest, Wanted } from '../completion/request.ts'
+import { COMPLETION_SCRIPTS } from '../completion/scripts.ts'
+import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
+import type { CompleteDocument, CompletionDocument } from '../documents/completion.ts'
+
+/** `postflight completion`: prints the completion script of a shell. `postflight complete` answers its questions. */
+
+/** @throws {PostflightError} `value-invalid`. */
+export function completion(shell: string): CommandResult<CompletionDocument> {
+  const names = Object.keys(COMPLETION_SCRIPTS)
+  if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) {
+    const expected = OPTION_EXPECTATIONS.oneOf(names)
+    throw new PostflightError('value-invalid', { option: '<shell>', value: shell, expected })
+  }
+  const script = COMPLETION_SCRIPTS[shell as keyof typeof COMPLETION_SCRIPTS]
+  const lines = script.trimEnd().split('\n')
+  return { exitCode: 0, data: { script }, lines, essential: lines }
+}
+
+/** The words that may follow on an unfinished command line. Without a project, those that need none. */
+export function complete(context: CommandContext, request: CompletionRequest): CommandResult<CompleteDocument> {
+  const { candidates, wants, current, prefix } = request
+  const known = wants.flatMap((wanted) => candidatesFor(context, request, wanted))
+  const matching = [...candidates, ...known].filter(({ value }) => value.startsWith(current))
+  const unique = [...new Map(matching.map((one) => [one.value, one])).values()]
+  const words = unique
+    // A line break or a tab would be read as the end of the word.
+    .filter(({ value }) => stripControl(value) === value && !/[\n\t]/.test(value))
+    .map(({ value, description }) => ({ value: `${prefix}${value}`, description: oneLine(description, 80) }))
+  const files = wants.includes('file')
+  const lines = [...words.map(({ value, description }) => `${value}\t${description}`), ...(files ? [':files'] : [])]
+  return { exitCode: 0, data: { words, files }, lines, essential: lines }
+}
+
+function candidatesFor(context: CommandContext, { task }: CompletionRequest, wanted: Wanted): Candidate[] {
+  if (wanted === 'file') return []
+  try {
+    const root = findCommandRoot(context)
+    if (root === undefined) return []
+    if (wanted === 'task') return tasks(root)
+    const folder = task === undefined ? undefined : findTaskFolder(root, task)
+    if (folder === undefined) return []
+    return wanted === 'phase' ? phases(folder) : steps(folder)
+  } catch {
+    // A folder that cannot be read, a task that is ambiguous: nothing is offered.
+    return []
+  }
+}
+
+function tasks(root: string): Candidate[] {
+  const folders = listTaskFolders(root).folders.filter(({ task }) => task !== SPECS_ITSELF && !task.startsWith('.'))
+  const below = folders.filter(({ task, relative }) => /^\d/.test(task) || relative.split('/').length > 2)
+  return below.map((folder) => ({ value: taskWord(folder), description: folder.relative }))
+}
+
+function phases(folder: TaskFolder): Candidate[] {
+  const state = readState(folder)
+  return (state?.definition.phases ?? []).map(({ id, artifact }) => ({ value: id, description: artifact ?? '' }))
+}
+
+function steps(folder: TaskFolder): Candidate[] {
+  const read = readMarker(folder)
+  const list = read?.kind === 'marker' ? read.marker.steps : []
+  return list.map(({ name, done }) => ({ value: name, description: done ? 'done' : '' }))
+}

@@ -1,0 +1,132 @@
+import { isJsonObject } from '../../core/json-object.ts'
+import { STATUS_LINE_TEXT as TEXT } from '../../core/messages/status-line.ts'
+import { MAX_ID_LENGTH } from '../../core/payload.ts'
+import { type LineItem, statusLine } from '../../core/status-line.ts'
+import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
+import { isInStep } from '../../core/workflow/position.ts'
+import type { WorkflowState } from '../../core/workflow/state.ts'
+import type { StdinRead } from '../../io/process/stdin.ts'
+import { findRoots, startFolders } from '../../io/root.ts'
+import { findRunFiles } from '../../io/workflow/run-file.ts'
+import { readState } from '../../io/workflow/state-store.ts'
+import type { CommandContext, CommandResult } from '../context.ts'
+import type { StatusLineDocument } from '../documents/statusline.ts'
+import { type MarkerView, viewMarkers } from '../marker-view.ts'
+
+/**
+ * `postflight statusline`: one line for a host's status line. It only reads. `hooks/postflight-hook StatusLine` answers
+ * without Node where there is nothing to show.
+ */
+
+/** A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line (ms). */
+const PATIENCE_MS = 300
+
+/** The part of the host's JSON that matters. */
+interface HostState {
+  readonly session: string | undefined
+  readonly folders: readonly string[]
+}
+
+export async function statusline(context: CommandContext): Promise<CommandResult<StatusLineDocument>> {
+  if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
+  const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
+  const roots = rootsOf(context, folders)
+  return resultOf(roots.flatMap((root) => itemsOf(root, session, context.nowMs)))
+}
+
+function resultOf(items: readonly LineItem[]): CommandResult<StatusLineDocument> {
+  const text = statusLine(items)
+  const count = (kind: LineItem['kind']): number => items.filter((item) => item.kind === kind).length
+  return {
+    exitCode: 0,
+    data: {
+      text,
+      pending: count('pending'),
+      waiting: count('waiting'),
+      running: count('running'),
+      abandoned: count('abandoned'),
+    },
+    lines: text === '' ? [] : [text],
+  }
+}
+
+function hostState(read: StdinRead | undefined): HostState {
+  if (read?.kind !== 'text') return { session: undefined, folders: [] }
+  try {
+    const value: unknown = JSON.parse(read.text)
+    if (!isJsonObject(value)) return { session: undefined, folders: [] }
+    const workspace = isJsonObject(value.workspace) ? value.workspace : {}
+    const isText = (one: unknown): one is string => typeof one === 'string' && one !== ''
+    const { session_id: session } = value
+    return {
+      session: isText(session) && session.length <= MAX_ID_LENGTH ? session : undefined,
+      folders: [value.cwd, workspace.current_dir, workspace.project_dir].filter(isText),
+    }
+  } catch {
+    return { session: undefined, folders: [] }
+  }
+}
+
+/** Every distinct root, as a hook of the same session finds them. */
+function rootsOf({ rootOption, environment, cwd }: CommandContext, folders: readonly string[]): string[] {
+  if (rootOption !== undefined) return findRoots(startFolders({ option: rootOption, environment: {}, cwd }).slice(0, 1))
+  const named = folders.map((path) => ({ from: 'payload-cwd', path }))
+  return findRoots([...named, ...startFolders({ environment, cwd })])
+}
+
+function itemsOf(root: string, session: string | undefined, nowMs: number): LineItem[] {
+  const { markers } = viewMarkers(root, nowMs)
+  // A marker that was left behind or bypassed asks nothing of anyone.
+  const current = markers.filter(({ state }) => state !== 'expired' && state !== 'bypassed')
+  return [
+    ...current.map((view) => markerItem(view, session)),
+    ...findRunFiles(root, []).flatMap(({ folder }) => (folder === undefined ? [] : runItems(folder, session))),
+  ]
+}
+
+function markerItem(view: MarkerView, session: string | undefined): LineItem {
+  const task = shortName(view.task)
+  const { host_session: owner } = view.owner
+  const isOurs = owner === null || session === undefined || owner === session
+  if (view.state === 'unreadable') return { kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }
+  if (view.state === 'abandoned') return { kind: 'abandoned', isOurs, text: TEXT.abandoned(task) }
+  if (view.wait !== null) return { kind: 'waiting', isOurs, text: TEXT.waits(task, view.wait.for) }
+  const { spent, limit } = view.continuations
+  const done = view.steps.filter((step) => step.done).length
+  const facts = [
+    TEXT.pending(task, view.operation),
+    ...(view.steps.length === 0 ? [] : [TEXT.steps(done, view.steps.length)]),
+    ...(spent === null || spent === 0 ? [] : [TEXT.blocked(spent, limit)]),
+  ]
+  return { kind: 'pending', isOurs, text: facts.join(', ') }
+}
+
+function runItems(folder: TaskFolder, session: string | undefined): LineItem[] {
+  const task = shortName(folder.task)
+  try {
+    const state = readState(folder)
+    if (state?.active !== true) return []
+    const { hostSession, wait } = state
+    const isOurs = hostSession === undefined || session === undefined || hostSession === session
+    if (wait !== undefined) return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, wait.for) }]
+    return [{ kind: 'running', isOurs, text: runText(task, state) }]
+  } catch {
+    return [{ kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }]
+  }
+}
+
+function runText(task: string, state: WorkflowState): string {
+  const inStep = isInStep(state)
+  const [spent, limit] = inStep
+    ? [state.stepAttempts, state.maxStepAttempts]
+    : [state.phaseAttempts, state.maxPhaseAttempts]
+  return [
+    `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(state.currentStep + 1, state.totalSteps)}` : ''}`,
+    ...(spent > 0 ? [TEXT.attempt(Math.min(spent + 1, limit), limit)] : []),
+  ].join(', ')
+}
+
+/** The number of a task, or its folder's name. */
+function shortName(task: string): string {
+  return task === SPECS_ITSELF ? 'specs' : String(taskNumberOf(task) ?? task)
+}

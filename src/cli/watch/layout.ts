@@ -1,0 +1,98 @@
+/** Fits coloured lines into a terminal: wraps them, and cuts what has no room. Pure. */
+
+/** The size of a terminal, in characters. */
+export interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** A colour sequence, a run of spaces, or a word. */
+const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
+
+/** The sequences that end a colour. */
+const ENDS = /^\u001b\[(?:0|22|39)?m$/
+
+const RESET = '\u001b[0m'
+
+/**
+ * The line in rows of at most `columns` characters. Words stay whole where they fit; the rows after the first one are
+ * indented. A colour that goes on in the next row begins there again, so that each row can be painted by itself.
+ */
+export function wrap(line: string, columns: number): string[] {
+  const leading = /^ */.exec(line)?.[0].length ?? 0
+  const indent = ' '.repeat(Math.min(leading + 2, Math.floor(columns / 3)))
+  const rows: string[] = []
+  let row = ''
+  let used = 0
+  let start = 0
+  let colours = ''
+  const breakRow = (): void => {
+    rows.push(colours === '' ? row.trimEnd() : `${row}${RESET}`)
+    row = `${indent}${colours}`
+    used = indent.length
+    start = used
+  }
+  let gap = ''
+  for (const piece of line.match(PIECES) ?? []) {
+    if (piece.startsWith('\u001b')) {
+      colours = ENDS.test(piece) ? '' : colours + piece
+      row += gap + piece
+      used += gap.length
+      gap = ''
+    } else if (piece.startsWith(' ')) {
+      gap = piece
+    } else {
+      const width = widthOf(piece)
+      const isFirst = used === start
+      if (!isFirst && used + gap.length + width > columns) breakRow()
+      else if (used + gap.length < columns) {
+        row += gap
+        used += gap.length
+      }
+      gap = ''
+      for (const character of used + width > columns ? piece : [piece]) {
+        const size = widthOf(character)
+        if (used + size > columns && used > start) breakRow()
+        row += character
+        used += size
+      }
+    }
+  }
+  rows.push(row)
+  return rows
+}
+
+/** Characters that take no room: combining marks, joiners, variation selectors. */
+const NO_ROOM = /\p{M}|[\u200b-\u200f]|\p{Variation_Selector}/u
+
+/** Characters that take the room of two: those of East Asia, and emoji. */
+const DOUBLE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+
+/** The room that a text without sequences takes, in characters. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) width += NO_ROOM.test(character) ? 0 : DOUBLE.test(character) ? 2 : 1
+  return width
+}
+
+/** The rows of a whole screen: a head, the lines as far as there is room, and a foot in the last row. */
+export function fill({ columns, rows }: Size, { head, lines, foot, more }: Picture): string[] {
+  const top = [...wrap(head, columns), '']
+  const bottom = wrap(foot, columns)
+  const room = Math.max(1, rows - top.length - bottom.length)
+  const body = lines.flatMap((line) => wrap(line, columns))
+  const hidden = body.length - room
+  const shown = hidden <= 0 ? body : [...body.slice(0, room - 1), ...wrap(more(hidden + 1), columns).slice(0, 1)]
+  const blank = Array.from({ length: Math.max(0, room - shown.length) }, () => '')
+  return [...top, ...shown, ...blank, ...bottom].slice(0, rows)
+}
+
+/** What a view shows. */
+export interface Picture {
+  readonly head: string
+  readonly lines: readonly string[]
+  readonly foot: string
+  /** The words for rows that have no room. */
+  readonly more: (count: number) => string
+}

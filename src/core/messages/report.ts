@@ -1,0 +1,132 @@
+import { counted } from './phrases.ts'
+
+/** The words of `postflight report`. */
+
+/** The facts of a journal entry. */
+interface EventFacts {
+  readonly count: number | undefined
+  readonly detail: string | undefined
+  readonly outcome: string | undefined
+}
+
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  create: 'promised',
+  clear: 'cleared',
+  check: 'a check failed',
+  cap: 'given up after the last continuation',
+  bypass: 'let go by a bypass',
+  'bypass-request': 'bypass asked for',
+  expire: 'expired',
+  adopt: 'taken over',
+  claim: 'owner learnt',
+  step: 'step',
+  wait: 'waits',
+  'wait-end': 'the wait ended',
+  workflow: 'workflow',
+  error: 'error',
+}
+
+/** An entry of the journal in words. */
+export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
+  const words =
+    event === 'block'
+      ? `stop blocked${count === undefined ? '' : `, continuation ${count} of 3`}`
+      : event === 'clear' && outcome === 'unchecked'
+        ? 'cleared without its checks'
+        : (EVENT_WORDS[event] ?? event)
+  return detail === undefined ? words : `${words}: ${detail}`
+}
+
+const TRANSITION_WORDS: Readonly<Record<string, string>> = {
+  start: 'started',
+  enter: 'entered',
+  prompt: 'prompt given out',
+  retry: 'attempt failed',
+  'step-done': 'done',
+  'step-failed': 'failed',
+  'step-skipped': 'given up',
+  pass: 'passed',
+  fail: 'verdict: fail',
+  warn: 'went on without a valid artifact',
+  'stop-request': 'stop asked for',
+  resume: 'resumed',
+  end: 'ended',
+}
+
+/** A transition of a run in words. */
+export function transitionWords(
+  event: string,
+  place: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
+  rest: string | undefined,
+): string {
+  const { phase, step, attempt } = place
+  const where = [
+    phase,
+    ...(step === undefined ? [] : [`step ${step}`]),
+    ...(attempt === undefined || attempt === 1 ? [] : [`attempt ${attempt}`]),
+  ].join(', ')
+  return `${where}: ${TRANSITION_WORDS[event] ?? event}${rest === undefined ? '' : ` (${rest})`}`
+}
+
+/** The names of the standings of promises and runs. */
+export const STANDING_WORDS = {
+  pending: 'pending',
+  waiting: 'waiting',
+  cleared: 'cleared',
+  unchecked: 'cleared unchecked',
+  abandoned: 'abandoned',
+  bypassed: 'bypassed',
+  expired: 'expired',
+  removed: 'removed by hand',
+  unreadable: 'unreadable',
+  running: 'running',
+  completed: 'completed',
+  skipped: 'completed with skips',
+  stopped: 'stopped',
+  stalled: 'stalled',
+  failed: 'failed',
+  aborted: 'aborted',
+} as const
+
+/** Headings and labels of the page, and the lines of the text. */
+export const REPORT_TEXT = {
+  title: 'Postflight report',
+  made: (time: string): string => `Made ${time}. All times are UTC.`,
+  nothing: 'No promises and no runs here yet.',
+  promises: 'Promises',
+  runs: 'Runs',
+  blocked: 'Blocked stops',
+  waits: 'Waits',
+  attention: 'Needs attention',
+  timeline: 'Timeline',
+  tasks: 'Tasks',
+  otherEvents: 'Other events',
+  others: (count: number): string => `${count} more`,
+  ofAll: (part: number, all: number, word: string): string => `${part} of ${all} ${word}`,
+  leftOut: (count: number): string => `${counted(count, 'older task')} left out: postflight report <task> shows one`,
+  promise: 'Promise',
+  run: 'Run',
+  phases: 'Phases',
+  events: (count: number): string => counted(count, 'event'),
+  earlier: (count: number): string => `${counted(count, 'earlier event')} left out`,
+  session: (session: string): string => `session ${session}`,
+  agent: (agent: string): string => (agent === 'main' ? 'main conversation' : `agent ${agent}`),
+  blocks: (count: number): string => `${counted(count, 'stop')} blocked`,
+  waitsFor: (purpose: string): string => `waits for: ${purpose}`,
+  waitCount: (count: number): string => counted(count, 'wait'),
+  prompts: (count: number): string => counted(count, 'prompt'),
+  skips: (count: number): string => `${count} skipped`,
+  visits: (count: number): string => `${count} ×`,
+  stepsDone: (done: number, all: number): string => `${done} of ${counted(all, 'step')}`,
+  attempts: (count: number): string => counted(count, 'attempt'),
+  step: (number: number, name: string | undefined): string => `${number}. ${name ?? 'step'}`,
+  columns: ['Phase', 'Result', 'Prompts', 'Time'],
+  phaseStandings: { done: 'done', running: 'running', failed: 'failed', waiting: 'not reached' },
+  stepResults: { done: 'done', skipped: 'given up', failed: 'failed', open: 'open' },
+  check: (run: string, failed: string | undefined): string =>
+    failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
+  graph: (name: string): string => `The phases of ${name}`,
+  more: (count: number): string => `${counted(count, 'more phase')}`,
+  start: 'start',
+  written: (file: string, tasks: number): string => `wrote ${file}: ${counted(tasks, 'task')}`,
+} as const

@@ -1,0 +1,79 @@
+import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
+import type { PhaseStory, RunStory, StepStory, Tone, VisitStory } from '../report.ts'
+import { eventList } from './event-list.ts'
+import { graph } from './graph.ts'
+import { type Html, html } from './html.ts'
+import { duration, scaleOf } from './scale.ts'
+import { badge } from './tones.ts'
+import { bar } from './track.ts'
+
+/** A run: its drawing, its phases with their steps, and when each phase was in work. */
+
+const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
+  passed: 'good',
+  failed: 'warn',
+  running: 'warn',
+  stuck: 'bad',
+}
+
+/** More steps than this are counted only. */
+const MAX_STEPS = 60
+
+/** The card of a run. */
+export function runCard(run: RunStory): Html {
+  const { standing, phases, visits, startMs, endMs } = run
+  const scale = scaleOf([{ startMs, endMs }])
+  const facts = [
+    duration(endMs - startMs),
+    TEXT.prompts(run.prompts),
+    ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
+    ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
+  ]
+  const told = run.waitsFor === undefined ? run.why : TEXT.waitsFor(run.waitsFor)
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
+    ${told !== undefined && html`<p>${told}</p>`}
+    <div class="rows">${phases
+      .filter(({ id }) => visits.some(({ phase }) => phase === id))
+      .map(
+        ({ id }) =>
+          html`<div class="row"><span>${id}</span><div class="track">${visits
+            .filter(({ phase }) => phase === id)
+            .map((visit) => bar(scale, visit, VISIT_TONES[visit.result]))}</div></div>`,
+      )}</div>
+    <div class="run">${graph(run)}<table><tr>${TEXT.columns.map((column, index) => html`<th${index > 1 && html` class="n"`}>${column}</th>`)}</tr>${phases.map(phaseRow)}</table></div>
+    ${eventList(run.events)}</section>`
+}
+
+function phaseRow({ id, standing, visits, prompts, durationMs, steps, check }: PhaseStory): Html {
+  const done = steps.filter(({ result }) => result === 'done').length
+  const under = [
+    ...(check === undefined ? [] : [html`<small>${TEXT.check(check, undefined)}</small>`]),
+    ...(steps.length === 0
+      ? []
+      : [
+          html`<small>${TEXT.stepsDone(done, steps.length)}</small><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`,
+        ]),
+  ]
+  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
+    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(durationMs)}</td></tr>
+    ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
+}
+
+const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {
+  done: 'good',
+  running: 'warn',
+  failed: 'bad',
+  waiting: 'plain',
+}
+
+function phaseBadge(standing: PhaseStory['standing']): Html {
+  return html`<span class="badge ${PHASE_TONES[standing]}">${TEXT.phaseStandings[standing]}</span>`
+}
+
+function stepRow({ number, name, attempts, result, durationMs }: StepStory): Html {
+  const facts = [
+    ...(attempts > 1 ? [TEXT.attempts(attempts)] : []),
+    ...(durationMs === undefined || result === 'open' ? [] : [duration(durationMs)]),
+  ]
+  return html`<li class="${result}">${TEXT.step(number, name)}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
+}
