@@ -23,7 +23,7 @@ const rows = [
   ['hook', sizeOf('dist/hook.js'), 75],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
   ['checklists', sizeOf('dist/checklist.js'), 80],
-  ['CLI', sizeOf('dist/cli'), 580],
+  ['CLI', sizeOf('dist/cli'), 630],
   ['OpenCode plugin', sizeOf('dist/opencode'), 940],
 ]
 

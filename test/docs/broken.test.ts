@@ -61,6 +61,7 @@ const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] 
   ],
   ['a GitHub workflow without steps', block('yaml', 'on: push\njobs:\n  a:\n    runs-on: ubuntu-latest'), /steps/],
   ['a marker with a wrong type', block('json', '{ "cc_session_id": 7, "steps": "git commit" }'), /cc_session_id|steps/],
+  ['a wrong option of the plugin', block('json', '{ "postReadNudge": { "evry": 5 } }'), /evry/],
   ['data of an unknown kind', block('json', '{ "a": 1 }'), /name its schema/],
   ['a link to a file that does not exist', '[a](docs/nothing.md)\n', /docs\/nothing\.md does not exist/],
   ['a link to a heading that does not exist', '# One\n\n[a](#two)\n', /no heading #two/],

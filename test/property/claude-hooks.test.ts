@@ -3,8 +3,15 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../src/cli/context.ts'
 import { hookCommand } from '../../src/cli/host-entry.ts'
 import { PostflightError } from '../../src/core/errors.ts'
-import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings/claude-hooks.ts'
+import {
+  addEntries,
+  findCommands,
+  findEntries,
+  isInstalled,
+  removeEntries,
+} from '../../src/core/settings/claude-hooks.ts'
 import { claudeEntries, type SettingsEntry } from '../../src/core/settings/hook-entries.ts'
+import { isReactiveHook, reactiveEntries } from '../../src/core/settings/reactive-hooks.ts'
 import { shellWord } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
@@ -160,6 +167,38 @@ function isOneInsertion(before: string, after: string): boolean {
   while (start < before.length && before[start] === after[start]) start += 1
   return after.length > before.length && after.endsWith(before.slice(start))
 }
+
+describe('adding reactive rules to any settings', () => {
+  const RULES = [
+    { tool: 'bash', command: 'git commit*', prompt: 'docs?' },
+    { tool: 'edit', prompt: 'tests?', answer: 'block' as const },
+  ]
+  const REACTIVE = reactiveEntries(RULES)
+
+  it('keeps everything else, our other hooks too, and is undone to the same value', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        fc.pre(Object.keys(read(text)).length > 0)
+        const added = addEntries(text, REACTIVE, 's', isReactiveHook)
+        expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
+        expect(findCommands(added, 's')).toEqual(findCommands(text, 's'))
+        expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
+        same(read(removeEntries(added, 's', isReactiveHook)), read(text))
+      }),
+    )
+  })
+
+  it('is independent of the order in which rules and hooks are added', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's')
+        const other = addEntries(addEntries(text, ENTRIES, 's'), REACTIVE, 's', isReactiveHook)
+        same(read(removeEntries(one, 's')), read(removeEntries(other, 's')))
+        expect(isInstalled(one, ENTRIES, 's') && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
+      }),
+    )
+  })
+})
 
 describe('adding to any settings', () => {
   it('adds each entry once, and keeps every other value and its place', () => {

@@ -82,5 +82,5 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;
 footer{max-width:1080px;margin:0 auto;padding:16px 20px 48px;color:var(--soft);font-size:12px}
 @media(max-width:640px){main,header.top,footer{padding-left:14px;padding-right:14px}.card{padding:13px 14px}
 .row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}
-.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.tile:last-child:nth-child(odd){grid-column:1/-1}.events li{grid-template-columns:1fr;gap:0}}
+.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.tile:last-child:nth-child(odd){grid-column:1/-1}}
 `.replaceAll('\n', '')
