@@ -4,8 +4,9 @@ import { collect } from './repeated-option.ts'
 
 /** Declares the commands that wire the guard into a host, and the one that checks it. */
 
+const HOST = 'claude, opencode, codex, copilot, qwen or droid'
 const SCOPE =
-  "project (.claude/settings.json, opencode.json), local (.claude/settings.local.json) or user (the host's own folder)"
+  "project (.claude/settings.json, opencode.json, .codex/hooks.json, …), local (.claude/settings.local.json) or user (the host's own folder)"
 
 export function addSettingsCommands(program: Program, run: Run): void {
   program
@@ -27,7 +28,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('install')
     .description("add the hook (or the plugin) to a host's settings")
-    .option('--host <name>', 'claude, opencode, codex, copilot, qwen or droid', 'claude')
+    .option('--host <name>', HOST, 'claude')
     .option('--scope <scope>', SCOPE, 'project')
     .option('--skill <file>', 'put the hook into the front matter of a skill instead: it runs where that skill is used')
     .option(
@@ -43,6 +44,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
         'install --scope user --dry-run',
         'install --skill .claude/skills/research/SKILL.md',
         'install --reactive reactive.json --dry-run',
+        'install --host codex',
         'install --host opencode --scope user',
       ),
     )
@@ -50,7 +52,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('uninstall')
     .description('undo install and init')
-    .option('--host <name>', 'claude, opencode, codex, copilot, qwen or droid', 'claude')
+    .option('--host <name>', HOST, 'claude')
     .option('--scope <scope>', `${SCOPE} (default: the one of the project that has it)`)
     .option('--skill <file>', 'remove the hook from the front matter of a skill')
     .option('--dry-run', 'only print what would be written', false)

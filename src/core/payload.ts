@@ -23,6 +23,8 @@ export interface Payload {
   readonly agentType?: string
   /** Only Copilot sends it, with each event of a sub-agent. */
   readonly parentAgent?: string
+  /** In a sub-agent of droid: the session that started it. */
+  readonly caller?: string
   /** Kimi Code's name for itself. */
   readonly client?: string
   readonly cwd?: string
@@ -91,6 +93,7 @@ function fromFields(fields: Fields): Payload {
   const agent = agentOf(event, session, identifier(fields, 'agent_id'))
   const agentType = own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type')
   const parentAgent = identifier(fields, 'parent_agent_id')
+  const caller = identifier(fields, 'calling_session_id')
   const client = text(fields, 'client_type')
   const cwd = text(fields, 'cwd')
   const transcript = text(fields, 'transcript_path')
@@ -114,6 +117,7 @@ function fromFields(fields: Fields): Payload {
     ...(agent !== undefined && { agent }),
     ...(agentType !== undefined && { agentType }),
     ...(parentAgent !== undefined && { parentAgent }),
+    ...(caller !== undefined && { caller }),
     ...(client !== undefined && { client }),
     ...(cwd !== undefined && { cwd }),
     ...(transcript !== undefined && { transcript }),

@@ -1,3 +1,4 @@
+import { startsSubagent } from '../core/hosts/index.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import type { Marker } from '../core/marker.ts'
 import { runsNotListed, unlistedComplaint, waitNotNoted } from '../core/messages/stops.ts'
@@ -8,11 +9,13 @@ import { errorText } from '../io/fs/errors.ts'
 import { isPast } from '../io/process/age.ts'
 import { observeUnfinished } from '../io/stop/observe.ts'
 import { endWait } from '../io/stop/waits.ts'
-import type { HookContext, HookResult } from './context.ts'
+import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** Handles `SessionStart`: its waits end, and the session is told of unfinished postflights (docs/design.md, "Recovery"). */
-export function handleSessionStart({ payload, roots, findRepositories, nowMs, deadline }: HookContext): HookResult {
+export function handleSessionStart(context: HookContext): HookResult {
+  const { payload, environment, roots, findRepositories, nowMs, deadline } = context
+  if (startsSubagent(payload, environment)) return NOTHING_DONE
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   const recorded: Recorded[] = []
   const complaints: string[] = []

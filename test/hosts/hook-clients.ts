@@ -40,6 +40,9 @@ export interface HookClient {
 
 const platform = `${process.platform}-${process.arch}`
 
+/** Codex's option that runs hooks which the user does not trust yet. */
+export const TRUST_HOOKS = '--dangerously-bypass-hook-trust'
+
 const CODEX_TRIPLES: Readonly<Record<string, string>> = {
   'linux-x64': 'x86_64-unknown-linux-musl',
   'linux-arm64': 'aarch64-unknown-linux-musl',
@@ -47,7 +50,10 @@ const CODEX_TRIPLES: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-/** Codex speaks the Responses API. Its configuration trusts the project; an option stands for the trust in its hooks. */
+/**
+ * Codex speaks the Responses API. Its configuration trusts the project, and lets sub-agents start sub-agents; an option
+ * stands for the trust in its hooks.
+ */
 const codex: HookClient = {
   name: 'codex',
   settings: '.codex/hooks.json',
@@ -71,6 +77,8 @@ const codex: HookClient = {
         `base_url = "${model.url}/v1"`,
         'wire_api = "responses"',
         'env_key = "SCRIPTED_KEY"',
+        '[agents]',
+        'max_depth = 2',
         '[analytics]',
         'enabled = false',
         `[projects.${JSON.stringify(project)}]`,
@@ -81,7 +89,7 @@ const codex: HookClient = {
   },
   args: ({ prompt, resume }) => [
     ...['exec', ...(resume === undefined ? [] : ['resume', resume]), '--json', '--skip-git-repo-check'],
-    ...['--dangerously-bypass-approvals-and-sandbox', '--dangerously-bypass-hook-trust', prompt],
+    ...['--dangerously-bypass-approvals-and-sandbox', TRUST_HOOKS, prompt],
   ],
   env: () => ({ SCRIPTED_KEY: 'not-a-key' }),
   shell: (command) => ({ tools: [{ name: 'exec_command', input: { cmd: command } }] }),

@@ -1,6 +1,6 @@
 /** A throwaway project with the guard, installed by `postflight install --host`, and used by one of the hook clients. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -23,6 +23,8 @@ export interface Ended {
 export interface RunOptions {
   resume?: string
   env?: Readonly<Record<string, string>>
+  /** A word of the client's command line to leave out. */
+  leaveOut?: string
   /** Is called with the model before the client starts. */
   started?: (model: Model) => void
 }
@@ -48,6 +50,8 @@ export interface HookedProject {
     options?: RunOptions,
   ): Promise<{ model: Model; ended: Promise<Ended>; kill(): void }>
   postflight(...words: string[]): string
+  /** What `postflight doctor` prints, whatever it finds. */
+  doctor(): string
   /** The marker of a task; undefined if there is none. */
   marker(task: string): Record<string, unknown> | undefined
   files(task: string): string[]
@@ -69,12 +73,10 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
   project.link('postflight', script)
   const environment = { PATH: project.path, HOME: project.home }
 
+  const cli = (words: readonly string[]): SpawnSyncReturns<string> =>
+    spawnSync(process.execPath, [script, ...words], { cwd: project.dir, env: environment, encoding: 'utf8' })
   const postflight = (...words: string[]): string => {
-    const run = spawnSync(process.execPath, [script, ...words], {
-      cwd: project.dir,
-      env: environment,
-      encoding: 'utf8',
-    })
+    const run = cli(words)
     expect(run, run.stderr).toMatchObject({ status: 0 })
     return run.stdout
   }
@@ -84,6 +86,7 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
     project,
     packageFolder,
     postflight,
+    doctor: () => cli(['doctor']).stdout,
     async start(actors, options = {}) {
       const model = await startModel({ actors })
       onTestFinished(() => model.close())
@@ -92,7 +95,7 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       client.configure?.(run)
       options.started?.(model)
       const [file = '', ...words] = command
-      const child = spawn(file, [...words, ...client.args(run)], {
+      const child = spawn(file, [...words, ...client.args(run).filter((word) => word !== options.leaveOut)], {
         cwd: project.dir,
         env: { ...environment, ...client.env(run), ...options.env },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,6 +7,7 @@ import {
   sessionTranscript,
   shellIdentity,
   showsNotice,
+  startsSubagent,
   takesContextAtTop,
   takesContextOfBlock,
   writesSequences,
@@ -236,6 +237,13 @@ describe('Copilot CLI', () => {
     expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/p' })).toBe(true)
     expect(takesContextAtTop(mainStop(), { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '' })).toBe(false)
   })
+})
+
+it('a session of droid that another one started is a sub-agent', () => {
+  const start = { hook_event_name: 'SessionStart', calling_session_id: 's1' }
+  expect(startsSubagent(payload(start), { FACTORY_PROJECT_DIR: '/p' })).toBe(true)
+  expect(startsSubagent(payload(start), {})).toBe(false)
+  expect(startsSubagent(payload({ ...start, calling_session_id: '' }), { FACTORY_PROJECT_DIR: '/p' })).toBe(false)
 })
 
 it('a transcript tells the birth of a session only where that was measured', () => {

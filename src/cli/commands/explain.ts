@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { formatAnswer } from '../../core/answer.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { exemptionOf, showsNotice, takesContextAtTop } from '../../core/hosts/index.ts'
+import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../core/hosts/index.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../../core/messages/commands.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { EMPTY_PAYLOAD, type Payload, parsePayload } from '../../core/payload.ts'
@@ -41,7 +41,7 @@ export function explain(
   const why = whyNotJudged(context, payload)
   const { planned, report } = why === undefined ? predictStop(context, payload, place.roots) : NOTHING_PREDICTED
   const unfinished =
-    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1'
+    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
       ? observeUnfinished(place.roots, context).unfinished
       : []
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)

@@ -36,10 +36,12 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
       checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
       ...(host.trust === 'hooks' ? checkTrust(context, place) : []),
     ])
-  const [first, ...others] = wired
-  // What Claude Code's settings have alone is its own matter.
-  if (first === undefined || others.length === 0) return [...faults, ...entries]
-  const removals = others.map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`).join(' && ')
+  // What stands in Claude Code's settings alone is checked with them.
+  if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
+  const removals = wired
+    .slice(1)
+    .map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`)
+    .join(' && ')
   const files = wired.map(({ file }) => file)
   return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
 }

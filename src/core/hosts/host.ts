@@ -31,6 +31,8 @@ export interface HostDifference {
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   /** Why this stop is not judged; undefined if it is. */
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
+  /** True if the session that starts is a sub-agent, which has nothing to adopt or clear. */
+  readonly startsSubagent?: (payload: Payload, environment: Environment) => boolean
   /** True for a payload or an environment that only this host gives. Several hosts imitate Claude Code's. */
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True if an allow may have a `systemMessage`. */

@@ -38,6 +38,11 @@ export function exemptionOf(payload: Payload, environment: Environment): Exempti
   return undefined
 }
 
+/** True if the session that starts is a sub-agent: only on droid. */
+export function startsSubagent(payload: Payload, environment: Environment): boolean {
+  return HOSTS.some((host) => host.startsSubagent?.(payload, environment))
+}
+
 /** True if an allow may have a `systemMessage`: only on Claude Code. */
 export function showsNotice(payload: Payload, environment: Environment): boolean {
   return HOSTS.some((host) => host.showsNotice?.(payload, environment))
