@@ -22,7 +22,15 @@ export interface Reply {
   /** The pause (ms) between text and tool calls in a streamed answer. */
   pauseMs?: number
   /** An HTTP error instead of an answer. */
-  failure?: { status: number; headers?: Readonly<Record<string, string>> }
+  failure?: Failure
+}
+
+/** An HTTP error. */
+export interface Failure {
+  status: number
+  headers?: Readonly<Record<string, string>>
+  /** The words of the error, where they should not name the status. */
+  message?: string
 }
 
 /** A part of a message, with the fields that the tests read. */
@@ -92,6 +100,8 @@ export interface Model {
   requests: readonly RecordedRequest[]
   /** Requests without tools: titles, topic detection, token counts. They get a harmless answer. */
   helpers: readonly RequestBody[]
+  /** The headers of the same requests. */
+  helperHeaders: readonly IncomingHttpHeaders[]
   /** The names of actors whose script had no answer left, once for each such turn. */
   ranOut: readonly string[]
   /** Errors that scripts threw; the client got an HTTP error instead of an answer. */
@@ -116,6 +126,7 @@ const RAN_OUT: Reply = { text: 'done' }
 export async function startModel(options: ModelOptions): Promise<Model> {
   const requests: RecordedRequest[] = []
   const helpers: RequestBody[] = []
+  const helperHeaders: IncomingHttpHeaders[] = []
   const ranOut: string[] = []
   const errors: Error[] = []
   const waiting: { actor: string; index: number; resolve: (turn: Turn) => void }[] = []
@@ -125,6 +136,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
   async function answer(body: RequestBody, headers: IncomingHttpHeaders): Promise<Reply> {
     if ((body.tools ?? []).length === 0) {
       helpers.push(body)
+      helperHeaders.push(headers)
       return { text: 'ok' }
     }
     const parts = takeApart(body)
@@ -155,6 +167,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
     const body = JSON.parse(text) as RequestBody
     if (path.endsWith('/count_tokens')) {
       helpers.push(body)
+      helperHeaders.push(request.headers)
       return sendJson(response, 200, { input_tokens: 1 })
     }
     const reply = await answer(body, request.headers)
@@ -180,6 +193,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     helpers,
+    helperHeaders,
     ranOut,
     errors,
     turns,
@@ -259,10 +273,13 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.end(JSON.stringify(body))
 }
 
-function sendFailure(response: ServerResponse, { status, headers }: NonNullable<Reply['failure']>): void {
+function sendFailure(response: ServerResponse, { status, headers, message }: Failure): void {
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value)
-  const type = status === 429 ? 'rate_limit_error' : 'api_error'
-  sendJson(response, status, { type: 'error', error: { type, message: `the test's script says ${status}` } })
+  const type = status === 429 && message === undefined ? 'rate_limit_error' : 'api_error'
+  sendJson(response, status, {
+    type: 'error',
+    error: { type, message: message ?? `the test's script says ${status}` },
+  })
 }
 
 let ids = 0

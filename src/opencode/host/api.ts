@@ -78,6 +78,7 @@ export interface Message {
 export interface SessionInfo {
   readonly id: string
   readonly parentID?: string
+  readonly title?: string
   readonly directory?: string
   /** ms since the epoch. */
   readonly time?: { readonly created: number }

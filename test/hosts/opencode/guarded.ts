@@ -25,6 +25,8 @@ export interface GuardedOptions {
   install?: readonly string[] | false
   /** Fields that are added to the configuration. */
   config?: object
+  /** The plugin's options. */
+  options?: object
   /** An existing project, and the copy of this package that it uses. */
   within?: { project: Project; packageFolder: string }
 }
@@ -96,7 +98,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   const modelFor = async (actors: Actors): Promise<Model> => {
     const model = await startModel({ actors })
     onTestFinished(() => model.close())
-    guarded.changeConfig((config) => ({ ...config, provider: providerAt(model.url) }))
+    guarded.changeConfig((config) => ({ ...config, provider: providersAt(model.url) }))
     return model
   }
 
@@ -149,7 +151,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     },
     addPlugin(name, body) {
       project.write(name, `export default { id: '${name}', server: async ({ client }) => { ${body} } }\n`)
-      guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...(config.plugin as string[])] }))
+      guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...((config.plugin ?? []) as unknown[])] }))
     },
     read: inProject,
     marker(task) {
@@ -178,6 +180,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   if (options.install !== false) {
     const installed = guarded.postflight('install', '--host', 'opencode', ...(options.install ?? []))
     expect(installed, installed.stderr).toMatchObject({ status: 0 })
+  }
+  if (options.options !== undefined) {
+    guarded.changeConfig((config) => ({
+      ...config,
+      plugin: (config.plugin as string[]).map((one) => [one, options.options]),
+    }))
   }
   return guarded
 }
@@ -209,20 +217,20 @@ const BASE_CONFIG = {
   enabled_providers: ['scripted'],
 }
 
-function providerAt(url: string): object {
+/** The providers, of which a configuration enables some: the same model behind each, under models of their own names. */
+function providersAt(url: string): object {
   const limit = { context: 200_000, output: 8_000 }
-  return {
-    scripted: {
-      npm: '@ai-sdk/anthropic',
-      name: 'Scripted',
-      options: { baseURL: `${url}/v1`, apiKey: 'not-a-key' },
-      models: {
-        'scripted-1': { name: 'scripted-1', tool_call: true, temperature: true, limit },
-        'scripted-2': { name: 'scripted-2', tool_call: true, temperature: true, limit },
-        'scripted-small': { name: 'scripted-small', limit },
-      },
+  const provider = (name: string): object => ({
+    npm: '@ai-sdk/anthropic',
+    name,
+    options: { baseURL: `${url}/v1`, apiKey: 'not-a-key' },
+    models: {
+      [`${name}-1`]: { name: `${name}-1`, tool_call: true, temperature: true, limit },
+      [`${name}-2`]: { name: `${name}-2`, tool_call: true, temperature: true, limit },
+      [`${name}-small`]: { name: `${name}-small`, limit },
     },
-  }
+  })
+  return { scripted: provider('scripted'), other: provider('other'), 'github-copilot': provider('copilot') }
 }
 
 /** Pretends that OpenCode has fetched its plugin package into a folder; otherwise it would do so first. */

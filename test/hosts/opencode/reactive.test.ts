@@ -261,7 +261,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   it.each([
     ['BLOCK', 'context' as const],
     ['Nothing to BLOCK here', 'block' as const],
-    ['BLOCKING would be wrong', 'block' as const],
+    ['block is not a reason', 'block' as const],
   ])('lets the call run after the answer %j of a rule with %s', async (text, answer) => {
     const guarded = projectWith([{ ...SYNC, answer }])
 

@@ -34,14 +34,14 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['unknown-category', /(?:unknown|invalid|no such) category:? ?["'`]?([\w.-]+)?/i],
   [
     'unknown-skill',
-    /skills?:? ?["'`]?([\w.:-]+)?["'`]? (?:was |were )?not found|(?:unknown|invalid) skills?:? ?["'`]?([\w.:-]+)?/i,
+    /skills?:? ?["'`]?([\w.:-]+)?["'`]? (?:was |were )?not found(?:: ?([\w.:-]+))?|(?:unknown|invalid) skills?:? ?["'`]?([\w.:-]+)?/i,
   ],
   ['unknown-task', /(?:session|task(?:_id)?) ["'`]?([\w-]+)["'`]? (?:was )?not found/i],
   ['both-given', /(category and subagent_type|subagent_type and category|mutually exclusive)/i],
   ['background', /(background) subagents require/i],
   ['depth', /(subagent depth) limit reached/i],
   ['refused', /(rejected permission|rule which prevents you from using)/i],
-  ['model', /model not found:? ?["'`]?([\w./:-]+)?|ProviderModelNotFoundError/i],
+  ['model', /model not found:? ?["'`]?([\w./:-]*\w)?|ProviderModelNotFoundError/i],
   [
     'missing-argument',
     /(?:missing|required)(?: required)?(?: argument| parameter| field)?s?:? ?["'`]?(run_in_background|load_skills|subagent_type|category|prompt|description)/i,

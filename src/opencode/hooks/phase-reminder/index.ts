@@ -4,6 +4,7 @@ import { isOwnMessage, ownText } from '../../host/conversation.ts'
 import { factory } from '../factory.ts'
 import type { PhaseReminderOptions } from './options.ts'
 import { placeInRun } from './place-in-run.ts'
+import { TitleWait } from './title-wait.ts'
 
 /**
  * The hooks that remind the agent that drives a workflow where the run stands. While the run is active, the reminder comes
@@ -12,12 +13,16 @@ import { placeInRun } from './place-in-run.ts'
  */
 export const createPhaseReminderHook = factory(
   'phase reminder',
-  ({ findRoots }, { agents, text }: PhaseReminderOptions = {}) => {
+  ({ client, findRoots }, { agents, text }: PhaseReminderOptions = {}) => {
     /** Sessions whose next request is for a compaction, which must not repeat the reminder in its summary. */
     const compacting = new Set<string>()
+    const titles = new TitleWait(client)
     return {
       async event({ event: { type, properties } }) {
         if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
+      },
+      async 'chat.headers'({ sessionID, agent }) {
+        if (agent === 'title') titles.noteTitle(sessionID)
       },
       async 'experimental.session.compacting'({ sessionID }) {
         compacting.add(sessionID)
@@ -32,8 +37,7 @@ export const createPhaseReminderHook = factory(
         const own = runs.filter(({ state }) => state.hostSession === session)
         if (own.length === 0) return
         const reminder = own.map(({ folder, state }) => placeInRun(folder, state, text)).join('\n')
-        // OpenCode 1.18.34 writes the title's request from the same list in this macrotask, so it would get the reminder too.
-        await new Promise((resolve) => setTimeout(resolve, 0))
+        await titles.settled(session, messages)
         const place = messages.indexOf(asked)
         if (place !== -1) messages[place] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
       },

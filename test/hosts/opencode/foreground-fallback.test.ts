@@ -1,0 +1,230 @@
+/** The foreground fallback on the real OpenCode: rate limits of the models of a chain. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Failure, Model, Reply, Script } from '../model.ts'
+import { bash, delegate, say } from './agents.ts'
+import { type GuardedOptions, guardedProject } from './guarded.ts'
+
+const LATER = { 'retry-after': '20' }
+const SOON = { 'retry-after-ms': '50' }
+
+/** An agent whose models fail as the table says; the others say the lines. */
+function limited(failing: Readonly<Record<string, Failure>>, ...lines: Reply[]): Script {
+  return ({ request }) => {
+    const failure = failing[request.model]
+    return failure === undefined ? lines.shift() : { failure }
+  }
+}
+
+/** The models that an actor's requests asked for, in order. */
+function modelsOf(model: Model, actor = 'main'): string[] {
+  return model.turns(actor).map(({ request }) => request.model)
+}
+
+function withChains(chains: Readonly<Record<string, readonly string[]>>, config: object = {}): GuardedOptions {
+  return {
+    options: { foregroundFallback: { chains } },
+    config: { enabled_providers: ['scripted', 'other'], ...config },
+  }
+}
+
+const THREE = withChains({ build: ['scripted/scripted-1', 'scripted/scripted-2', 'other/other-1'] })
+
+describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
+  it('sends the message again with the next model, each once; the third answers', async () => {
+    const guarded = guardedProject(THREE)
+    const failure = { status: 429, headers: LATER }
+    const { server, model } = await guarded.serve({
+      main: limited({ 'scripted-1': failure, 'scripted-2': failure }, say('Here.'), say('Again.')),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => modelsOf(model), { timeout: 20_000 }).toHaveLength(3)
+    await server.settled()
+
+    expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'other-1'])
+    expect(model.turns('main').at(-1)?.lastUserText).toBe('go')
+    const messages = await server.messages(session)
+    expect(messages.at(-1)).toMatchObject({ info: { role: 'assistant' }, parts: expect.arrayContaining([]) })
+    expect(JSON.stringify(messages.at(-1))).toContain('Here.')
+    expect(await server.asked(session)).toEqual(Array(3).fill({ agent: 'build', isSynthetic: false }))
+    expect(guarded.log()).toContain(
+      'scripted/scripted-2 is rate-limited, so the last message was sent again with other/',
+    )
+    expect(guarded.story()).toEqual([])
+
+    // The next message keeps the model that answered.
+    await server.prompt(session, 'and now?')
+    await model.arrived('main', 3)
+    await server.settled()
+    expect(modelsOf(model).slice(3)).toEqual(['other-1'])
+  })
+
+  it("ends with one error when all models fail: the last one's, after OpenCode's own retries", async () => {
+    const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
+    const { server, model } = await guarded.serve({
+      main: limited({ 'scripted-1': { status: 429, headers: LATER }, 'scripted-2': { status: 429, headers: SOON } }),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => modelsOf(model), { timeout: 30_000 }).toHaveLength(7)
+    await server.settled()
+
+    expect(modelsOf(model)).toEqual(['scripted-1', ...Array(6).fill('scripted-2')])
+    expect((await server.messages(session)).at(-1)?.info).toMatchObject({
+      role: 'assistant',
+      error: { name: 'APIError', data: { statusCode: 429 } },
+    })
+    expect(guarded.log().split('every model of the chain is rate-limited')).toHaveLength(2)
+  })
+
+  it('is answered for two agents at once, each with its own chain', async () => {
+    const agent = { alpha: { mode: 'primary', prompt: 'A.' }, beta: { mode: 'primary', prompt: 'B.' } }
+    const guarded = guardedProject(
+      withChains({ alpha: ['scripted/scripted-2'], beta: ['other/other-2', 'scripted/scripted-2'] }, { agent }),
+    )
+    const failing = { 'scripted-1': { status: 429, headers: LATER } }
+    const { server, model } = await guarded.serve({
+      alpha: limited(failing, say('From alpha.')),
+      beta: limited(failing, say('From beta.')),
+    })
+    const sessions = [await server.createSession(), await server.createSession()]
+
+    await Promise.all(
+      ['alpha', 'beta'].map((name, index) => server.prompt(String(sessions[index]), `ACTOR:${name}`, { agent: name })),
+    )
+    await expect
+      .poll(() => [modelsOf(model, 'alpha'), modelsOf(model, 'beta')].flat(), { timeout: 20_000 })
+      .toHaveLength(4)
+    await server.settled()
+
+    expect(modelsOf(model, 'alpha')).toEqual(['scripted-1', 'scripted-2'])
+    expect(modelsOf(model, 'beta')).toEqual(['scripted-1', 'other-2'])
+  })
+
+  it('of a prompt of the guard is sent again as that: it is counted once', async () => {
+    const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
+    const lines = [bash('postflight create 259 x --operation research'), say('No.')]
+    const { server, model } = await guarded.serve({
+      main: ({ request, index }) => {
+        if (request.model === 'scripted-2') return say('No.')
+        return index < 2 ? lines[index] : { failure: { status: 429, headers: LATER } }
+      },
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => guarded.story(), { timeout: 30_000 }).toContain('cap 3')
+    await server.settled()
+
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    expect((await server.asked(session)).map(({ isSynthetic }) => isSynthetic)).toEqual([false, true, true, true, true])
+    expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-1', 'scripted-1', ...Array(3).fill('scripted-2')])
+  })
+
+  it("ends with the user's interruption", async () => {
+    const guarded = guardedProject(THREE)
+    const { server, model } = await guarded.serve({
+      main: ({ request }) =>
+        request.model === 'scripted-1' ? { failure: { status: 429, headers: LATER } } : new Promise(() => {}),
+    })
+    const session = await server.createSession()
+    await server.prompt(session, 'go')
+    await model.arrived('main', 1)
+
+    await server.abort(session)
+    await server.settled()
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+
+    expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2'])
+    expect(await server.busy()).toEqual([])
+  })
+
+  it('without telling words is known by its status, when OpenCode gives up', async () => {
+    const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
+    const quiet = { status: 429, headers: SOON, message: 'Come back later.' }
+    const { server, model } = await guarded.serve({ main: limited({ 'scripted-1': quiet }, say('Here.')) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await expect.poll(() => modelsOf(model).at(-1), { timeout: 30_000 }).toBe('scripted-2')
+    await server.settled()
+
+    expect(modelsOf(model)).toEqual([...Array(6).fill('scripted-1'), 'scripted-2'])
+    expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
+  })
+
+  it('of a sub-agent, and of an agent without a chain, is left to OpenCode', async () => {
+    const guarded = guardedProject(withChains({ general: ['scripted/scripted-2'] }))
+    let failures = 0
+    const { server, model } = await guarded.serve({
+      main: [delegate('worker'), say('Done.')],
+      worker: () => (failures++ === 0 ? { failure: { status: 429, headers: SOON } } : say('Worked.')),
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 1)
+    await server.settled()
+
+    expect(modelsOf(model, 'worker')).toEqual(['scripted-1', 'scripted-1'])
+    expect(model.turns('main')[1]?.lastToolResult).toContain('Worked.')
+  })
+})
+
+describe.skipIf(hostsSkipped())('a rate limit in run', () => {
+  const notices = (stderr: string): string[] =>
+    stderr.split('\n').filter((line) => line.startsWith('postflight-guard: '))
+
+  it('is answered within one provider: the third model answers, and later requests go to it', async () => {
+    const guarded = guardedProject(
+      withChains({ build: ['other/other-1', 'scripted/scripted-2', 'scripted/scripted-small'] }),
+    )
+    const failure = { status: 429, headers: LATER }
+
+    const { ran, model } = await guarded.run({
+      main: limited({ 'scripted-1': failure, 'scripted-2': failure }, bash('true'), say('Here.')),
+    })
+
+    expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'scripted-small', 'scripted-small'])
+    expect(ran.texts).toEqual(['Here.'])
+    expect(notices(ran.stderr)).toEqual([
+      'postflight-guard: scripted/scripted-1 is rate-limited, so scripted/scripted-2 answers in its place.',
+      'postflight-guard: scripted/scripted-2 is rate-limited, so scripted/scripted-small answers in its place.',
+    ])
+  })
+
+  it("is told in one line where only other providers are left; then come OpenCode's retries and its error", async () => {
+    const guarded = guardedProject(withChains({ build: ['other/other-1'] }))
+
+    const { client, model } = await guarded.start({ main: limited({ 'scripted-1': { status: 429, headers: SOON } }) })
+    const ran = await client.done
+
+    expect(ran.exitCode).toBe(1)
+    expect(modelsOf(model)).toEqual(Array(6).fill('scripted-1'))
+    expect(notices(ran.stderr)).toEqual([
+      'postflight-guard: the model is rate-limited, and `opencode run` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: other/other-1.',
+    ])
+  })
+
+  it('of every model ends with one error, and each model but the last is asked once', async () => {
+    const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
+    const failure = { status: 429, headers: SOON }
+
+    const { client, model } = await guarded.start({
+      main: limited({ 'scripted-1': failure, 'scripted-2': failure }),
+    })
+    const ran = await client.done
+
+    expect(ran.exitCode).toBe(1)
+    expect(modelsOf(model)).toEqual(['scripted-1', ...Array(6).fill('scripted-2')])
+    expect(ran.events.filter(({ type }) => type === 'error')).toHaveLength(1)
+    expect(notices(ran.stderr)).toEqual([
+      'postflight-guard: scripted/scripted-1 is rate-limited, so scripted/scripted-2 answers in its place.',
+      expect.stringContaining('every model of the chain is rate-limited (scripted/scripted-1, scripted/scripted-2)'),
+    ])
+  })
+})

@@ -1,0 +1,294 @@
+/** The hook factories on the real OpenCode: what the model gets from each, and where it must get nothing. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import type { Reply, RequestBody } from '../model.ts'
+import { bash, delegate, say, stubborn } from './agents.ts'
+import { mainTurns, projectWithFlow, runWorkflow, worker } from './flow.ts'
+import { guardedProject } from './guarded.ts'
+
+const START = bash('postflight workflow start 7 flow --definition flow.yaml')
+
+/** A turn in which the agent reads files, all at once. */
+function read(...names: string[]): Reply {
+  return { tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) }
+}
+
+/** A turn in which the agent calls a tool, with arguments that are written as they are. */
+function call(name: string, input: Record<string, unknown>, written?: string): Reply {
+  return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
+}
+
+/** The text of everything that a request holds. */
+function textOf({ messages, system }: RequestBody): string {
+  return JSON.stringify([messages, system])
+}
+
+describe.skipIf(hostsSkipped())('the phase reminder', () => {
+  const REMINDER = /^\[postflight-guard\] The workflow "four phases" of task 007_flow is in phase "(\w+)"/
+
+  it("precedes the user's message in `run`, and nothing else: not a title, not our own messages, not a phase", async () => {
+    const guarded = projectWithFlow()
+
+    const { model, ran } = await guarded.run({ main: worker([START, say('Started.'), runWorkflow('7'), say('Done.')]) })
+
+    const [before, reminded, told, after] = mainTurns(model.turns('main'))
+    expect(before?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
+    expect(reminded?.userTexts).toEqual([expect.stringMatching(REMINDER), 'go'])
+    expect(reminded?.userTexts[0]).toContain(
+      `is in phase "analyse". It must leave ${guarded.project.dir}/specs/007_flow/`,
+    )
+    expect(told?.userTexts.at(-1)).toContain('call the tool workflow_run once')
+    for (const turn of [told, after]) expect(turn?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
+    const phases = model.turns('main').filter((turn) => !mainTurns(model.turns('main')).includes(turn))
+    expect(phases).not.toEqual([])
+    for (const turn of phases) expect(textOf(turn.request)).not.toContain('is in phase')
+    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    expect(ran.texts).toEqual(['Started.', 'Done.'])
+  })
+
+  it('reaches neither the title nor a compaction in `serve`, is not stored, and has the words of the options', async () => {
+    const guarded = projectWithFlow({ options: { phaseReminder: { agents: ['build'], text: 'Slowly.' } } })
+    const { server, model } = await guarded.serve({ main: [say('Hello.'), say('It runs.')] })
+    const session = await server.createSession()
+    const started = guarded.postflight(
+      ...['workflow', 'start', '7', 'flow', '--definition', 'flow.yaml', '--host-session', session],
+    )
+    expect(started, started.stderr).toMatchObject({ status: 0 })
+
+    await server.prompt(session, 'hello')
+    await server.settled()
+    await expect.poll(() => model.helpers.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    const [first] = model.turns('main')
+    expect(first?.userTexts).toEqual([expect.stringMatching(/is in phase "analyse"\. .* Slowly\.$/), 'hello'])
+    const titles = model.helpers.length
+    for (const title of model.helpers) expect(textOf(title)).not.toContain('is in phase')
+
+    await server.compact(session)
+    await server.settled()
+    expect(model.helpers.length).toBeGreaterThan(titles)
+    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    expect(JSON.stringify(await server.messages(session))).not.toContain('is in phase')
+  })
+
+  it('is off where the option says so, and for agents that the option does not name', async () => {
+    for (const phaseReminder of [false, { agents: ['plan'] }]) {
+      const guarded = projectWithFlow({ options: { phaseReminder } })
+      const { model } = await guarded.run({ main: stubborn(START, say('Started.'), say('So be it.')) })
+      for (const turn of model.turns('main')) expect(textOf(turn.request)).not.toContain('is in phase')
+    }
+  })
+})
+
+describe.skipIf(hostsSkipped())('the post-read nudge', () => {
+  const options = { postReadNudge: { every: 2, text: 'NUDGE' } }
+
+  it('comes after every second read of the main conversation in `run`, not after other tools', async () => {
+    const guarded = guardedProject({ options })
+    guarded.project.write('a.txt', 'one\n')
+
+    const { model } = await guarded.run({
+      main: [read('a.txt'), bash('cat a.txt'), read('a.txt'), read('a.txt', 'a.txt'), say('Done.')],
+    })
+
+    const results = model.turns('main').at(-1)?.toolResults ?? []
+    const nudged = results.map((text) => text.endsWith('\n\nNUDGE'))
+    expect(nudged.slice(0, 3)).toEqual([false, false, true])
+    // Of two reads at once, one is the fourth.
+    expect(nudged.slice(3).sort()).toEqual([false, true])
+  })
+
+  it('is not given to a sub-agent in `serve`, and has a default text', async () => {
+    const guarded = guardedProject({ options: { postReadNudge: { every: 1, agents: ['build'] } } })
+    guarded.project.write('a.txt', 'one\n')
+    const { server, model } = await guarded.serve({
+      main: [read('a.txt'), delegate('worker'), say('Done.')],
+      worker: [read('a.txt'), say('Read.')],
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 2)
+    await server.settled()
+
+    expect(model.turns('main')[1]?.lastToolResult).toContain('[postflight-guard] You have read several files')
+    expect(model.turns('worker')[1]?.lastToolResult).not.toContain('[postflight-guard]')
+  })
+})
+
+describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
+  const GOOD = { description: 'work', prompt: 'ACTOR:worker go', subagent_type: 'general' }
+
+  it('follows each error of `task`, with the agents that exist, and no error of another tool', async () => {
+    const guarded = guardedProject({ options: { delegateTaskRetry: true } })
+    const calls = [
+      call('task', {}),
+      call('task', { ...GOOD, subagent_type: 'nobody' }),
+      call('task', { ...GOOD, subagent_type: 7 }),
+      call('task', { ...GOOD, background: true }),
+      call('skill', { name: 'no-such' }),
+      call('task', GOOD),
+      say('Done.'),
+    ]
+
+    const { ran, model } = await guarded.run({ main: calls, worker: [say('Unknown agent type: it failed')] })
+
+    const turns = model.turns('main')
+    expect(turns.slice(1).map((turn) => turn.lastToolResult?.split('[postflight-guard] ')[1])).toEqual([
+      expect.stringMatching(/^Call the task tool again with the argument "description"\..* Agents: .*\bgeneral\b/),
+      expect.stringMatching(/^There is no agent "nobody"\. Agents: .*\bgeneral\b/),
+      expect.stringMatching(/^Call the task tool again with another value of "subagent_type"\./),
+      'Call the task tool again without the argument "background", and wait for the result.',
+      undefined,
+      undefined,
+    ])
+    // The same words in every later request.
+    expect(turns.at(-1)?.toolResults[1]).toBe(turns[2]?.lastToolResult)
+    const { server } = await guarded.serve({ main: [] })
+    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain('There is no agent')
+  })
+
+  it("follows the error of another plugin's tool, by its output, in `serve`", async () => {
+    const guarded = guardedProject({ options: { delegateTaskRetry: true } })
+    guarded.addPlugin(
+      'delegating.js',
+      `return { tool: { delegate_task: { description: 'delegates', args: {}, execute: async () =>
+        'Error: unknown category "visual". Available categories: quick, deep' } } }`,
+    )
+    const { server, model } = await guarded.serve({ main: [call('delegate_task', {}), say('Done.')] })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    const turn = await model.arrived('main', 1)
+    await server.settled()
+
+    expect(turn.lastToolResult).toContain(
+      '[postflight-guard] There is no category "visual". Categories: quick, deep. Use one of those',
+    )
+  })
+})
+
+describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
+  it('explains a call that was not JSON, in `run`; not an unknown tool, and not the output of other tools', async () => {
+    const guarded = guardedProject({ options: { jsonErrorRecovery: true } })
+    const ERROR = 'JSON Parse error: Unterminated string'
+    guarded.project.write('log.txt', `${ERROR}\n`)
+
+    const { model } = await guarded.run({
+      main: [
+        call('read', {}, '{"filePath": "a'),
+        call('read', {}, "{'filePath': 'a'}"),
+        call('no_such_tool', {}),
+        bash('cat log.txt'),
+        read('log.txt'),
+        say('Done.'),
+      ],
+    })
+
+    const results = model.turns('main').at(-1)?.toolResults ?? []
+    const hints = results.map((text) => text.split('[postflight-guard] ')[1])
+    expect(hints[0]).toMatch(
+      /^The call of "read" did not reach the tool, because its arguments were not valid JSON\.\n/,
+    )
+    expect(hints[0]).toContain('a string without its closing quote')
+    expect(hints[1]).toContain('strings in single quotes')
+    expect(hints.slice(2)).toEqual([undefined, undefined, undefined])
+    expect(results.slice(3).every((text) => text.includes(ERROR))).toBe(true)
+  })
+
+  it("looks at another plugin's tool in `serve`, unless the option excepts it", async () => {
+    const guarded = guardedProject({ options: { jsonErrorRecovery: { except: ['parse_other'] } } })
+    guarded.addPlugin(
+      'parsing.js',
+      `const execute = async () => 'SyntaxError: Unexpected token } in JSON at position 3'
+       const tool = { description: 'parses', args: {}, execute }
+       return { tool: { parse_it: tool, parse_other: tool } }`,
+    )
+    const { server, model } = await guarded.serve({
+      main: [call('parse_it', {}), call('parse_other', {}), say('Done.')],
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    const turn = await model.arrived('main', 2)
+    await server.settled()
+
+    const [one, other] = turn.toolResults
+    expect(one).toContain('[postflight-guard] If this error is about the arguments of your call')
+    expect(other).toBe('SyntaxError: Unexpected token } in JSON at position 3')
+  })
+})
+
+describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
+  const config = {
+    enabled_providers: ['github-copilot'],
+    model: 'github-copilot/copilot-1',
+    small_model: 'github-copilot/copilot-small',
+  }
+  const CREATE = bash('postflight create 259 x --operation research')
+
+  it("is on the requests that answer our message, and not on the user's or a title's, in `run`", async () => {
+    const guarded = guardedProject({ options: { chatHeaders: true }, config })
+
+    const { model } = await guarded.run({ main: stubborn(CREATE, say('No.')) })
+
+    const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
+    expect(marks).toEqual([undefined, undefined, 'agent', 'agent', 'agent'])
+    expect(model.helperHeaders.map((headers) => headers['x-initiator'])).toEqual([undefined])
+  })
+
+  it('is on them in `serve`, and not with another provider or without the option', async () => {
+    const found: (string | string[] | undefined)[][] = []
+    for (const options of [
+      { options: { chatHeaders: true }, config },
+      { options: { chatHeaders: true } },
+      { options: {}, config },
+    ]) {
+      const guarded = guardedProject(options)
+      const { server, model } = await guarded.serve({ main: stubborn(CREATE, say('No.')) })
+      const session = await server.createSession()
+      await server.prompt(session, 'go')
+      await model.arrived('main', 4)
+      await server.settled()
+      found.push(model.turns('main').map(({ headers }) => headers['x-initiator']))
+    }
+
+    const none = [undefined, undefined, undefined, undefined, undefined]
+    expect(found).toEqual([[undefined, undefined, 'agent', 'agent', 'agent'], none, none])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a wrong option', () => {
+  it('is told in one line each, and the session goes on with the rest', async () => {
+    const guarded = guardedProject({
+      options: { postReadNudge: { every: 0 }, jsonErrorRecovery: true, unknownThing: 1 },
+    })
+    guarded.project.write('a.txt', 'one\n')
+
+    const { ran, model } = await guarded.run({ main: [read('a.txt'), call('read', {}, '{'), say('Done.')] })
+
+    const lines = ran.stderr.split('\n').filter((line) => line.startsWith('postflight-guard: '))
+    expect(lines).toEqual([
+      'postflight-guard: unknown option "unknownThing".',
+      'postflight-guard: option "postReadNudge.every" is wrong, so postReadNudge stays off: it must be at least 1.',
+    ])
+    expect(model.turns('main')[1]?.lastToolResult).not.toContain('[postflight-guard]')
+    expect(model.turns('main')[2]?.lastToolResult).toContain('[postflight-guard] The call of "read"')
+  })
+})
+
+describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {
+  it('switch them off: no marker blocks, and there is no tool', async () => {
+    const guarded = guardedProject({ options: { guard: false, workflow: false } })
+
+    const { model } = await guarded.run({
+      main: [bash('postflight create 259 x --operation research'), say('I stop.')],
+    })
+
+    expect(guarded.marker('259_x')).toBeDefined()
+    expect(guarded.story()).toEqual(['create'])
+    const tools = (model.turns('main')[0]?.request.tools ?? []).map(({ name }) => name)
+    expect(tools).toContain('bash')
+    expect(tools).not.toContain('workflow_run')
+  })
+})

@@ -1,0 +1,63 @@
+/** Another plugin, which is the example of docs/opencode.md: it uses two factories and `spawnAgent`. */
+
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { say } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
+
+const PAGE = readFileSync(new URL('../../../docs/opencode.md', import.meta.url), 'utf8')
+const EXAMPLE = /```js\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
+
+/** A project with the example as its only plugin, and this package in `node_modules`. */
+function withExample(): GuardedProject {
+  const guarded = guardedProject({ install: false })
+  const modules = join(guarded.project.dir, 'node_modules')
+  mkdirSync(modules)
+  symlinkSync(guarded.packageFolder, join(modules, 'postflight-guard'))
+  guarded.project.write('my-plugin.js', EXAMPLE)
+  guarded.project.write('a.txt', 'one\n')
+  guarded.changeConfig((config) => ({ ...config, plugin: ['./my-plugin.js'] }))
+  return guarded
+}
+
+const read = (...names: string[]) => ({ tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) })
+
+const ACTORS = () => ({
+  main: [
+    read('a.txt', 'a.txt', 'a.txt'),
+    { tools: [{ name: 'read', input: {}, written: '{"filePath": "a' }] },
+    { tools: [{ name: 'second_opinion', input: { question: 'ACTOR:friend Is it good?' } }] },
+    say('Done.'),
+  ],
+  friend: [say('It is good.')],
+})
+
+function expectAll(results: readonly string[]): void {
+  expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
+  expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')
+  expect(results[4]).toBe('It is good.')
+}
+
+describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
+  it('nudges, recovers and asks a sub-agent in `run`', async () => {
+    expect(EXAMPLE).toContain('spawnAgent')
+    const { model, ran } = await withExample().run(ACTORS())
+
+    expectAll(model.turns('main').at(-1)?.toolResults ?? [])
+    expect(ran.texts).toEqual(['Done.'])
+  })
+
+  it('does the same in `serve`, where its sub-agent is a session of its own', async () => {
+    const { server, model } = await withExample().serve(ACTORS())
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    const last = await model.arrived('main', 3)
+    await server.settled()
+
+    expectAll(last.toolResults)
+    expect(await server.children(session)).toHaveLength(1)
+  })
+})
