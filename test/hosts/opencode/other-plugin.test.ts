@@ -8,7 +8,8 @@ import { say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/opencode.md', import.meta.url), 'utf8')
-const EXAMPLE = /```js\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
+const EXAMPLE =
+  [...PAGE.matchAll(/```js\n([\s\S]*?)```/g)].find(([text]) => text.includes('createPostReadNudgeHook'))?.[1] ?? ''
 
 /** A project with the example as its only plugin, and this package in `node_modules`. */
 function withExample(): GuardedProject {
