@@ -43,8 +43,8 @@ function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create:
 }
 
 /** A factory without options. */
-function withoutOptions(create: Create<undefined>): Factory {
-  return withOptions(z.literal(true), (context) => create(context, undefined))
+function withoutOptions(create: (context: HookContext) => Hooks): Factory {
+  return withOptions(z.literal(true), (context) => create(context))
 }
 
 /**

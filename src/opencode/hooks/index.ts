@@ -6,6 +6,7 @@
 export { createChatHeadersHook } from './chat-headers/index.ts'
 export type { HookContext } from './context.ts'
 export { createDelegateTaskRetryHook } from './delegate-task-retry/index.ts'
+export type { FactoryHooks } from './factory.ts'
 export { createForegroundFallbackHook } from './foreground-fallback/index.ts'
 export type { ForegroundFallbackOptions } from './foreground-fallback/options.ts'
 export { createJsonErrorRecoveryHook } from './json-error-recovery/index.ts'

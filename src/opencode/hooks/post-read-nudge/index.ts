@@ -12,7 +12,7 @@ const DEFAULT_EVERY = 5
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
-  ({ client }, { every = DEFAULT_EVERY, agents, text = HOOK_TEXT.postReadNudge }: PostReadNudgeOptions) => {
+  ({ client }, { every = DEFAULT_EVERY, agents, text = HOOK_TEXT.postReadNudge }: PostReadNudgeOptions = {}) => {
     const sessions = new KnownSessions(client)
     const reads = new Map<string, number>()
     return {
