@@ -19,12 +19,12 @@ const [packed] = JSON.parse(
 
 /** What is measured, its size in bytes, and its limit in kB. */
 const rows = [
-  ['tarball', packed.size, 520],
+  ['tarball', packed.size, 560],
   ['hook', sizeOf('dist/hook.js'), 75],
-  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
+  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 90],
   ['checklists', sizeOf('dist/checklist.js'), 80],
-  ['CLI', sizeOf('dist/cli'), 630],
-  ['OpenCode plugin', sizeOf('dist/opencode'), 970],
+  ['CLI', sizeOf('dist/cli'), 680],
+  ['OpenCode plugin', sizeOf('dist/opencode'), 1000],
 ]
 
 for (const [what, bytes, limit] of rows) {
