@@ -19,7 +19,7 @@ const [packed] = JSON.parse(
 
 /** What is measured, its size in bytes, and its limit in kB. */
 const rows = [
-  ['tarball', packed.size, 560],
+  ['tarball', packed.size, 590],
   ['hook', sizeOf('dist/hook.js'), 75],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 90],
   ['checklists', sizeOf('dist/checklist.js'), 80],
