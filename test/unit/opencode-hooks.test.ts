@@ -131,6 +131,21 @@ describe('an error about JSON', () => {
   })
 })
 
+describe('a hostile text', () => {
+  it.each([
+    ['JSON parsing failed: Text: ', jsonFaultIn],
+    ['JSON parse error SyntaxError Expected ', jsonFaultIn],
+    ['Expected x, got ', delegationFailureIn],
+    ['invalid arguments "', delegationFailureIn],
+    ['rate  exceeded your quota too many ', rateLimitTest([])],
+  ])('of many "%s" takes less than 50 ms', (words, look) => {
+    const text = words.repeat(50_000)
+    const start = performance.now()
+    look(text)
+    expect(performance.now() - start).toBeLessThan(50)
+  })
+})
+
 describe('a failed delegation', () => {
   it.each([
     [
