@@ -283,6 +283,7 @@ describe('the foreground fallback', () => {
     const client = {
       app: { log: async ({ body }: { body: { message: string } }) => log.push(body.message) },
       tui: { showToast: async () => ({}) },
+      config: { providers: async () => ({ data: { providers: [{ id: 'a', models: { 1: {}, 2: {}, 3: {} } }] } }) },
       session: {
         get: async () => ({ data: { id: SESSION } }),
         messages: async () => ({ data: [{ info: user, parts }] }),
@@ -314,7 +315,7 @@ describe('the foreground fallback', () => {
   const TEXT = JSON.stringify([ownText('go')])
 
   it('counts the signs of one limit once, and sends the message with its tag and without its old ids', async () => {
-    const { sent, message, retry } = scene({ build: ['a/1', 'a/2', 'a/3'] })
+    const { sent, message, retry } = scene({ build: ['a/1', 'a/2', 'a/nowhere', 'b/1', 'a/3'] })
     await message('1')
 
     await Promise.all([retry(), retry(), retry()])

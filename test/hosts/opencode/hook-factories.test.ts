@@ -275,6 +275,21 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('[postflight-guard]')
     expect(model.turns('main')[2]?.lastToolResult).toContain('[postflight-guard] The call of "read"')
   })
+
+  it('is in the log of `serve`, which starts and answers', async () => {
+    const guarded = guardedProject({ options: { foregroundFallback: { chains: { build: ['gpt'] } } } })
+    const { server, model } = await guarded.serve({ main: [say('Here.')] })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 0)
+    await server.settled()
+
+    await expect
+      .poll(() => guarded.log(), { timeout: 10_000 })
+      .toContain('is wrong, so foregroundFallback stays off: not')
+    expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
+  })
 })
 
 describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {

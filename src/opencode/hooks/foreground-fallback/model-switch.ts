@@ -1,5 +1,5 @@
-import type { HostClient, HostEvent, Message, Part, UserMessage } from '../../host/api.ts'
-import { modelName, parseModel } from '../../host/catalogue.ts'
+import type { HostClient, HostEvent, Message, ModelName, Part, UserMessage } from '../../host/api.ts'
+import { knownModel, modelName } from '../../host/catalogue.ts'
 import { sendPrompt } from '../../host/conversation.ts'
 import { need } from '../../host/refusal.ts'
 import type { Reporter } from '../../safe-hook.ts'
@@ -106,17 +106,16 @@ export class ModelSwitch {
     const { client, sessions, chains, reporter } = this.#ports
     const chain = chains[sessions.agentOf(session) ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
-    const next = chain.find((name) => !conversation.tried.has(name))
-    const model = parseModel(next)
-    if (next === undefined || model === undefined) {
+    const model = await this.#nextModel(chain, conversation.tried)
+    if (model === undefined) {
       conversation.isOver = true
       return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
     }
+    const next = modelName(model)
     const asked = await lastAsked(client, session)
     if (asked === undefined) return
     const { info, parts } = asked
     await this.#interrupt(session)
-    conversation.tried.add(next)
     conversation.handledMs = Date.now()
     conversation.isResending = true
     const { agent, system, tools, format } = info
@@ -134,6 +133,18 @@ export class ModelSwitch {
       throw error
     }
     reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), next))
+  }
+
+  /** The next model of a chain that OpenCode has: another one would leave the message without an answer. */
+  async #nextModel(chain: readonly string[], tried: Set<string>): Promise<ModelName | undefined> {
+    for (const name of chain) {
+      if (tried.has(name)) continue
+      tried.add(name)
+      const model = await knownModel(this.#ports.client, name)
+      if (model !== undefined) return model
+      this.#ports.reporter.notice(FALLBACK_TEXT.unknown(name))
+    }
+    return undefined
   }
 
   /** Aborts the turn that waits for its next try, and waits until the session is idle. */
