@@ -18,7 +18,7 @@ export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unk
 export function commandParts(command: string): string[] {
   const parts: string[] = []
   let part = ''
-  for (const [piece] of command.matchAll(/'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?|\\[\s\S]?|&&|\|\|?|;|\n|[\s\S]/g)) {
+  for (const [piece] of command.matchAll(/'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?|\\[\s\S]?|&&|\|\|?|;|\n|[^'"\\&|;\n]+|&/g)) {
     if (OPERATORS.includes(piece)) {
       parts.push(part)
       part = ''

@@ -30,16 +30,28 @@ const READS: readonly Reply[] = [
 ]
 
 function projectWith(rules: readonly ReactiveRule[], config: object = {}): GuardedProject {
-  const guarded = guardedProject()
-  guarded.changeConfig((known) => ({
-    ...known,
-    ...config,
-    plugin: (known.plugin as string[]).map((plugin) => [plugin, { reactive: rules }]),
-  }))
+  const guarded = guardedProject({ config, options: { reactive: rules } })
   guarded.project.write('api.txt', 'new function\n')
   execFileSync('git', ['add', 'api.txt'], { cwd: guarded.project.dir, env: { PATH: guarded.project.path } })
   return guarded
 }
+
+/** An MCP server with one tool, which answers `pong`. */
+const MCP_SERVER = `
+const answers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'probe', version: '1' },
+  }),
+  'tools/list': () => ({ tools: [{ name: 'ping', description: 'Pings.', inputSchema: { type: 'object', properties: {} } }] }),
+  'tools/call': () => ({ content: [{ type: 'text', text: 'pong' }] }),
+}
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const result = answers[method]?.(params) ?? {}
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+})
+`
 
 function subjects(guarded: GuardedProject): string[] {
   const env = { PATH: guarded.project.path, HOME: guarded.project.home }
@@ -261,7 +273,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   it.each([
     ['BLOCK', 'context' as const],
     ['Nothing to BLOCK here', 'block' as const],
-    ['BLOCKING would be wrong', 'block' as const],
+    ['block is not a reason', 'block' as const],
   ])('lets the call run after the answer %j of a rule with %s', async (text, answer) => {
     const guarded = projectWith([{ ...SYNC, answer }])
 
@@ -302,6 +314,23 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     expect(names).toEqual(expect.arrayContaining(['bash', 'read', 'write', 'grep']))
     expect(names.filter((name) => ['task', 'question', 'workflow_run'].includes(name))).toEqual([])
     expect(model.turns('sync')[0]?.request.model).toBe(model.turns('main')[0]?.request.model)
+  })
+
+  it('has no tools of an MCP server that its rule does not list, and a call of one is analysed too', async () => {
+    const ping: ReactiveRule = { tool: 'probe_ping', prompt: 'ACTOR:sync Look.', tools: ['bash'] }
+    const guarded = projectWith([ping], { mcp: { probe: { type: 'local', command: ['node', 'server.js'] } } })
+    guarded.project.write('server.js', MCP_SERVER)
+
+    const { model } = await guarded.run({
+      main: [{ tools: [{ name: 'probe_ping', input: {} }] }, say('Thanks.')],
+      sync: [say(SUGGESTION)],
+    })
+
+    const toolsOf = (actor: string) => model.turns(actor)[0]?.request.tools?.map(({ name }) => name)
+    expect(toolsOf('main')).toContain('probe_ping')
+    expect(toolsOf('sync')).toEqual(['bash'])
+    expect(resultIn(model)).toMatch(/^pong\n/)
+    expect(resultIn(model)).toContain(SUGGESTION)
   })
 
   it('cannot use a tool that the user denied, although its rule lists it', async () => {

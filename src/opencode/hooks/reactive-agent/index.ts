@@ -76,6 +76,6 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
   const rule = command === undefined ? tool : `${tool} ${command}`
   if ('why' in given) return { text: REACTIVE_TEXT.nothing(rule, given.why), refuses: false }
   const text = cut(given.text.trim(), ANALYSIS_LIMIT)
-  const refuses = answer === 'block' && /^BLOCK\b/.test(text)
+  const refuses = answer === 'block' && text.startsWith('BLOCK')
   return { text: refuses ? REACTIVE_TEXT.refusal(rule, text) : REACTIVE_TEXT.analysis(rule, text), refuses }
 }

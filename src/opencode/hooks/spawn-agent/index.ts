@@ -60,7 +60,7 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
   } finally {
     child.isOver = true
     end.cancel()
-    if (end.isReached() && child.session !== undefined) await interrupt(host, child.session)
+    if (end.isReached() && child.session !== undefined) interrupt(host, child.session)
   }
 }
 
@@ -125,11 +125,9 @@ async function retryOf(client: HostClient, session: string | undefined): Promise
   return status?.type === 'retry' ? status.message : undefined
 }
 
-/** Interrupts a session. A refusal does not matter: then it has ended, or was deleted. */
-async function interrupt(client: HostClient, session: string): Promise<void> {
-  try {
-    await client.session.abort({ path: { id: session } })
-  } catch {}
+/** Interrupts a session. Its end is not waited for, and a refusal does not matter: then it has ended, or was deleted. */
+function interrupt(client: HostClient, session: string): void {
+  client.session.abort({ path: { id: session } }).catch(() => {})
 }
 
 /** Resolves at the time limit or when the signal is raised. */
