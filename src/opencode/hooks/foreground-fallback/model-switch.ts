@@ -115,7 +115,7 @@ export class ModelSwitch {
     const { info, parts } = asked
     const wasBusy = await this.#interrupt(session)
     if (limit === 'retrying' && !wasBusy) {
-      // The user interrupted the turn: there is no error of that while it waits for its next try (1.18.34).
+      // The user interrupted the turn. While it waits for its next try, 1.18.34 sends no error event for that.
       conversation.isOver = true
       return
     }
