@@ -74,6 +74,25 @@ describe('a fault in a factory', () => {
   })
 })
 
+describe('the reminder of a phase', () => {
+  const place = {
+    workflow: 'w',
+    task: '007_x',
+    phase: 'execute',
+    step: [2, 3],
+    artifact: '/a/step-result.json',
+  } as const
+
+  it('names phase, step and file, and ends with the advice', () => {
+    expect(HOOK_TEXT.phaseReminder({ ...place, advice: undefined })).toBe(
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 3. It must leave /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
+    )
+    expect(HOOK_TEXT.phaseReminder({ ...place, step: undefined, artifact: undefined, advice: 'Slowly.' })).toBe(
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
+    )
+  })
+})
+
 describe('an error about JSON', () => {
   const invalid = (message: string): string =>
     `The arguments provided to the tool are invalid: Invalid input for tool read: JSON parsing failed: Text: {"a": Unterminated string.\nError message: JSON Parse error: ${message}`

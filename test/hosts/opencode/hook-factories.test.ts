@@ -145,7 +145,9 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     // The same words in every later request.
     expect(turns.at(-1)?.toolResults[1]).toBe(turns[2]?.lastToolResult)
     const { server } = await guarded.serve({ main: [] })
-    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain('with one of them as subagent_type')
+    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain(
+      'with one of them as subagent_type',
+    )
   })
 
   it("follows the error of another plugin's tool, by its output, in `serve`", async () => {
