@@ -4,7 +4,7 @@ import { sendPrompt } from '../../host/conversation.ts'
 import { need } from '../../host/refusal.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'
-import { isRateLimitError, type RateLimitTest } from './rate-limit.ts'
+import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'
 
 /**
@@ -79,30 +79,28 @@ export class ModelSwitch {
   }
 
   /** Handles an event: the sign of a rate limit, or the user's interruption. */
-  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
-    const { sessionID, status, error } = properties
-    const conversation = this.#conversations.get(sessionID ?? '')
-    if (sessionID === undefined || conversation === undefined) return
-    if (type === 'session.error' && error?.name === 'MessageAbortedError') {
+  async onEvent(event: HostEvent): Promise<void> {
+    const { sessionID = '', error } = event.properties ?? {}
+    const conversation = this.#conversations.get(sessionID)
+    if (conversation === undefined) return
+    const { isSwitching, isResending } = conversation
+    if (event.type === 'session.error' && error?.name === 'MessageAbortedError') {
       // Our own abort may have this event too.
-      if (!conversation.isSwitching && !conversation.isResending) conversation.isOver = true
+      if (!isSwitching && !isResending) conversation.isOver = true
       return
     }
-    const { isRateLimit } = this.#ports
-    const isLimited =
-      (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) ||
-      (type === 'session.error' && isRateLimitError(error, isRateLimit))
-    if (!isLimited || conversation.isSwitching || conversation.isOver) return
-    if (Date.now() - conversation.handledMs < SAME_LIMIT_MS && conversation.isResending) return
+    const limit = rateLimitIn(event, this.#ports.isRateLimit)
+    if (limit === undefined || isSwitching || conversation.isOver) return
+    if (isResending && Date.now() - conversation.handledMs < SAME_LIMIT_MS) return
     conversation.isSwitching = true
     try {
-      await this.#switch(sessionID, conversation)
+      await this.#switch(sessionID, conversation, limit)
     } finally {
       conversation.isSwitching = false
     }
   }
 
-  async #switch(session: string, conversation: Conversation): Promise<void> {
+  async #switch(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
     const { client, sessions, chains, reporter } = this.#ports
     const chain = chains[sessions.agentOf(session) ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
@@ -115,7 +113,12 @@ export class ModelSwitch {
     const asked = await lastAsked(client, session)
     if (asked === undefined) return
     const { info, parts } = asked
-    await this.#interrupt(session)
+    const wasBusy = await this.#interrupt(session)
+    if (limit === 'retrying' && !wasBusy) {
+      // The user interrupted the turn. While it waits for its next try, 1.18.34 sends no error event for that.
+      conversation.isOver = true
+      return
+    }
     conversation.handledMs = Date.now()
     conversation.isResending = true
     const { agent, system, tools, format } = info
@@ -126,7 +129,7 @@ export class ModelSwitch {
         ...(system !== undefined && { system }),
         ...(tools !== undefined && { tools }),
         ...(format !== undefined && { format }),
-        parts: parts.flatMap(sendable),
+        parts: sendableParts(parts),
       })
     } catch (error) {
       conversation.isResending = false
@@ -147,17 +150,18 @@ export class ModelSwitch {
     return undefined
   }
 
-  /** Aborts the turn that waits for its next try, and waits until the session is idle. */
-  async #interrupt(session: string): Promise<void> {
+  /** Aborts the turn that waits for its next try, and waits until the session is idle. False if it is idle already. */
+  async #interrupt(session: string): Promise<boolean> {
     const { client } = this.#ports
     const isBusy = async (): Promise<boolean> =>
       ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
-    if (!(await isBusy())) return
+    if (!(await isBusy())) return false
     await client.session.abort({ path: { id: session } })
     const deadline = Date.now() + ABORT_LIMIT_MS
     while (Date.now() < deadline && (await isBusy())) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
     }
+    return true
   }
 }
 
@@ -171,9 +175,15 @@ async function lastAsked(
   return asked?.info.role === 'user' ? { info: asked.info, parts: asked.parts } : undefined
 }
 
-/** The part as a new message has it: with all its fields, our tag among them, and without the ids of its old place. */
-function sendable(part: Part): Part[] {
-  if (!SENDABLE.includes(part.type)) return []
-  const { id: _id, messageID: _message, sessionID: _session, ...rest } = part as Part & Record<string, unknown>
-  return [rest as unknown as Part]
+/**
+ * The parts as a new message has them: with all their fields, our tag among them, and without the ids of their old place.
+ * What OpenCode added to a message of the user (the text of a file) it will add again.
+ */
+function sendableParts(parts: readonly Part[]): Part[] {
+  const sent = parts.filter(({ type }) => SENDABLE.includes(type))
+  const given = sent.filter(({ synthetic, metadata }) => synthetic !== true || metadata !== undefined)
+  return (given.length > 0 ? given : sent).map((part) => {
+    const { id: _id, messageID: _message, sessionID: _session, ...rest } = part as Part & Record<string, unknown>
+    return rest as unknown as Part
+  })
 }

@@ -38,7 +38,7 @@ const ABOUT_JSON =
 const BEFORE_ARGUMENTS = 'JSON parsing failed: Text: '
 const BEFORE_MESSAGE = '\nError message: '
 
-/** The length above which a text is no error message. */
+/** The length above which a text is not taken for an error message. */
 const MAX_LENGTH = 2_000
 
 /** How the JSON of a call was broken; undefined for an output that is not such an error. */
