@@ -131,6 +131,7 @@ const OPTION_KINDS: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
+  'switch-or-object': 'true, false or an object',
   array: 'a list',
   object: 'an object',
   record: 'an object',

@@ -39,12 +39,17 @@ function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
 /** A factory whose option is `true`, or an object whose fields may all be left out. */
 function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   const { read } = withOptions(schema, create)
-  return { read: (value) => read(value === true ? {} : value) }
+  return {
+    read(value) {
+      if (value === true || (typeof value === 'object' && value !== null)) return read(value === true ? {} : value)
+      return { path: [], fault: { kind: 'type', wanted: 'switch-or-object' } }
+    },
+  }
 }
 
 /** A factory without options. */
 function withoutOptions(create: (context: HookContext) => Hooks): Factory {
-  return withOptions(z.literal(true), (context) => create(context))
+  return withOptions(z.boolean(), create)
 }
 
 /**

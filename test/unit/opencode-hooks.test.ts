@@ -74,6 +74,25 @@ describe('a fault in a factory', () => {
   })
 })
 
+describe('the reminder of a phase', () => {
+  const place = {
+    workflow: 'w',
+    task: '007_x',
+    phase: 'execute',
+    step: [2, 3],
+    artifact: '/a/step-result.json',
+  } as const
+
+  it('names phase, step and file, and ends with the advice', () => {
+    expect(HOOK_TEXT.phaseReminder({ ...place, advice: undefined })).toBe(
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 3. It must leave /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
+    )
+    expect(HOOK_TEXT.phaseReminder({ ...place, step: undefined, artifact: undefined, advice: 'Slowly.' })).toBe(
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
+    )
+  })
+})
+
 describe('an error about JSON', () => {
   const invalid = (message: string): string =>
     `The arguments provided to the tool are invalid: Invalid input for tool read: JSON parsing failed: Text: {"a": Unterminated string.\nError message: JSON Parse error: ${message}`
@@ -128,6 +147,21 @@ describe('an error about JSON', () => {
     const other = { output: undefined as never }
     await callEnded({ tool: 'mcp_tool', sessionID: 's', callID: 'c' }, other)
     expect(other.output).toBeUndefined()
+  })
+})
+
+describe('a hostile text', () => {
+  it.each([
+    ['JSON parsing failed: Text: ', jsonFaultIn],
+    ['JSON parse error SyntaxError Expected ', jsonFaultIn],
+    ['Expected x, got ', delegationFailureIn],
+    ['invalid arguments "', delegationFailureIn],
+    ['rate  exceeded your quota too many ', rateLimitTest([])],
+  ])('of many "%s" takes less than 50 ms', (words, look) => {
+    const text = words.repeat(50_000)
+    const start = performance.now()
+    look(text)
+    expect(performance.now() - start).toBeLessThan(50)
   })
 })
 
@@ -264,15 +298,25 @@ describe('the foreground fallback', () => {
       agent: 'build',
       model: { providerID: 'a', modelID: '1' },
     }
-    const parts = [{ id: 'p', messageID: 'm1', sessionID: SESSION, ...ownText('go') }, { type: 'step-start' }]
+    const place = { messageID: 'm1', sessionID: SESSION }
+    const parts = [
+      { id: 'p', ...place, ...ownText('go') },
+      { id: 'q', ...place, type: 'text', text: 'the text of a file', synthetic: true },
+      { type: 'step-start' },
+    ]
+    const status = { isBusy: true }
     const client = {
       app: { log: async ({ body }: { body: { message: string } }) => log.push(body.message) },
       tui: { showToast: async () => ({}) },
+      config: { providers: async () => ({ data: { providers: [{ id: 'a', models: { 1: {}, 2: {}, 3: {} } }] } }) },
       session: {
         get: async () => ({ data: { id: SESSION } }),
         messages: async () => ({ data: [{ info: user, parts }] }),
-        status: async () => ({ data: {} }),
-        abort: async () => ({ data: true }),
+        status: async () => ({ data: status.isBusy ? { [SESSION]: { type: 'retry' } } : {} }),
+        abort: async () => {
+          status.isBusy = false
+          return { data: true }
+        },
         promptAsync: async ({
           body,
         }: {
@@ -284,8 +328,13 @@ describe('the foreground fallback', () => {
       },
     }
     const hooks = createForegroundFallbackHook({ client, directory }, { chains })
-    const message = (modelID: string) =>
-      hooks['chat.message']({}, { message: { ...user, model: { providerID: 'a', modelID } } as never, parts: [] })
+    const message = (modelID: string) => {
+      status.isBusy = true
+      return hooks['chat.message'](
+        {},
+        { message: { ...user, model: { providerID: 'a', modelID } } as never, parts: [] },
+      )
+    }
     const retry = () =>
       hooks.event({
         event: {
@@ -294,12 +343,12 @@ describe('the foreground fallback', () => {
         },
       })
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
-    return { sent, log, message, retry, event }
+    return { sent, log, status, message, retry, event }
   }
   const TEXT = JSON.stringify([ownText('go')])
 
   it('counts the signs of one limit once, and sends the message with its tag and without its old ids', async () => {
-    const { sent, message, retry } = scene({ build: ['a/1', 'a/2', 'a/3'] })
+    const { sent, message, retry } = scene({ build: ['a/1', 'a/2', 'a/nowhere', 'b/1', 'a/3'] })
     await message('1')
 
     await Promise.all([retry(), retry(), retry()])
@@ -334,6 +383,18 @@ describe('the foreground fallback', () => {
     await event('session.deleted', { info: { id: SESSION } })
     await retry()
     expect(sent).toHaveLength(2)
+  })
+
+  it('ends with an interruption while OpenCode waits for its next try: the session is idle then', async () => {
+    const { sent, status, message, retry } = scene({ build: ['a/2'] })
+    await message('1')
+    status.isBusy = false
+
+    await retry()
+    status.isBusy = true
+    await retry()
+
+    expect(sent).toEqual([])
   })
 
   it('leaves agents without a chain, other errors and other states alone', async () => {

@@ -32,11 +32,11 @@ describe("the plugin's options", () => {
     ],
     [
       { phaseReminder: 7 },
-      'postflight-guard: option "phaseReminder" is wrong, so phaseReminder stays off: it must be an object.',
+      'postflight-guard: option "phaseReminder" is wrong, so phaseReminder stays off: it must be true, false or an object.',
     ],
     [
       { chatHeaders: 'yes' },
-      'postflight-guard: option "chatHeaders" is wrong, so chatHeaders stays off: it must be true.',
+      'postflight-guard: option "chatHeaders" is wrong, so chatHeaders stays off: it must be true or false.',
     ],
     [
       { foregroundFallback: { chains: { build: [] } } },

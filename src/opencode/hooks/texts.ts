@@ -69,15 +69,15 @@ const DELEGATION_FIXES: Readonly<
   'wrong-argument': (name, _offered, agents) =>
     `${AGAIN} with ${name === '' ? 'other arguments' : `another value of "${name}"`}. The task tool needs ${ARGUMENTS}, each a string.${agentsThere(agents)}`,
   'unknown-agent': (name, _offered, agents) =>
-    `There is no agent ${name === '' ? 'of this name' : `"${name}"`}.${agentsThere(agents)} ${AGAIN} with one of them as subagent_type.`,
+    `Unknown agent${named(name)}.${agentsThere(agents)} ${AGAIN} with one of them as subagent_type.`,
   'primary-agent': (name, _offered, agents) =>
     `${name === '' ? 'This agent' : `"${name}"`} runs conversations of its own and cannot be a sub-agent.${agentsThere(agents)} ${AGAIN} with one of them as subagent_type.`,
   'unknown-category': (name, offered) =>
-    `There is no category ${name === '' ? 'of this name' : `"${name}"`}.${namesThere('Categories', offered)} Use one of those, or name an agent as subagent_type instead.`,
+    `Unknown category${named(name)}.${namesThere('Categories', offered)} Use one of those, or name an agent as subagent_type instead.`,
   'unknown-skill': (name, offered) =>
-    `There is no skill ${name === '' ? 'of this name' : `"${name}"`}.${namesThere('Skills', offered)} Repeat the call with one of those, or without a skill.`,
+    `Unknown skill${named(name)}.${namesThere('Skills', offered)} Repeat the call with one of those, or without a skill.`,
   'unknown-task': (name) =>
-    `There is no earlier task ${name === '' ? 'of this id' : `"${name}"`} to continue. ${AGAIN} without its id, and put what the sub-agent must know into the prompt.`,
+    `Unknown task${named(name)}, so it cannot be continued. ${AGAIN} without its id, and put what the sub-agent must know into the prompt.`,
   'both-given': () => 'Give either category or subagent_type, not both, and repeat the call.',
   background: () => `${AGAIN} without the argument "background", and wait for the result.`,
   depth: () =>
@@ -86,6 +86,10 @@ const DELEGATION_FIXES: Readonly<
     `The user does not allow this delegation: do not repeat it as it is.${agentsThere(agents)} Use another agent, or do the work yourself.`,
   model: (_name, _offered, agents) =>
     `The model of this agent is not available here.${agentsThere(agents)} ${AGAIN} with another agent, or do the work yourself.`,
+}
+
+function named(name: string): string {
+  return name === '' ? '' : ` "${name}"`
 }
 
 function agentsThere(agents: string): string {

@@ -66,10 +66,10 @@ function expectOrder(guarded: GuardedProject, model: Model): void {
   const [, read, delegated, failed] = results
   expect(read).toMatch(/one[\s\S]*\n\n\[postflight-guard\] A sub-agent analysed [\s\S]*ANALYSIS\n\nNUDGE$/)
   expect(delegated).toMatch(
-    /^Error: unknown category[\s\S]*ANALYSIS\n\n\[postflight-guard\] If this error is about the arguments [\s\S]*\n\n\[postflight-guard\] There is no category "x"\.[^\n]*$/,
+    /^Error: unknown category[\s\S]*ANALYSIS\n\n\[postflight-guard\] If this error is about the arguments [\s\S]*\n\n\[postflight-guard\] Unknown category "x"\.[^\n]*$/,
   )
   expect(failed).toMatch(
-    /^Unknown agent type: nobody [\s\S]*ANALYSIS\n\n\[postflight-guard\] There is no agent "nobody"\.[^\n]*$/,
+    /^Unknown agent type: nobody [\s\S]*ANALYSIS\n\n\[postflight-guard\] Unknown agent "nobody"\.[^\n]*$/,
   )
   const reminded = turns.filter((turn) => turn.userTexts.some((text) => text.endsWith('REMINDER')))
   for (const { userTexts } of reminded) {

@@ -29,7 +29,10 @@ function withChains(chains: Readonly<Record<string, readonly string[]>>, config:
   }
 }
 
-const THREE = withChains({ build: ['scripted/scripted-1', 'scripted/scripted-2', 'other/other-1'] })
+/** The first is the one that fails, the third is not known to OpenCode. */
+const THREE = withChains({
+  build: ['scripted/scripted-1', 'scripted/scripted-2', 'other/no-such', 'other/other-1'],
+})
 
 describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('sends the message again with the next model, each once; the third answers', async () => {
@@ -53,6 +56,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     expect(guarded.log()).toContain(
       'scripted/scripted-2 is rate-limited, so the last message was sent again with other/',
     )
+    expect(guarded.log()).toContain('OpenCode has no model other/no-such')
     expect(guarded.story()).toEqual([])
 
     // The next message keeps the model that answered.
@@ -78,7 +82,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
       role: 'assistant',
       error: { name: 'APIError', data: { statusCode: 429 } },
     })
-    expect(guarded.log().split('every model of the chain is rate-limited')).toHaveLength(2)
+    expect(guarded.log().split('no model of the chain is left')).toHaveLength(2)
   })
 
   it('is answered for two agents at once, each with its own chain', async () => {
@@ -224,7 +228,7 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
     expect(ran.events.filter(({ type }) => type === 'error')).toHaveLength(1)
     expect(notices(ran.stderr)).toEqual([
       'postflight-guard: scripted/scripted-1 is rate-limited, so scripted/scripted-2 answers in its place.',
-      expect.stringContaining('every model of the chain is rate-limited (scripted/scripted-1, scripted/scripted-2)'),
+      expect.stringContaining('no model of the chain is left (scripted/scripted-1, scripted/scripted-2)'),
     ])
   })
 })

@@ -136,7 +136,7 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     const turns = model.turns('main')
     expect(turns.slice(1).map((turn) => turn.lastToolResult?.split('[postflight-guard] ')[1])).toEqual([
       expect.stringMatching(/^Call the task tool again with the argument "description"\..* Agents: .*\bgeneral\b/),
-      expect.stringMatching(/^There is no agent "nobody"\. Agents: .*\bgeneral\b/),
+      expect.stringMatching(/^Unknown agent "nobody"\. Agents: .*\bgeneral\b/),
       expect.stringMatching(/^Call the task tool again with another value of "subagent_type"\./),
       'Call the task tool again without the argument "background", and wait for the result.',
       undefined,
@@ -145,7 +145,9 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     // The same words in every later request.
     expect(turns.at(-1)?.toolResults[1]).toBe(turns[2]?.lastToolResult)
     const { server } = await guarded.serve({ main: [] })
-    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain('There is no agent')
+    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain(
+      'with one of them as subagent_type',
+    )
   })
 
   it("follows the error of another plugin's tool, by its output, in `serve`", async () => {
@@ -163,7 +165,7 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     await server.settled()
 
     expect(turn.lastToolResult).toContain(
-      '[postflight-guard] There is no category "visual". Categories: quick, deep. Use one of those',
+      '[postflight-guard] Unknown category "visual". Categories: quick, deep. Use one of those',
     )
   })
 })
@@ -274,6 +276,21 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
     ])
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('[postflight-guard]')
     expect(model.turns('main')[2]?.lastToolResult).toContain('[postflight-guard] The call of "read"')
+  })
+
+  it('is in the log of `serve`, which starts and answers', async () => {
+    const guarded = guardedProject({ options: { foregroundFallback: { chains: { build: ['gpt'] } } } })
+    const { server, model } = await guarded.serve({ main: [say('Here.')] })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 0)
+    await server.settled()
+
+    await expect
+      .poll(() => guarded.log(), { timeout: 10_000 })
+      .toContain('is wrong, so foregroundFallback stays off: not')
+    expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
   })
 })
 

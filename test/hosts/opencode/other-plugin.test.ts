@@ -18,7 +18,7 @@ function withExample(): GuardedProject {
   mkdirSync(modules)
   symlinkSync(guarded.packageFolder, join(modules, 'postflight-guard'))
   guarded.project.write('my-plugin.js', EXAMPLE)
-  guarded.project.write('a.txt', 'one\n')
+  for (const name of ['a.txt', 'b.txt', 'c.txt']) guarded.project.write(name, 'one\n')
   guarded.changeConfig((config) => ({ ...config, plugin: ['./my-plugin.js'] }))
   return guarded
 }
@@ -27,7 +27,7 @@ const read = (...names: string[]) => ({ tools: names.map((name) => ({ name: 'rea
 
 const ACTORS = () => ({
   main: [
-    read('a.txt', 'a.txt', 'a.txt'),
+    read('a.txt', 'b.txt', 'c.txt'),
     { tools: [{ name: 'read', input: {}, written: '{"filePath": "a' }] },
     { tools: [{ name: 'second_opinion', input: { question: 'ACTOR:friend Is it good?' } }] },
     say('Done.'),

@@ -56,8 +56,12 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
 /** What errors put before the names that may be used instead. */
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
 
+/** The beginning of an error, in characters, that is looked at: the report of a sub-agent may be long. */
+const LOOKED_AT = 2_000
+
 /** The failure that an error tells of; undefined for one that a better call would not avoid. */
-export function delegationFailureIn(error: string): DelegationFailure | undefined {
+export function delegationFailureIn(text: string): DelegationFailure | undefined {
+  const error = text.slice(0, LOOKED_AT)
   for (const [kind, pattern] of PATTERNS) {
     const found = pattern.exec(error)
     if (found === null) continue

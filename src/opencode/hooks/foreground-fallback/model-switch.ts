@@ -1,10 +1,10 @@
-import type { HostClient, HostEvent, Message, Part, UserMessage } from '../../host/api.ts'
-import { modelName, parseModel } from '../../host/catalogue.ts'
+import type { HostClient, HostEvent, Message, ModelName, Part, UserMessage } from '../../host/api.ts'
+import { knownModel, modelName } from '../../host/catalogue.ts'
 import { sendPrompt } from '../../host/conversation.ts'
 import { need } from '../../host/refusal.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'
-import { isRateLimitError, type RateLimitTest } from './rate-limit.ts'
+import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'
 
 /**
@@ -79,44 +79,46 @@ export class ModelSwitch {
   }
 
   /** Handles an event: the sign of a rate limit, or the user's interruption. */
-  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
-    const { sessionID, status, error } = properties
-    const conversation = this.#conversations.get(sessionID ?? '')
-    if (sessionID === undefined || conversation === undefined) return
-    if (type === 'session.error' && error?.name === 'MessageAbortedError') {
+  async onEvent(event: HostEvent): Promise<void> {
+    const { sessionID = '', error } = event.properties ?? {}
+    const conversation = this.#conversations.get(sessionID)
+    if (conversation === undefined) return
+    const { isSwitching, isResending } = conversation
+    if (event.type === 'session.error' && error?.name === 'MessageAbortedError') {
       // Our own abort may have this event too.
-      if (!conversation.isSwitching && !conversation.isResending) conversation.isOver = true
+      if (!isSwitching && !isResending) conversation.isOver = true
       return
     }
-    const { isRateLimit } = this.#ports
-    const isLimited =
-      (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) ||
-      (type === 'session.error' && isRateLimitError(error, isRateLimit))
-    if (!isLimited || conversation.isSwitching || conversation.isOver) return
-    if (Date.now() - conversation.handledMs < SAME_LIMIT_MS && conversation.isResending) return
+    const limit = rateLimitIn(event, this.#ports.isRateLimit)
+    if (limit === undefined || isSwitching || conversation.isOver) return
+    if (isResending && Date.now() - conversation.handledMs < SAME_LIMIT_MS) return
     conversation.isSwitching = true
     try {
-      await this.#switch(sessionID, conversation)
+      await this.#switch(sessionID, conversation, limit)
     } finally {
       conversation.isSwitching = false
     }
   }
 
-  async #switch(session: string, conversation: Conversation): Promise<void> {
+  async #switch(session: string, conversation: Conversation, limit: 'retrying' | 'failed'): Promise<void> {
     const { client, sessions, chains, reporter } = this.#ports
     const chain = chains[sessions.agentOf(session) ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
-    const next = chain.find((name) => !conversation.tried.has(name))
-    const model = parseModel(next)
-    if (next === undefined || model === undefined) {
+    const model = await this.#nextModel(chain, conversation.tried)
+    if (model === undefined) {
       conversation.isOver = true
       return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
     }
+    const next = modelName(model)
     const asked = await lastAsked(client, session)
     if (asked === undefined) return
     const { info, parts } = asked
-    await this.#interrupt(session)
-    conversation.tried.add(next)
+    const wasBusy = await this.#interrupt(session)
+    if (limit === 'retrying' && !wasBusy) {
+      // The user interrupted the turn. While it waits for its next try, 1.18.34 sends no error event for that.
+      conversation.isOver = true
+      return
+    }
     conversation.handledMs = Date.now()
     conversation.isResending = true
     const { agent, system, tools, format } = info
@@ -127,7 +129,7 @@ export class ModelSwitch {
         ...(system !== undefined && { system }),
         ...(tools !== undefined && { tools }),
         ...(format !== undefined && { format }),
-        parts: parts.flatMap(sendable),
+        parts: sendableParts(parts),
       })
     } catch (error) {
       conversation.isResending = false
@@ -136,17 +138,30 @@ export class ModelSwitch {
     reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), next))
   }
 
-  /** Aborts the turn that waits for its next try, and waits until the session is idle. */
-  async #interrupt(session: string): Promise<void> {
+  /** The next model of a chain that OpenCode has: another one would leave the message without an answer. */
+  async #nextModel(chain: readonly string[], tried: Set<string>): Promise<ModelName | undefined> {
+    for (const name of chain) {
+      if (tried.has(name)) continue
+      tried.add(name)
+      const model = await knownModel(this.#ports.client, name)
+      if (model !== undefined) return model
+      this.#ports.reporter.notice(FALLBACK_TEXT.unknown(name))
+    }
+    return undefined
+  }
+
+  /** Aborts the turn that waits for its next try, and waits until the session is idle. False if it is idle already. */
+  async #interrupt(session: string): Promise<boolean> {
     const { client } = this.#ports
     const isBusy = async (): Promise<boolean> =>
       ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
-    if (!(await isBusy())) return
+    if (!(await isBusy())) return false
     await client.session.abort({ path: { id: session } })
     const deadline = Date.now() + ABORT_LIMIT_MS
     while (Date.now() < deadline && (await isBusy())) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
     }
+    return true
   }
 }
 
@@ -160,9 +175,15 @@ async function lastAsked(
   return asked?.info.role === 'user' ? { info: asked.info, parts: asked.parts } : undefined
 }
 
-/** The part as a new message has it: with all its fields, our tag among them, and without the ids of its old place. */
-function sendable(part: Part): Part[] {
-  if (!SENDABLE.includes(part.type)) return []
-  const { id: _id, messageID: _message, sessionID: _session, ...rest } = part as Part & Record<string, unknown>
-  return [rest as unknown as Part]
+/**
+ * The parts as a new message has them: with all their fields, our tag among them, and without the ids of their old place.
+ * What OpenCode added to a message of the user (the text of a file) it will add again.
+ */
+function sendableParts(parts: readonly Part[]): Part[] {
+  const sent = parts.filter(({ type }) => SENDABLE.includes(type))
+  const given = sent.filter(({ synthetic, metadata }) => synthetic !== true || metadata !== undefined)
+  return (given.length > 0 ? given : sent).map((part) => {
+    const { id: _id, messageID: _message, sessionID: _session, ...rest } = part as Part & Record<string, unknown>
+    return rest as unknown as Part
+  })
 }

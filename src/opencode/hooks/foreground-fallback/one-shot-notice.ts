@@ -1,7 +1,7 @@
 import type { HostEvent } from '../../host/api.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'
-import { isRateLimitError, type RateLimitTest } from './rate-limit.ts'
+import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'
 
 /** Tells the user of `opencode run` once that a rate limit cannot be answered with the rest of the chain. */
@@ -26,15 +26,12 @@ export class OneShotNotice {
   }
 
   /** Handles an event. */
-  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
+  async onEvent(event: HostEvent): Promise<void> {
     const { reporter, sessions, chains, isRateLimit, triedBy } = this.#ports
-    const { sessionID, status, error } = properties
+    const sessionID = event.properties?.sessionID
     if (sessionID === undefined || this.#told.has(sessionID)) return
-    const isLimited =
-      (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) ||
-      (type === 'session.error' && isRateLimitError(error, isRateLimit))
     const chain = chains[sessions.agentOf(sessionID) ?? '']
-    if (!isLimited || chain === undefined) return
+    if (chain === undefined || rateLimitIn(event, isRateLimit) === undefined) return
     this.#told.add(sessionID)
     if (!(await sessions.isMain(sessionID))) return
     const tried = triedBy(sessionID)

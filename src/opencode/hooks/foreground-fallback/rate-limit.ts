@@ -1,4 +1,4 @@
-import type { HostError } from '../../host/api.ts'
+import type { HostEvent } from '../../host/api.ts'
 
 /** Recognizes rate limits. */
 
@@ -26,7 +26,13 @@ export function rateLimitTest(further: readonly string[]): RateLimitTest {
   return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
 }
 
-/** True for the error of a turn that ended because of a rate limit. */
-export function isRateLimitError(error: HostError | undefined, isRateLimit: RateLimitTest): boolean {
-  return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message)
+/** How an event tells of a rate limit: OpenCode will try again, or it gave up. Undefined for any other event. */
+export function rateLimitIn(
+  { type, properties = {} }: HostEvent,
+  isRateLimit: RateLimitTest,
+): 'retrying' | 'failed' | undefined {
+  const { status, error } = properties
+  if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
+  if (type !== 'session.error') return undefined
+  return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
 }

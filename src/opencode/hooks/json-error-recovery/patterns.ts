@@ -34,16 +34,18 @@ const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
 const ABOUT_JSON =
   /JSON ?parse error|JSON parsing failed|JSONDecodeError|SyntaxError.{0,200}JSON|(?:invalid|malformed|not valid) JSON/is
 
-/** The text in front of the parser's own message, which follows the arguments in the error of OpenCode's tool `invalid`. */
-const BEFORE_MESSAGE = /JSON parsing failed: Text: .*\nError message: /s
+/** What comes before the arguments, and before the parser's own message, in the error of OpenCode's tool `invalid`. */
+const BEFORE_ARGUMENTS = 'JSON parsing failed: Text: '
+const BEFORE_MESSAGE = '\nError message: '
 
-/** The length above which a text is no error message. */
+/** The length above which a text is not taken for an error message. */
 const MAX_LENGTH = 2_000
 
 /** How the JSON of a call was broken; undefined for an output that is not such an error. */
 export function jsonFaultIn(output: string): JsonFault | undefined {
   // The arguments themselves may hold any text.
-  const said = BEFORE_MESSAGE.test(output) ? output.slice(output.lastIndexOf('\nError message: ')) : output
+  const start = output.includes(BEFORE_ARGUMENTS) ? output.lastIndexOf(BEFORE_MESSAGE) : -1
+  const said = start === -1 ? output : output.slice(start)
   if (said.length > MAX_LENGTH || !ABOUT_JSON.test(said)) return undefined
   return PATTERNS.find(([, pattern]) => pattern.test(said))?.[0] ?? 'other'
 }
