@@ -45,7 +45,7 @@ export const HOST_FINDINGS = {
   untrusted: (file: string): string => `Codex does not trust the hooks of ${file} yet, so it skips them without a word`,
   trust: 'open Codex in the project, type /hooks, and trust each entry',
   gemini: (file: string): string =>
-    `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and where the hook is missing it prompts the model without an end`,
+    `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and where the hook is missing it prompts the model again and again`,
   kimi: (file: string): string =>
     `${file} starts the hook, but Kimi Code is not supported: it ignores the answer, so no stop is blocked`,
   removeEntry: 'remove the entry from that file',
