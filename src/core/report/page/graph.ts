@@ -44,14 +44,15 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
     for (const [id, label] of targets) {
       const to = place(id)
       if (to === from + 1) straight.push({ from, label })
-      else if (to <= from) back.push({ from, to, label, lane: back.length })
-      else forth.push({ from, to, label, lane: forth.length })
+      else if (to <= from) back.push({ from, to, label, lane: laneOf(back, to) })
+      else forth.push({ from, to, label, lane: laneOf(forth, to) })
     }
   }
   // Labels stand in the outermost lanes.
-  const margin = (lanes: number): number => (lanes === 0 ? 8 : lanes * LANE + 44)
-  const left = margin(forth.length)
-  const width = left + NODE.width + margin(back.length)
+  const margin = (arrows: readonly Bypass[]): number =>
+    arrows.length === 0 ? 8 : (Math.max(...arrows.map(({ lane }) => lane)) + 1) * LANE + 44
+  const left = margin(forth)
+  const width = left + NODE.width + margin(back)
   const middle = left + NODE.width / 2
   const y = (at: number): number => TOP + at * (NODE.height + NODE.gap)
   const height = y(end) + 32
@@ -65,6 +66,12 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${TEXT.more(hidden)}</text>`}
     <circle class="dot end ${standing}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
+}
+
+/** The lane of an arrow: arrows to one phase share theirs. */
+function laneOf(arrows: readonly Bypass[], to: number): number {
+  const lanes = arrows.map(({ lane }) => lane)
+  return arrows.find((one) => one.to === to)?.lane ?? Math.max(-1, ...lanes) + 1
 }
 
 function line(x: number, from: number, to: number): Html {
