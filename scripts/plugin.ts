@@ -39,6 +39,9 @@ interface Manifest {
   readonly keywords: readonly string[]
   readonly license: string
   readonly author: string
+  /** Filled in by scripts/repository.js. */
+  readonly homepage?: string
+  readonly repository?: { readonly url: string }
   readonly engines: Readonly<Record<string, string>>
 }
 
@@ -57,10 +60,19 @@ export function layOutPlugin(packageFolder: string, target: string): void {
 }
 
 /** The files that only the plugin has, by their place in it. */
-function writtenFiles({ name, version, description, keywords, license, author, engines }: Manifest) {
+function writtenFiles({ name, version, description, keywords, license, author, engines, ...source }: Manifest) {
+  const links = { homepage: source.homepage, repository: source.repository?.url.replace(/^git\+/, '') }
   const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
   return {
-    '.claude-plugin/plugin.json': json({ name, version, description, author: { name: author }, license, keywords }),
+    '.claude-plugin/plugin.json': json({
+      name,
+      version,
+      description,
+      author: { name: author },
+      license,
+      keywords,
+      ...links,
+    }),
     '.claude-plugin/marketplace.json': json({
       name,
       owner: { name: author },

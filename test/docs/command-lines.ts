@@ -73,6 +73,7 @@ async function readingError(words: readonly string[]): Promise<string | undefine
     if (error instanceof CommanderError && error.code === 'commander.help') return undefined
     if (error instanceof PostflightError && error.code === 'value-invalid' && words.some(isPlaceholder))
       return undefined
+    if (error instanceof PostflightError) return `${error.code} ${JSON.stringify(error.args)}`
     return error instanceof Error ? error.message : String(error)
   }
   return undefined

@@ -14,7 +14,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'plugin/skills/postflight/SKILL.md': ['postflight create 259 a_slug --agent main --step "update status"'],
 }
 
-/** A block that is not run, and why. */
+/** A block that is not run, or not with everything in it, and why. */
 export interface Unrun {
   readonly line: number
   readonly reason: string
@@ -51,7 +51,9 @@ export async function sessionFaults(page: Page, session: readonly Block[], unrun
       workshop.project.write(file.directions.file as string, `${file.text}\n`)
     }
     const before = block === page.blocks[0] ? [] : (BEFORE[page.name] ?? [])
-    for (const program of block.directions.standIns) workshop.standIn(program)
+    const { standIns } = block.directions
+    for (const program of standIns) workshop.standIn(program)
+    if (standIns.length > 0) unrun.push({ line: block.line, reason: `run with a stand-in for ${standIns.join(', ')}` })
     const fault = await (shownOutput(block) === undefined
       ? scriptFault(block, workshop, before)
       : outputFault(block, workshop))
