@@ -19,11 +19,11 @@ const [packed] = JSON.parse(
 
 /** What is measured, its size in bytes, and its limit in kB. */
 const rows = [
-  ['tarball', packed.size, 520],
+  ['tarball', packed.size, 560],
   ['hook', sizeOf('dist/hook.js'), 75],
-  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 75],
+  ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 90],
   ['checklists', sizeOf('dist/checklist.js'), 80],
-  ['CLI', sizeOf('dist/cli'), 580],
+  ['CLI', sizeOf('dist/cli'), 620],
   ['OpenCode plugin', sizeOf('dist/opencode'), 940],
 ]
 

@@ -214,7 +214,7 @@ phases:
     expect(run.stderr).toMatch(/^postflight: \S+ (does not exist: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
 
-  it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml'])(
+  it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml', 'spec-kit.yaml'])(
     'finds no fault in the example %s',
     async (name) => {
       const file = new URL(`../../examples/${name}`, import.meta.url).pathname

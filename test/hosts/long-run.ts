@@ -1,0 +1,81 @@
+/**
+ * A long run on a real client: inputs, an approval, a checklist of twelve tasks of which four are in work at once, and a
+ * budget. Its prompts say everything that the scripted agents need.
+ */
+
+export const TASK = '007_flow'
+export const IN_TASK = `specs/${TASK}`
+
+/** The tasks in their order. */
+export const TASKS = Array.from({ length: 12 }, (_, at) => `T${String(at + 1).padStart(3, '0')} write part ${at + 1}`)
+
+/** Fails twice and succeeds then. */
+const UNLUCKY = 5
+/** Fails until it is given up. */
+export const HOPELESS = 9
+
+export const LONG_RUN = JSON.stringify({
+  name: 'long run',
+  inputs: { goal: { description: 'What to build', required: true } },
+  max_prompts: 60,
+  max_minutes: 60,
+  phases: [
+    { id: 'list', prompt: 'List the tasks for {{input.goal}}.', artifact: 'tasks.md' },
+    { id: 'review', prompt: 'Review the tasks of {{input.goal}}.', artifact: 'review.md', approve: true },
+    {
+      id: 'work',
+      steps: { from: 'tasks.md', checklist: true },
+      parallel: 4,
+      step_prompt: 'For {{input.goal}}: {{step}}',
+      max_step_attempts: 3,
+    },
+    { id: 'report', prompt: 'Say what was done for {{input.goal}}.', artifact: 'report.md' },
+  ],
+})
+
+const LIST = ['# Tasks', '', ...TASKS.map((task) => `- [ ] ${task}`), ''].join('\n')
+
+/** The place of a prompt: `list 1`, `work step 5 2`; undefined for other texts, and for the prompt of several steps. */
+export function placeOf(text: string): string | undefined {
+  const found = /^Workflow "long run".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/m.exec(text)
+  if (found === null) return undefined
+  const [, phase, step, attempt] = found
+  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
+}
+
+/** The parts of a prompt for several steps at once; the prompt itself if it is for one. */
+export function partsOf(prompt: string): string[] {
+  if (!/^Workflow "long run".*, at the same time\.$/m.test(prompt)) return [prompt]
+  return prompt.split(/^=== step \d+.* ===$/m).slice(1)
+}
+
+/** The shell command that does the work of a prompt. A step that succeeds adds a line to `done.log`, once. */
+export function workOf(prompt: string): string {
+  const place = placeOf(prompt) ?? ''
+  const [, step, attempt] = /^work step (\d+) (\d+)$/.exec(place) ?? []
+  if (step !== undefined) {
+    const fails = Number(step) === HOPELESS || (Number(step) === UNLUCKY && Number(attempt) < 3)
+    const result = fails ? '{"success": false, "summary": "no luck"}' : '{"success": true}'
+    // The result's place as the prompt names it: each step has its own.
+    const target = /write \{"success": true\} to the file (\S+)\. If/.exec(prompt)?.[1]
+    const asks = prompt.includes(`For photos: ${TASKS[Number(step) - 1]}`) ? 'true' : 'false'
+    return `${asks} && ${fails ? '' : `echo ${step} >> done.log && `}printf '%s' '${result}' > '${target}'`
+  }
+  const target = /to the file (\S+?)\.(?:\n|$)/m.exec(prompt)?.[1]
+  const text = place.startsWith('list') ? LIST : place.startsWith('review') ? `${place}: they are fine` : 'All is done.'
+  return `printf '%s' '${text}' > '${target}'`
+}
+
+/** The tasks that were done, from `done.log`, sorted. */
+export function tasksDone(log: string | undefined): number[] {
+  const lines = (log ?? '').split('\n').filter((line) => line !== '')
+  return lines.map(Number).sort((one, other) => one - other)
+}
+
+/** All tasks but the one that is given up. */
+export const DONE = TASKS.flatMap((_, at) => (at + 1 === HOPELESS ? [] : [at + 1]))
+
+/** The list at the end. */
+export const TICKED = LIST.split('\n')
+  .map((line) => (line.startsWith('- ') && !line.includes(`part ${HOPELESS}`) ? line.replace('[ ]', '[x]') : line))
+  .join('\n')
