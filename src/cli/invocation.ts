@@ -17,7 +17,6 @@ import type { NextOptions } from './commands/workflow/next.ts'
 import type { ResumeOptions } from './commands/workflow/resume.ts'
 import type { RunStepOptions } from './commands/workflow/retry.ts'
 import type { SimulateOptions } from './commands/workflow/simulate.ts'
-
 import type { StartOptions } from './commands/workflow/start.ts'
 import type { StopOptions } from './commands/workflow/stop.ts'
 import type { CompletionRequest } from './completion/request.ts'

@@ -133,7 +133,7 @@ export interface ErrorArguments {
     readonly phase: string
     readonly step: string
     readonly count: number
-    readonly refusal: StepRefusal
+    readonly standing: StepRefusal
   }
   'workflow-state': {
     readonly path: string

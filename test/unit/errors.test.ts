@@ -34,7 +34,15 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
   ...{ where: 'WHERE', wiredBy: 'skill' },
-  ...{ commands: 'COMMANDS', since: 'SINCE', unchecked: true, refusal: 'running', count: 2_345, phase: 'PHASE' },
+  ...{
+    commands: 'COMMANDS',
+    since: 'SINCE',
+    unchecked: true,
+    refusal: 'running',
+    standing: 'no-steps',
+    count: 2_345,
+    phase: 'PHASE',
+  },
   ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 
@@ -100,7 +108,7 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked'])
+    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'standing'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {

@@ -34,6 +34,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     why: state.why ?? null,
     phase: state.phase,
     step: isInStep(state) ? state.currentStep + 1 : null,
+    in_work: stepsInWork(state),
     total_steps: state.totalSteps,
     attempt: (isInStep(state) ? state.stepAttempts : state.phaseAttempts) + 1,
     last_failure: state.lastFailure ?? null,
@@ -115,8 +116,14 @@ export function placeText(state: WorkflowState): string {
   return STATUS_TEXT.place(state.phase, progress(state))
 }
 
+/** The steps in work, from 1. */
+function stepsInWork({ inWork }: WorkflowState): number[] {
+  return inWork.map(({ step }) => step + 1)
+}
+
 function progress(state: WorkflowState): string {
   if (isInStep(state)) {
+    if (state.inWork.length > 1) return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps)
     const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
     return STATUS_TEXT.step(state.currentStep + 1, state.totalSteps, attempt, state.maxStepAttempts)
   }

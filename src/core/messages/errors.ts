@@ -71,7 +71,7 @@ const CHECK_REFUSALS: Record<
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
-const STEP_REFUSALS: Record<ErrorArguments['run-step']['refusal'], (args: ErrorArguments['run-step']) => string> = {
+const STEP_REFUSALS: Record<ErrorArguments['run-step']['standing'], (args: ErrorArguments['run-step']) => string> = {
   'no-steps': ({ phase }) => `does not exist: phase "${phase}" is not in its steps`,
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
   done: () => 'is done',
@@ -196,7 +196,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `the result that you would approve is not valid any more (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
   'run-step': (a) =>
-    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.refusal](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
+    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-state': (a) =>

@@ -18,6 +18,7 @@ export const STATUS_TEXT = {
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
   step: (step: number, total: number, attempt: number, limit: number): string =>
     `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
+  steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in work`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
   awaitsApproval: (approve: string, reject: string): string =>

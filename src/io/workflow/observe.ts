@@ -3,7 +3,6 @@ import { isJsonObject } from '../../core/json-object.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { tellsPrevious, visitPutAside } from '../../core/workflow/approval.ts'
 import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../../core/workflow/archive.ts'
-
 import { findBreach } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import { verdictOf } from '../../core/workflow/next.ts'

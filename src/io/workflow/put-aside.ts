@@ -8,7 +8,7 @@ import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
 import { WORKFLOW_FOLDER } from './state-store.ts'
-import { stepResultFiles } from './step-files.ts'
+import { promptFiles, stepResultFiles } from './step-files.ts'
 
 /** The folder of the runs that were put aside. */
 const RUNS_FOLDER = 'workflow-runs'
@@ -38,5 +38,7 @@ export function putAside(folder: TaskFolder, state: WorkflowState): void {
   }
   move(`${WORKFLOW_FOLDER}/history.jsonl`)
   move(`${WORKFLOW_FOLDER}/state.json`)
-  removeFile(path.join(folder.path, WORKFLOW_FOLDER, 'prompt.md'))
+  for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
+    removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
+  }
 }

@@ -22,6 +22,9 @@ export const RUN_DOCUMENT = z.strictObject({
   why: optionalText('Why it ended as it did, in words.'),
   phase: text('The current phase.'),
   step: optionalCount('The current step, from 1; null between steps.'),
+  in_work: z.array(count('From 1.')).register(z.globalRegistry, {
+    description: 'The steps that were handed out and have not ended: one, or several at once.',
+  }),
   total_steps: count('The number of steps of this phase.'),
   attempt: count('The current attempt, from 1.'),
   last_failure: optionalText('Why the last attempt failed.'),
