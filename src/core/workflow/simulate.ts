@@ -67,12 +67,13 @@ export function simulatedSteps(script: Script, phase: Phase): Step[] {
   )
 }
 
-/** Runs a definition to its end. Approvals are given at once. */
+/** Runs a definition to its end, or until `most` prompts went out. Approvals are given at once. */
 export function simulate(
   definition: Definition,
   script: Script,
   place: TaskPlace,
   inputs: Readonly<Record<string, string>>,
+  most = MAX_SIMULATED,
 ): Simulation {
   const nowMs = 0
   const sessions = { parentSession: undefined, hostSession: undefined }
@@ -85,7 +86,7 @@ export function simulate(
     const known = history.at(-1)?.n ?? 0
     if (sequence > known) history.push(...last.filter(({ n }) => n > known))
   }
-  while (prompts.length < MAX_SIMULATED) {
+  while (prompts.length < most) {
     const { state: next, command } = reconcile(state, {
       observe: (seen) => world.observe(seen, nowMs),
       apply: (effect) => {

@@ -36,7 +36,7 @@ export function validate(context: CommandContext, paint: Painter, file: string):
 
 function validLine(definition: Definition): string {
   const { name, phases } = definition
-  const hasUnknownSteps = phases.some(({ steps }) => steps?.kind === 'from')
+  const hasUnknownSteps = phases.some(({ steps }) => steps !== undefined && steps.kind !== 'list')
   const assumedSteps = hasUnknownSteps ? MAX_PHASE_STEPS : undefined
   return VALIDATE_TEXT.valid(inLine(name), phases.length, promptBound(definition), assumedSteps)
 }
