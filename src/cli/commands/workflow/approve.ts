@@ -1,14 +1,12 @@
 import { PostflightError } from '../../../core/errors.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
-import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { checkOneLine } from '../../option-values.ts'
 import type { Painter } from '../../report.ts'
-import { refuseLostRun } from '../../workflow/lost-run.ts'
-import { runResult } from '../../workflow/run-result.ts'
+import { changeRun } from '../../workflow/change-run.ts'
 
 export interface ApproveOptions {
   readonly note?: string
@@ -26,7 +24,10 @@ export function approve(
   { note }: ApproveOptions,
 ): CommandResult<RunDocument> {
   checkOneLine([['--note', note]])
-  return judge(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
+  return changeRun(context, paint, task, (folder) => {
+    refuseAgent(context, folder)
+    return approveRun(folder, note, context.nowMs)
+  })
 }
 
 /** `postflight workflow reject`: a person rejects it, and the agent is asked for another one. */
@@ -37,20 +38,15 @@ export function reject(
   { reason }: RejectOptions,
 ): CommandResult<RunDocument> {
   checkOneLine([['--reason', reason]])
-  return judge(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
+  return changeRun(context, paint, task, (folder) => {
+    refuseAgent(context, folder)
+    return rejectRun(folder, reason, context.nowMs)
+  })
 }
 
 /** @throws {PostflightError} `approval-agent` in an agent's shell: a courtesy against haste, because an agent can leave it. */
-function judge(
-  context: CommandContext,
-  paint: Painter,
-  task: string,
-  change: (folder: TaskFolder) => WorkflowState,
-): CommandResult<RunDocument> {
-  refuseLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+function refuseAgent(context: CommandContext, folder: TaskFolder): void {
   if (isAgentShell(context)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
-  return runResult(context, paint, folder, change(folder))
 }
 
 /** True where the environment shows that an agent runs this command. */
