@@ -11,7 +11,6 @@ import { isOwnMessage } from './host/conversation.ts'
 import { isOneShot } from './host/one-shot.ts'
 import { screenOf } from './host/screen.ts'
 import { Turns } from './host/turns.ts'
-import { readOptions } from './options.ts'
 import { RootsFiles } from './roots-files.ts'
 import { createReporter, safeHook } from './safe-hook.ts'
 import { Sessions } from './sessions.ts'
@@ -42,6 +41,8 @@ export async function server(
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
 
+  // Loaded on demand: zod, which checks the options, writes to the global object when it is loaded.
+  const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
   const oneShot = isOneShot(process.argv)
   const driven = new Set<string>()
