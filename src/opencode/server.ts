@@ -41,7 +41,7 @@ export async function server(
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
 
-  // Loaded only here, because the library for schemas writes to the global object: importing the plugin has no side effects.
+  // Loaded on demand: zod, which checks the options, writes to the global object when it is loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
   const oneShot = isOneShot(process.argv)
