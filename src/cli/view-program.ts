@@ -37,6 +37,7 @@ export function addViewCommands(program: Program, run: Run): void {
     .command('complete', { hidden: true })
     .description('print the words that may follow, for the scripts of `completion`')
     .argument('[words...]', 'the words of the line, the last one unfinished')
+    .addHelpText('after', example('complete -- workflow st'))
     .action(async (words) => {
       const { completionRequest } = await import('./completion/request.ts')
       const request = completionRequest(program, words)

@@ -413,6 +413,38 @@ describe('the page', () => {
   })
 })
 
+it('has the dates of a timeline of several days, and counts what a line of text is told', () => {
+  const day = 24 * 60
+  const state = { ...reportRun(NOW - 30 * MINUTE, 'stalled'), skips: 1, hostSession: undefined }
+  const report = reportOf(
+    [
+      { at: -3 * day, event: 'create', task: 'a' },
+      { at: -3 * day + 30, event: 'clear', task: 'a' },
+      { at: -day, event: 'block', task: 'b' },
+      { at: -day + 1, event: 'wait', task: 'b' },
+      { at: -day + 9, event: 'wait-end', task: 'b' },
+      { at: -day + 40, event: 'bypass', task: 'b' },
+      { at: 50, event: 'error', task: 'b', detail: 'x' },
+    ],
+    [],
+    [
+      {
+        task: 'b',
+        state,
+        history: state.history.map(({ detail, ...entry }) => ({ ...entry, ...(detail && { detail: 'y' }) })),
+      },
+    ],
+  )
+  const page = reportPage(report)
+  expect(page).toContain('>2026-11-19 11:00</span>')
+  expect(page).toContain('1 skipped')
+  expect(page).toContain('1 wait')
+  expect(page).toContain('b: error: x')
+  const lines = storyLines(report, { bold: (text) => text }).join('\n')
+  expect(lines).toMatch(/Promise: bypassed · 40 min · 1 stop blocked/)
+  expect(lines).toContain('b: error: x')
+})
+
 describe('the scale of a timeline', () => {
   const span = (from: number, to: number) => ({ startMs: from * MINUTE, endMs: to * MINUTE })
 
