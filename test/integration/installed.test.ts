@@ -40,7 +40,7 @@ const LINES: Readonly<Record<CommandName, string>> = {
   report: 'report --html report.html',
   statusline: 'statusline',
   completion: 'completion bash',
-  complete: 'complete -- workflow st',
+  complete: 'complete workflow',
   init: 'init --yes --dry-run',
   install: 'install',
   doctor: 'doctor',

@@ -45,6 +45,10 @@ const LINES: readonly Line[] = [
   { hook: stop({ prompt_id: 'prompt-2' }) },
   'status',
   '--json',
+  'statusline',
+  'completion fish',
+  'complete -- workflow st',
+  'report 259 --json',
   'inspect',
   'inspect --json',
   'explain',
@@ -109,7 +113,7 @@ function alike(project: Project, text: string): string {
     .replaceAll(/sess_\w+/g, '<session>')
     .replaceAll(/\bf[0-9a-z]+-[0-9a-z]{6,}\b/g, '<file>')
     .replaceAll(/\b\d+ s (old|ago)\b/g, 'seconds $1')
-    .replaceAll(/("age_ms":) ?\d+/g, '$1 0')
+    .replaceAll(/("(?:age|duration)_ms":) ?\d+/g, '$1 0')
 }
 
 describe('the built files, as processes,', () => {

@@ -113,7 +113,7 @@ describe('the story of a promise', () => {
         { at: 1, event: 'create', markerId: 'pf_2' },
       ],
       [marker({ id: 'pf_2' })],
-      ['removed', 'pending'],
+      ['replaced', 'pending'],
     ],
     [
       'renewed: the same promise',

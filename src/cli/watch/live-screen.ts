@@ -59,7 +59,7 @@ export function openLiveScreen(output: Output): LiveScreen {
   const typed = (keys: Buffer): void => {
     const text = keys.toString('latin1')
     if (QUIT.test(text)) quit()
-    else if (text.includes(SUSPEND)) {
+    else if (text.includes(SUSPEND) && process.platform !== 'win32') {
       leave()
       process.kill(process.pid, 'SIGTSTP')
     }

@@ -77,6 +77,7 @@ export const STANDING_WORDS = {
   abandoned: 'abandoned',
   bypassed: 'bypassed',
   expired: 'expired',
+  replaced: 'replaced',
   removed: 'removed by hand',
   unreadable: 'unreadable',
   running: 'running',

@@ -123,8 +123,8 @@ function read(drafts: Draft[], timed: TimedLine): void {
       (id === undefined || one.id === undefined || one.id === id),
   )
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
-    // A new promise takes the place of the last one, unless that one has its own end.
-    if (draft !== undefined && draft.id !== id) end(draft, 'removed', timeMs)
+    // A folder holds one marker, so a new one takes the place of the last.
+    if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timeMs)
     draft = newDraft(timeMs)
     drafts.push(draft)
   }

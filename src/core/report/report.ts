@@ -42,6 +42,7 @@ export type PromiseStanding =
   | 'abandoned'
   | 'bypassed'
   | 'expired'
+  | 'replaced'
   | 'removed'
   | 'unreadable'
 

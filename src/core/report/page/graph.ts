@@ -14,57 +14,78 @@ const NODE = { width: 190, height: 42, gap: 26, textLength: 24 } as const
 const TOP = 34
 const LANE = 18
 
-/** An arrow that does not lead to the next phase: it runs beside the phases, in a lane of its own. */
-interface Bypass {
+/** An arrow between places: the phases from 0, and after them the end. */
+interface Arrow {
   readonly from: number
   readonly to: number
   readonly label: string | undefined
+}
+
+/** An arrow that does not lead to the next place: it runs beside the phases, in a lane. */
+interface Bypass extends Arrow {
   readonly lane: number
+}
+
+/** The measures of a drawing. */
+interface Frame {
+  readonly left: number
+  readonly middle: number
+  readonly end: number
+  readonly y: (at: number) => number
 }
 
 /** The drawing. */
 export function graph({ name, phases, definition, standing }: RunStory): Html {
   const drawn = phases.slice(0, MAX_DRAWN)
   const hidden = phases.length - drawn.length
-  const index = new Map(drawn.map(({ id }, at) => [id, at]))
   const end = drawn.length
-  const place = (id: string): number => (id === END ? end : (index.get(id) ?? end))
-  const back: Bypass[] = []
-  const forth: Bypass[] = []
-  const straight: { from: number; label: string | undefined }[] = []
-  for (const [from, phase] of definition.phases.slice(0, MAX_DRAWN).entries()) {
-    const { pass, fail, verdict } = phase.next
-    const targets =
-      verdict === undefined
-        ? [[pass, undefined] as const]
-        : ([
-            [pass, 'pass'],
-            [fail, 'fail'],
-          ] as const)
-    for (const [id, label] of targets) {
-      const to = place(id)
-      if (to === from + 1) straight.push({ from, label })
-      else if (to <= from) back.push({ from, to, label, lane: back.length })
-      else forth.push({ from, to, label, lane: forth.length })
-    }
-  }
-  // Labels stand in the outermost lanes.
-  const margin = (lanes: number): number => (lanes === 0 ? 8 : lanes * LANE + 44)
-  const left = margin(forth.length)
-  const width = left + NODE.width + margin(back.length)
+  const arrows = arrowsOf(definition.phases.slice(0, MAX_DRAWN))
+  const straight = arrows.filter(({ from, to }) => to === from + 1)
+  const back = inLanes(arrows.filter(({ from, to }) => to <= from))
+  const forth = inLanes(arrows.filter(({ from, to }) => to > from + 1))
+  // Labels stand beside the outermost lanes.
+  const margin = (bypasses: readonly Bypass[]): number =>
+    bypasses.length === 0 ? 8 : (Math.max(...bypasses.map(({ lane }) => lane)) + 1) * LANE + 44
+  const left = margin(forth)
+  const width = left + NODE.width + margin(back)
   const middle = left + NODE.width / 2
   const y = (at: number): number => TOP + at * (NODE.height + NODE.gap)
   const height = y(end) + 32
+  const frame = { left, middle, end, y }
+  const sides = [...back.map((one) => bypass(one, 1, frame)), ...forth.map((one) => bypass(one, -1, frame))]
   return html`<svg class="graph" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${TEXT.graph(name)}">
     <circle class="dot" cx="${middle}" cy="9" r="6"/>
     ${line(middle, 15, TOP)}
-    ${straight.map(({ from, label }) => html`${line(middle, y(from) + NODE.height, y(from + 1))}${labelAt(middle + 8, y(from + 1) - 9, label)}`)}
-    ${back.map((one) => bypass(one, left + NODE.width, 1, y))}
-    ${forth.map((one) => bypass(one, left, -1, y))}
+    ${straight.map(({ from }) => line(middle, y(from) + NODE.height, y(from + 1)))}
+    ${sides.map(({ edge }) => edge)}
+    ${straight.flatMap(({ from, label }) => labelAt(middle + 8, y(from + 1) - 9, label))}
+    ${sides.flatMap(({ label }) => label)}
     ${drawn.map((phase, at) => node(phase, left, y(at), stepsText(definition.phases[at])))}
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${TEXT.more(hidden)}</text>`}
     <circle class="dot end ${standing}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
+}
+
+function arrowsOf(phases: readonly RunStory['definition']['phases'][number][]): Arrow[] {
+  const index = new Map(phases.map(({ id }, at) => [id, at]))
+  // A phase that is not drawn lies beyond, as the end does.
+  const place = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
+  return phases.flatMap(({ next: { pass, fail, verdict } }, from): Arrow[] =>
+    verdict === undefined
+      ? [{ from, to: place(pass), label: undefined }]
+      : [
+          { from, to: place(pass), label: 'pass' },
+          { from, to: place(fail), label: 'fail' },
+        ],
+  )
+}
+
+/** The arrows with their lanes: short ones inside, and one lane for all arrows to one place. */
+function inLanes(arrows: readonly Arrow[]): Bypass[] {
+  const length = ({ from, to }: Arrow): number => Math.abs(to - from)
+  const sorted = [...arrows].sort((one, other) => length(one) - length(other))
+  const lanes = [...new Set(sorted.map(({ to }) => to))]
+  return sorted.map((one) => ({ ...one, lane: lanes.indexOf(one.to) }))
 }
 
 function line(x: number, from: number, to: number): Html {
@@ -77,19 +98,21 @@ function head(x: number, y: number, way: 'down' | 'left' | 'right'): Html {
   return html`<path class="head" d="M${x} ${y}${shape}"/>`
 }
 
-function bypass({ from, to, label, lane }: Bypass, x: number, side: 1 | -1, y: (at: number) => number): Html {
+/** An arrow in its lane, on the right (1) or on the left (-1). */
+function bypass({ from, to, label, lane }: Bypass, side: 1 | -1, { left, middle, end, y }: Frame) {
+  const x = side === 1 ? left + NODE.width : left
   const far = x + side * (LANE * (lane + 1) - 4)
   const start = y(from) + NODE.height / 2 + 6
-  const isEnd = y(to) - y(from) > 0 && side === -1
-  const stop = y(to) + NODE.height / 2 - (isEnd ? 6 : 6)
-  return html`<path class="edge" d="M${x} ${start}H${far - side * 6}Q${far} ${start} ${far} ${start + (stop > start ? 6 : -6)}V${stop + (stop > start ? -6 : 6)}Q${far} ${stop} ${far - side * 6} ${stop}H${x + side * 6}"/>
-    ${head(x, stop, side === 1 ? 'left' : 'right')}
-    ${labelAt(far + side * 5, (start + stop) / 2 + 4, label, side === 1 ? 'start' : 'end')}`
+  const stop = to === end ? y(end) + 10 : y(to) + NODE.height / 2 - 6
+  const tip = to === end ? middle + side * 10 : x
+  const turn = stop > start ? 6 : -6
+  const edge = html`<path class="edge" d="M${x} ${start}H${far - side * 6}Q${far} ${start} ${far} ${start + turn}V${stop - turn}Q${far} ${stop} ${far - side * 6} ${stop}H${tip + side * 6}"/>${head(tip, stop, side === 1 ? 'left' : 'right')}`
+  return { edge, label: labelAt(far + side * 5, (start + stop) / 2 + 4, label, side === 1 ? 'start' : 'end') }
 }
 
-function labelAt(x: number, y: number, label: string | undefined, anchor = 'start'): Html | undefined {
-  if (label === undefined) return undefined
-  return html`<text class="label" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>`
+function labelAt(x: number, y: number, label: string | undefined, anchor = 'start'): Html[] {
+  if (label === undefined) return []
+  return [html`<text class="label" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>`]
 }
 
 function node({ id, standing, artifact }: PhaseStory, x: number, y: number, steps: string | undefined): Html {

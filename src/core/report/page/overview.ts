@@ -43,7 +43,9 @@ function figures(promises: readonly PromiseStory[], runs: readonly RunStory[]): 
   const completed = runs.filter(({ standing }) => standing === 'completed' || standing === 'skipped').length
   const abandoned = promises.filter(({ standing }) => toneOf(standing) === 'bad').length
   return [
-    tile(`${cleared} / ${promises.length}`, 'promises cleared', cleared === promises.length ? 'good' : ''),
+    ...(promises.length === 0
+      ? []
+      : [tile(`${cleared} / ${promises.length}`, 'promises cleared', cleared === promises.length ? 'good' : '')]),
     tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
     tile(blocks, 'stops blocked', ''),
     tile(waits, 'waits', ''),

@@ -67,7 +67,7 @@ ol.events{list-style:none;margin:6px 0 0;padding:0;font-size:13px}
 .run{display:grid;grid-template-columns:auto 1fr;gap:8px 28px;align-items:start;margin-top:12px}
 .graph{max-width:100%;height:auto;font:13px system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}
 .graph text{fill:var(--ink)}.graph .sub,.graph .label{fill:var(--soft);font-size:11px}
-.graph .edge{fill:none;stroke:var(--plain-bar);stroke-width:1.5}.graph .head,.graph .dot{fill:var(--plain-bar)}
+.graph .label{paint-order:stroke;stroke:var(--card);stroke-width:4px}.graph .edge{fill:none;stroke:var(--plain-bar);stroke-width:1.5}.graph .head,.graph .dot{fill:var(--plain-bar)}
 .graph rect{fill:var(--plain-bg);stroke:var(--plain-bar);stroke-width:1.2}
 .graph .done rect{fill:var(--good-bg);stroke:var(--good-bar)}.graph .running rect{fill:var(--warn-bg);stroke:var(--warn-bar)}.graph .failed rect{fill:var(--bad-bg);stroke:var(--bad-bar)}
 .graph .end{stroke:var(--card);stroke-width:3}.graph .end.completed{fill:var(--good-bar)}.graph .end.failed,.graph .end.stalled,.graph .end.aborted{fill:var(--bad-bar)}.graph .end.skipped{fill:var(--warn-bar)}

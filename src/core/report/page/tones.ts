@@ -14,6 +14,7 @@ const TONES: Readonly<Record<Standing, Tone>> = {
   abandoned: 'bad',
   bypassed: 'plain',
   expired: 'plain',
+  replaced: 'plain',
   removed: 'plain',
   unreadable: 'bad',
   running: 'warn',
