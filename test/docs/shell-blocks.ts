@@ -22,7 +22,7 @@ export interface Unrun {
 
 /** True for a block that is run, or would be. */
 export function isShell({ language }: Block): boolean {
-  return ['bash', 'sh', 'shell', 'console'].includes(language)
+  return ['bash', 'sh', 'shell', 'console', 'zsh', 'fish'].includes(language)
 }
 
 /** Blocks that run one after the other in one project. */
