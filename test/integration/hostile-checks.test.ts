@@ -87,9 +87,10 @@ const COMMANDS: readonly string[] = [
     `adopt ${task}`,
   ]),
   ...['005', '006'].flatMap((task) =>
-    ['check', 'next', 'status', 'stop', 'resume', 'abort', 'history', 'graph'].map(
-      (name) => `workflow ${name} ${task}`,
-    ),
+    [
+      ...['check', 'next', 'status', 'approve', 'reject --reason x', 'retry --step 1', 'skip --step 1'],
+      ...['stop', 'stop --now', 'resume', 'abort', 'history', 'graph'],
+    ].map((words) => `workflow ${words} ${task}`),
   ),
   ...['workflow validate flow.json', 'workflow simulate flow.json', 'workflow start 9 new --definition flow.json'],
 ]

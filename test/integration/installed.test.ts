@@ -33,10 +33,10 @@ const LINES: Readonly<Record<CommandName, string>> = {
   'workflow next': 'workflow next 7',
   'workflow check': 'workflow check 7',
   'workflow stop': 'workflow stop 7',
-  'workflow approve': 'workflow approve 7',
-  'workflow reject': 'workflow reject 7 --reason no',
-  'workflow retry': 'workflow retry 7 --step 1',
-  'workflow skip': 'workflow skip 7 --step 1',
+  'workflow approve': 'workflow approve 8',
+  'workflow reject': 'workflow reject 9 --reason no',
+  'workflow retry': 'workflow retry 10 --step 1',
+  'workflow skip': 'workflow skip 10 --step 2',
   'workflow status': 'workflow status 7',
   'workflow resume': 'workflow resume 7',
   'workflow abort': 'workflow abort 7',
@@ -48,12 +48,39 @@ const LINES: Readonly<Record<CommandName, string>> = {
   uninstall: 'uninstall',
 }
 
+const APPROVAL = JSON.stringify({
+  name: 'approval',
+  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', approve: true }],
+})
+
+const STEPS = JSON.stringify({
+  name: 'steps',
+  phases: [{ id: 'work', steps: ['one', 'two'], step_prompt: '{{step}}' }],
+})
+
+/** The commands that must run before another one has something to do. */
+const BEFORE: Readonly<Partial<Record<string, readonly string[]>>> = {
+  'workflow approve': ['workflow start 8 flow --definition approval.json', 'workflow next 8'],
+  'workflow reject': ['workflow start 9 flow --definition approval.json', 'workflow next 9'],
+  'workflow retry': ['workflow start 10 flow --definition steps.json', 'workflow next 10', 'workflow skip 10 --step 1'],
+}
+
+/** The commands that an agent's shell is refused. */
+const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject']
+
 /** Runs every command with `--json`, one after the other. */
 async function runEveryCommand(project: Project, cli: string): Promise<void> {
   project.write('flow.json', FLOW)
-  const env = { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
-  for (const line of Object.values(LINES)) {
+  project.write('approval.json', APPROVAL)
+  project.write('steps.json', STEPS)
+  for (const task of ['008', '009']) project.write(`specs/${task}_flow/plan.md`, 'A plan.\n')
+  const agent = { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
+  for (const [name, line] of Object.entries(LINES)) {
+    for (const before of BEFORE[name] ?? []) {
+      await runProcess(process.execPath, [cli, ...before.split(' ')], { cwd: project.dir, env: agent })
+    }
     const words = line.split(' ')
+    const env = FOR_PEOPLE.includes(name) ? project.env : agent
     const run = await runProcess(process.execPath, [cli, ...words, '--json'], { cwd: project.dir, env })
     expect([0, 1], `${line}: ${run.stderr}`).toContain(run.status)
     expect(readDocument(words, run.stdout), line).not.toHaveProperty('error')
