@@ -187,6 +187,19 @@ const ROWS: readonly Row[] = [
     holds: { history: [{ event: 'start' }, { visit: 1 }, { event: 'end' }] },
     ready: aborted,
   },
+  {
+    words: ['workflow', 'simulate', 'flow.json'],
+    holds: { outcome: 'completed', path: [{ phase: 'plan', visit: 1 }, {}] },
+    ready: withFlow,
+  },
+  { words: ['workflow', 'approve', '7'], holds: { error: { code: 'approval-agent' } }, ready: running },
+  {
+    words: ['workflow', 'reject', '7', '--reason', 'no'],
+    holds: { error: { code: 'approval-agent' } },
+    ready: running,
+  },
+  { words: ['workflow', 'retry', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
+  { words: ['workflow', 'skip', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
   { words: ['workflow', 'graph', '7'], holds: { mermaid: expect.stringContaining('flowchart') }, ready: running },
 ]
 

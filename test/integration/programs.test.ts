@@ -67,6 +67,10 @@ const LINES: readonly Line[] = [
   'inspect --json',
   'clear --all --dry-run',
   'workflow check 7 --json',
+  'workflow skip 7 --step 1',
+  'workflow retry 7 --step 1',
+  'workflow approve 7',
+  'workflow reject 7 --reason no',
   'workflow stop 7',
   'workflow resume 7',
   'workflow abort 7',
@@ -107,14 +111,19 @@ function ask(
 
 /** The text without what differs between two projects: their place, times, ids, identities of files. */
 function alike(project: Project, text: string): string {
-  return text
-    .replaceAll(project.base, '<base>')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/(?:pf|wf)_[a-z0-9]{12}/g, '<id>')
-    .replaceAll(/sess_\w+/g, '<session>')
-    .replaceAll(/\bf[0-9a-z]+-[0-9a-z]{6,}\b/g, '<file>')
-    .replaceAll(/\b\d+ s (old|ago)\b/g, 'seconds $1')
-    .replaceAll(/("(?:age|duration)_ms":) ?\d+/g, '$1 0')
+  return (
+    text
+      .replaceAll(project.base, '<base>')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replaceAll(/(?:pf|wf)_[a-z0-9]{12}/g, '<id>')
+      .replaceAll(/sess_\w+/g, '<session>')
+      .replaceAll(/\bf[0-9a-z]+-[0-9a-z]{6,}\b/g, '<file>')
+      .replaceAll(/\b\d+ s (old|ago)\b/g, 'seconds $1')
+      .replaceAll(/("(?:age|duration)_ms":) ?\d+/g, '$1 0')
+      .replaceAll(/("durations":)\{[^}]*\}/g, '$1 {}')
+      // How long a run worked on a phase is left out for less than a second.
+      .replaceAll(/( · \d+ s| *worked on \S+: .*)$/gm, '')
+  )
 }
 
 describe('the built files, as processes,', () => {

@@ -160,7 +160,9 @@ describe('an agent that never writes its artifact', () => {
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
 
     const status = await project.cli(['workflow', 'status', '7'])
-    expect(status.stdout).toMatch(/✗ only .*attempt 2 of 2\n {2}! 2 attempts failed, most recently: out.txt is missing/)
+    expect(status.stdout).toMatch(
+      /✗ only .*attempt 2 of 2( · \d+ s)?\n {2}! 2 attempts failed, most recently: out.txt is missing/,
+    )
 
     expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
     expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 3 })
@@ -614,7 +616,8 @@ describe('stop, resume, abort', () => {
     const project = await startedIn('s1')
     const asking = (session: string) =>
       project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: session } })
-    const keys = ['command', 'phase', 'step', 'attempt', 'prompt', 'agent', 'model', 'artifact', 'outcome', 'why']
+    const work = ['step', 'attempt', 'prompt', 'agent', 'model', 'artifact']
+    const keys = ['command', 'phase', ...work, 'batch', 'outcome', 'why']
 
     const elsewhere = (await asking('s2')).json()
     const prompted = (await asking('s1')).json()
