@@ -72,6 +72,7 @@ export const PLUGIN_OPTIONS = [
   'chatHeaders',
   'delegateTaskRetry',
   'foregroundFallback',
+  'guard',
   'jsonErrorRecovery',
   'phaseReminder',
   'postReadNudge',

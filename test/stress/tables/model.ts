@@ -596,6 +596,21 @@ function takeAbandoned(folder: Folder, texts: readonly (string | undefined)[], r
   }
 }
 
+/** True if the command may say whose marker this is, which has a session. */
+function mayConfirm({ session, agent, text }: Marker, command: string, identity: Identity, agoMs: number): boolean {
+  const isFromEnvironment = JSON.parse(text).owner_from === 'environment'
+  if (session === identity.session) {
+    return agent === undefined || (isFromEnvironment && agent === (identity.agent ?? 'main'))
+  }
+  // The model's payloads do not tell how long a command ran: then only a command that makes promises is believed, and only
+  // about a promise that is younger than the longest command.
+  return isFromEnvironment && command === 'create' && agoMs <= 10 * 60_000
+}
+
+function madeAgoMs(real: Real, task: Task, { promisedMs }: Marker): number {
+  return real.nowMs() - Math.min(promisedMs, statSync(pathOf(real, task, MARKER)).ctimeMs)
+}
+
 function toolUseAct(task: Task, command: string, identity: Identity, prompt: string, kill: Kill | undefined): Act {
   const words = `tool ${command} ${task} ${identity.session} ${identity.agent ?? 'main'} ${prompt}${killWords(kill)}`
   return new Act(words, async (model, real) => {
@@ -604,8 +619,7 @@ function toolUseAct(task: Task, command: string, identity: Identity, prompt: str
     const mayClaim =
       command !== 'wait' &&
       marker?.id !== undefined &&
-      // The model's payloads do not tell how long a command ran, so no session takes over another one's marker.
-      (marker.session === undefined || (marker.session === identity.session && marker.agent === undefined))
+      (marker.session === undefined || mayConfirm(marker, command, identity, madeAgoMs(real, task, marker)))
     const verb = command === 'wait' ? 'waiting' : 'created'
     const output = `${verb} x  ${marker?.id ?? 'none'}`
     const result = await real.toolUse({ command: `postflight ${command} 7`, output, prompt }, identity, kill)
