@@ -332,6 +332,14 @@ describe('a simulation', () => {
     return { path, prompts: prompts.map(({ phase, attempt, batch }) => `${phase} ${batch?.length ?? attempt}`), state }
   }
 
+  it('makes up as many tasks of a list as the script says', () => {
+    const list = { id: 'list', prompt: 'p', artifact: 'tasks.md' }
+    const work = { id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }
+    const { prompts, state } = walk({ name: 'x', phases: [list, work] }, { steps: new Map([['work', 2]]) })
+    expect(prompts).toEqual(['list 1', 'work 1', 'work 1'])
+    expect(state.outcome).toBe('completed')
+  })
+
   it('lets the first attempts fail that the script names: by a verdict, without an artifact, or in a step', () => {
     const check = {
       id: 'check',
