@@ -104,6 +104,21 @@ describe.concurrent('a project with the folders of spec-kit', () => {
     expect(project.has('specs/001_photo-albums')).toBe(false)
   })
 
+  it('may have folders named by date, whose year is not a number', async () => {
+    const project = specKitProject()
+    mkdirSync(project.at('specs/2026-11-01-notes'))
+
+    const dated = await project.cli(['create', '2026-11-01-notes', '--json'])
+    const another = await project.cli(['create', '2026-11-02-notes', '--json'])
+    const numbered = await project.cli(['create', '2026', 'search', '--json'])
+
+    expect([dated, another, numbered].map((run) => run.json().task)).toEqual([
+      '2026-11-01-notes',
+      '2026-11-02-notes',
+      '2026-search',
+    ])
+  })
+
   it('is asked which one is meant where a number has two folders', async () => {
     const project = specKitProject()
     mkdirSync(project.at('specs/001_old'))
