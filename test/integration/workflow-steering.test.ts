@@ -180,6 +180,21 @@ describe('workflow retry', () => {
   })
 })
 
+describe('a run that cannot be resumed', () => {
+  it.each(['retry', 'skip'])('refuses %s, and is left unchanged', async (command) => {
+    const project = await start([STEPS])
+    await next(project)
+    await project.cli(['workflow', 'skip', '7', '--step', '1'])
+    await project.cli(['workflow', 'abort', '7'])
+    const before = project.snapshot('specs')
+
+    const run = await project.cli(['workflow', command, '7', '--step', '1'])
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('has ended (aborted)') })
+    expect(project.snapshot('specs')).toEqual(before)
+  })
+})
+
 describe('workflow skip', () => {
   it('goes on without a step that is in work, and its late result does not count', async () => {
     const project = await start([STEPS])
