@@ -214,6 +214,19 @@ describe('inputs', () => {
   })
 })
 
+describe('a prompt', () => {
+  it('that is too long loses the end of its template, and never the file that decides', () => {
+    const state = begin({ id: 'a', prompt: '{{verdict}} '.repeat(4000), artifact: 'a.md' })
+    const long = { ...state, ledBy: { phase: 'b', verdict: undefined, reason: 'because '.repeat(200) } }
+
+    const { prompt } = duePrompt(long, PLACE)
+
+    expect(prompt).toHaveLength(60_000)
+    expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
+    expect(prompt).toMatch(/you will be told\.$/)
+  })
+})
+
 describe('a budget', () => {
   const limited = (limits: object, ...phases: object[]): WorkflowState => {
     const { definition } = ready({ name: 'x', ...limits, phases })
