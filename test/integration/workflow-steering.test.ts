@@ -98,6 +98,15 @@ describe('workflow resume --from', () => {
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
   })
 
+  it('raises the limit of visits that status shows', async () => {
+    const project = await start(PHASES)
+    await next(project)
+
+    await project.cli(['workflow', 'resume', '7', '--from', 'a'])
+
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('visit 2 of 2')
+  })
+
   it('names the phases where there is no such phase, and changes nothing', async () => {
     const project = await start(PHASES)
     const before = project.snapshot('specs')

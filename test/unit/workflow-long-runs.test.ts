@@ -238,7 +238,7 @@ describe('a budget', () => {
     expect(spent).toMatchObject({
       outcome: 'stalled',
       prompts: 1,
-      why: 'the budget is spent: 1 prompt of at most 1 (max_prompts)',
+      why: 'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it',
     })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
@@ -247,7 +247,10 @@ describe('a budget', () => {
   it('of minutes counts the time of work only', () => {
     const start = limited({ max_minutes: 60 }, A, FIX)
     const late = played(start, { nowMs: NOW + HOUR })
-    expect(late).toMatchObject({ outcome: 'stalled', why: 'the budget is spent: 60 minutes of work (max_minutes)' })
+    expect(late).toMatchObject({
+      outcome: 'stalled',
+      why: 'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it',
+    })
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, prompted: true })
     // A run that was stopped for a day goes on.
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
