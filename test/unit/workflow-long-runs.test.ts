@@ -32,6 +32,7 @@ const faultsOf = (value: object): string[] =>
 
 const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
 const CASES = { verdict: '/kind', cases: { bug: 'fix', idea: 'end' } }
+const LONG_CASE = 'x'.repeat(61)
 const TRIAGE = { id: 'triage', prompt: 'p', artifact: 't.json', next: CASES }
 const FIX = { id: 'fix', prompt: 'p', artifact: 'fix.md' }
 
@@ -61,6 +62,10 @@ describe('a definition', () => {
       'phases.0.step_check.json_schema.pattern: unknown keyword',
     ],
     [{ phases: [{ ...TRIAGE, next: { ...CASES, cases: {} } }, FIX] }, 'phases.0.next.cases: give at least one case'],
+    [
+      { phases: [{ ...TRIAGE, next: { ...CASES, cases: { [LONG_CASE]: 'fix' } } }, FIX] },
+      `phases.0.next.cases.${LONG_CASE}: a case must have at most 60 characters`,
+    ],
     [{ phases: [{ ...TRIAGE, gate: 'advisory' }, FIX] }, 'phases.0.next: an advisory phase may end without a verdict'],
     [
       { phases: [{ ...TRIAGE, next: { ...CASES, default: 'fx' } }, FIX] },
