@@ -119,6 +119,17 @@ describe.concurrent('a project with the folders of spec-kit', () => {
     ])
   })
 
+  it('may have folders numbered by time, which are named in full', async () => {
+    const project = specKitProject()
+    mkdirSync(project.at('specs/20260319-143022-albums'))
+    project.write('flow.json', FLOW)
+
+    const created = await project.cli(['create', '20260319-143022-albums', '--json'])
+    const started = await project.cli(['workflow', 'start', '20260319-143022-albums', '--definition', 'flow.json'])
+
+    expect([created.json().task, started.status]).toEqual(['20260319-143022-albums', 0])
+  })
+
   it('is asked which one is meant where a number has two folders', async () => {
     const project = specKitProject()
     mkdirSync(project.at('specs/001_old'))
