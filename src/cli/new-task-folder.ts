@@ -2,6 +2,7 @@ import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
 import {
+  beginsWithDigit,
   checkNewSlug,
   checkSlug,
   noTaskName,
@@ -75,6 +76,8 @@ function taskFolderFor(
   const here = existing(root, reference)
   if (reference.kind === 'name') {
     const parts = parseTaskName(reference.name)
+    // spec-kit can number by time: `20260319-143022-albums`. Such a folder is a task by its name only.
+    if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
     if (slug !== undefined || parts === undefined) throw noTaskName(reference.name)
     if (here[0] !== undefined) return here[0]
     // `20_foo` becomes `020_foo`. A number never gets a second folder.

@@ -102,14 +102,18 @@ export function parseTaskName(folderName: string): TaskName | undefined {
   return { number: Number(digits), separator: separator === '-' ? '-' : '_', slug }
 }
 
+/** `2026-11-01-x`: the year is not the number of a task, or all folders of a year would have the same one. */
+const DATE = /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)/
+
 /** The task number at the beginning of a folder's name, or undefined. */
 export function taskNumberOf(folderName: string): number | undefined {
-  return parseTaskName(folderName)?.number
+  return DATE.test(folderName) ? undefined : parseTaskName(folderName)?.number
 }
 
 /** The separator that most of a project's task folders have; `_` where there are none, or as many of each. */
 export function usualSeparator(folderNames: readonly string[]): TaskSeparator {
-  const separators = folderNames.flatMap((name) => parseTaskName(name)?.separator ?? [])
+  const numbered = folderNames.filter((name) => taskNumberOf(name) !== undefined)
+  const separators = numbered.flatMap((name) => parseTaskName(name)?.separator ?? [])
   return separators.filter((one) => one === '-').length * 2 > separators.length ? '-' : '_'
 }
 

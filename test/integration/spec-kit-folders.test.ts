@@ -104,6 +104,32 @@ describe.concurrent('a project with the folders of spec-kit', () => {
     expect(project.has('specs/001_photo-albums')).toBe(false)
   })
 
+  it('may have folders named by date, whose year is not a number', async () => {
+    const project = specKitProject()
+    mkdirSync(project.at('specs/2026-11-01-notes'))
+
+    const dated = await project.cli(['create', '2026-11-01-notes', '--json'])
+    const another = await project.cli(['create', '2026-11-02-notes', '--json'])
+    const numbered = await project.cli(['create', '2026', 'search', '--json'])
+
+    expect([dated, another, numbered].map((run) => run.json().task)).toEqual([
+      '2026-11-01-notes',
+      '2026-11-02-notes',
+      '2026-search',
+    ])
+  })
+
+  it('may have folders numbered by time, which are named in full', async () => {
+    const project = specKitProject()
+    mkdirSync(project.at('specs/20260319-143022-albums'))
+    project.write('flow.json', FLOW)
+
+    const created = await project.cli(['create', '20260319-143022-albums', '--json'])
+    const started = await project.cli(['workflow', 'start', '20260319-143022-albums', '--definition', 'flow.json'])
+
+    expect([created.json().task, started.status]).toEqual(['20260319-143022-albums', 0])
+  })
+
   it('is asked which one is meant where a number has two folders', async () => {
     const project = specKitProject()
     mkdirSync(project.at('specs/001_old'))

@@ -28,9 +28,14 @@ const scripted = fc.dictionary(
   { maxKeys: 4 },
 )
 
-/** The script as options, for the phases that the definition has. */
+/** The script as options, for the phases and steps that the definition has. */
 function optionsOf({ phases }: Definition, failures: Readonly<Record<string, number>>): string[] {
-  const known = Object.entries(failures).filter(([name]) => phases.some(({ id }) => id === name.split('/')[0]))
+  const known = Object.entries(failures).filter(([name]) => {
+    const [id, step] = name.split('/')
+    const phase = phases.find((one) => one.id === id)
+    if (step === undefined) return phase?.artifact !== undefined
+    return phase?.steps !== undefined && (phase.steps.kind !== 'list' || Number(step) <= phase.steps.steps.length)
+  })
   const taking = phases.filter(({ steps }) => steps?.kind === 'from')
   return [
     ...known.flatMap(([name, count]) => ['--fail', `${name}:${count}`]),
@@ -69,6 +74,17 @@ async function runReally(project: Project, definition: Definition, script: Scrip
 }
 
 describe('a simulation', () => {
+  it.each(['work', 'work/3', 'plan/1', 'nowhere'])('refuses a failure that cannot occur: %s', async (failure) => {
+    const project = createSourceProject()
+    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }
+    const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [plan, work] }))
+
+    const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure])
+
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
+  })
+
   it('of a random definition agrees with a run without hooks, prompt by prompt', async () => {
     const project = createSourceProject()
     const seen = { batches: 0, approvals: 0, outcomes: new Set<string>() }

@@ -98,6 +98,15 @@ describe('workflow resume --from', () => {
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
   })
 
+  it('raises the limit of visits that status shows', async () => {
+    const project = await start(PHASES)
+    await next(project)
+
+    await project.cli(['workflow', 'resume', '7', '--from', 'a'])
+
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('visit 2 of 2')
+  })
+
   it('names the phases where there is no such phase, and changes nothing', async () => {
     const project = await start(PHASES)
     const before = project.snapshot('specs')
@@ -176,6 +185,21 @@ describe('workflow retry', () => {
     const run = await project.cli(['workflow', 'retry', '7', '--step', step])
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
+    expect(project.snapshot('specs')).toEqual(before)
+  })
+})
+
+describe('a run that cannot be resumed', () => {
+  it.each(['retry', 'skip'])('refuses %s, and is left unchanged', async (command) => {
+    const project = await start([STEPS])
+    await next(project)
+    await project.cli(['workflow', 'skip', '7', '--step', '1'])
+    await project.cli(['workflow', 'abort', '7'])
+    const before = project.snapshot('specs')
+
+    const run = await project.cli(['workflow', command, '7', '--step', '1'])
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('has ended (aborted)') })
     expect(project.snapshot('specs')).toEqual(before)
   })
 })

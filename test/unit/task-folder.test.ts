@@ -138,6 +138,11 @@ describe('the name of a task folder', () => {
     ['259x', undefined],
     ['259.x', undefined],
     ['1234567-x', undefined],
+    ['2026-11-01-x', undefined],
+    ['2026-11-01', undefined],
+    ['2026-11-012-x', 2026],
+    ['2026-99-01-x', 2026],
+    ['2026-roadmap', 2026],
     ['x_259', undefined],
     ['OC_12', undefined],
     ['1234567_x', undefined],
@@ -162,6 +167,7 @@ describe('the name of a task folder', () => {
     ['-', ['001-a']],
     ['-', ['001-a', '002-b', '003_c']],
     ['_', ['001-a', '002_b']],
+    ['_', ['001_a', '2026-11-01-x', '2026-11-02-y']],
     ['_', ['001-a', '002_b', '003_c', 'x-y', '']],
   ] as const)('%j is the separator among %j', (expected, names) => {
     expect(usualSeparator(names)).toBe(expected)

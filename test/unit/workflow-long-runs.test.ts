@@ -32,6 +32,7 @@ const faultsOf = (value: object): string[] =>
 
 const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
 const CASES = { verdict: '/kind', cases: { bug: 'fix', idea: 'end' } }
+const LONG_CASE = 'x'.repeat(61)
 const TRIAGE = { id: 'triage', prompt: 'p', artifact: 't.json', next: CASES }
 const FIX = { id: 'fix', prompt: 'p', artifact: 'fix.md' }
 
@@ -61,6 +62,10 @@ describe('a definition', () => {
       'phases.0.step_check.json_schema.pattern: unknown keyword',
     ],
     [{ phases: [{ ...TRIAGE, next: { ...CASES, cases: {} } }, FIX] }, 'phases.0.next.cases: give at least one case'],
+    [
+      { phases: [{ ...TRIAGE, next: { ...CASES, cases: { [LONG_CASE]: 'fix' } } }, FIX] },
+      `phases.0.next.cases.${LONG_CASE}: a case must have at most 60 characters`,
+    ],
     [{ phases: [{ ...TRIAGE, gate: 'advisory' }, FIX] }, 'phases.0.next: an advisory phase may end without a verdict'],
     [
       { phases: [{ ...TRIAGE, next: { ...CASES, default: 'fx' } }, FIX] },
@@ -214,6 +219,19 @@ describe('inputs', () => {
   })
 })
 
+describe('a prompt', () => {
+  it('that is too long loses the end of its template, and never the file that decides', () => {
+    const state = begin({ id: 'a', prompt: '{{verdict}} '.repeat(4000), artifact: 'a.md' })
+    const long = { ...state, ledBy: { phase: 'b', verdict: undefined, reason: 'because '.repeat(200) } }
+
+    const { prompt } = duePrompt(long, PLACE)
+
+    expect(prompt).toHaveLength(60_000)
+    expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
+    expect(prompt).toMatch(/you will be told\.$/)
+  })
+})
+
 describe('a budget', () => {
   const limited = (limits: object, ...phases: object[]): WorkflowState => {
     const { definition } = ready({ name: 'x', ...limits, phases })
@@ -225,7 +243,7 @@ describe('a budget', () => {
     expect(spent).toMatchObject({
       outcome: 'stalled',
       prompts: 1,
-      why: 'the budget is spent: 1 prompt of at most 1 (max_prompts)',
+      why: 'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it',
     })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
@@ -234,7 +252,10 @@ describe('a budget', () => {
   it('of minutes counts the time of work only', () => {
     const start = limited({ max_minutes: 60 }, A, FIX)
     const late = played(start, { nowMs: NOW + HOUR })
-    expect(late).toMatchObject({ outcome: 'stalled', why: 'the budget is spent: 60 minutes of work (max_minutes)' })
+    expect(late).toMatchObject({
+      outcome: 'stalled',
+      why: 'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it',
+    })
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, prompted: true })
     // A run that was stopped for a day goes on.
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })

@@ -73,6 +73,17 @@ describe('a hand-out', () => {
     expect(lastEvents(again, 3)).toEqual(['prompt 3 2', 'prompt 4 1', 'prompt 5 1'])
   })
 
+  it.each<[string, (state: WorkflowState) => WorkflowState]>([
+    ['a stop that was requested', (state) => requestStop(state, 0)],
+    ['a spent budget', (state) => ({ ...state, definition: { ...state.definition, maxPrompts: state.prompts } })],
+  ])('leaves no stray result behind after %s', (_, changed) => {
+    const between = changed(back(hand(begin(FIVE)), { 1: DONE, 2: DONE, 3: DONE }))
+
+    const ended = advance(between, seeing({ strayResults: ['step-result-1.json'] }))
+
+    expect(ended).toMatchObject({ command: { kind: 'finish' }, effects: [{ name: 'stray-step-result-1.json' }] })
+  })
+
   it('archives each result under its step and attempt, and what was not asked for as a stray', () => {
     const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
     expect(taken.effects).toEqual([
@@ -148,7 +159,7 @@ describe('a hand-out', () => {
     const short = hand(back(hand(budget(4)), { 1: FAILED, 2: FAILED, 3: FAILED }))
     expect(short).toMatchObject({
       outcome: 'stalled',
-      why: 'the budget is spent: 3 prompts of at most 4 (max_prompts), and 3 more were due',
+      why: 'the budget is spent: 3 prompts of at most 4 (max_prompts), and 3 more were due. A resume does not renew it',
     })
   })
 })

@@ -24,9 +24,13 @@ export function scriptFrom(definition: Definition, options: ScriptOptions): Scri
     return phase
   }
   const failures = options.fail.map((value): [string, number] => {
-    const [, name = '', step, count = '1'] = /^([^/:]+)(\/[1-9]\d{0,3})?(?::(\d{1,4}))?$/.exec(value) ?? []
-    const { id } = phaseNamed('--fail', value, name, OPTION_EXPECTATIONS.failures)
-    return [`${id}${step ?? ''}`, Number(count)]
+    const [, name = '', step, count = '1'] = /^([^/:]+)(?:\/([1-9]\d{0,3}))?(?::(\d{1,4}))?$/.exec(value) ?? []
+    const expected = OPTION_EXPECTATIONS.failures
+    const { id, artifact, steps } = phaseNamed('--fail', value, name, expected)
+    const most = steps?.kind === 'list' ? steps.steps.length : MAX_PHASE_STEPS
+    const canFail = step === undefined ? artifact !== undefined : steps !== undefined && Number(step) <= most
+    if (!canFail) throw new PostflightError('value-invalid', { option: '--fail', value, expected })
+    return [step === undefined ? id : `${id}/${step}`, Number(count)]
   })
   const cases = options.case.map((value): [string, string] => {
     const [, name = '', chosen = ''] = /^([^=]+)=(.*)$/s.exec(value) ?? []

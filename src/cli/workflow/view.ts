@@ -54,7 +54,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
       id: phase.id,
       state: standings[index] ?? 'waiting',
       visits: visitsOf(state, phase.id),
-      max_visits: phase.maxVisits,
+      max_visits: phase.maxVisits + state.visitsGranted,
       artifact: phase.artifact ?? null,
       gate: phase.gate,
       duration_ms: phaseMs(state, phase.id, nowMs),
@@ -91,7 +91,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       const facts = [
         phase.artifact === undefined ? '' : name(phase.artifact),
         phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
-        visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits) : '',
+        visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted) : '',
         phase.id === state.phase && standing !== 'done' ? progress(state) : '',
         visits === 0 ? '' : formatAge(phaseMs(state, phase.id, nowMs)),
       ]

@@ -44,6 +44,7 @@ export const RULE_TEXT = {
   requiredDefault: (name: string): string => `the input "${quote(name, 80)}" has a default, so it cannot be required`,
   approveAdvisory: 'a phase that needs approval cannot be advisory',
   noCases: 'give at least one case',
+  caseLength: (most: number): string => `a case must have at most ${most} characters`,
   advisoryCases: 'an advisory phase may end without a verdict, so its cases need a default',
   stepText: (name: string): string => `the ${name} of a step must be a text`,
   placeholder: (name: string): string =>

@@ -28,8 +28,9 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}`,
-  minutesSpent: (limit: number): string => `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes)`,
+    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it`,
+  minutesSpent: (limit: number): string =>
+    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>

@@ -30,7 +30,7 @@ export const OPTION_EXPECTATIONS = {
   wholeNumber: 'takes a whole number',
   stepNumber: 'takes the number of a step, from 1',
   seconds: 'takes a number of seconds, at least 1',
-  failures: 'takes PHASE:COUNT, or PHASE/STEP:COUNT for a step, with a phase of the workflow',
+  failures: 'takes PHASE:COUNT with a phase that has an artifact, or PHASE/STEP:COUNT with one of its steps',
   phaseCase: 'takes PHASE=CASE, with a phase of the workflow and one of its cases',
   phaseSteps: 'takes PHASE=COUNT, with a phase of the workflow that takes its steps from a file',
   input: 'takes NAME=VALUE, with the name of an input of the workflow',

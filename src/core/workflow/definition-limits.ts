@@ -18,6 +18,9 @@ export const MAX_INPUTS = 50
 /** The maximum length of an input's value, in characters. */
 export const MAX_INPUT_LENGTH = 5000
 
+/** The maximum length of a case, in characters. */
+export const MAX_CASE_LENGTH = 60
+
 /** The maximum number of prompts, and of minutes, in a budget. */
 export const MAX_BUDGET = 1_000_000
 

@@ -7,6 +7,7 @@ import {
   isInsidePath,
   isInsidePattern,
   isPhaseId,
+  MAX_CASE_LENGTH,
   MAX_INPUTS,
 } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
@@ -137,7 +138,11 @@ function phaseFaults(
       if (!ids.has(target)) fault(['next', ...way], RULE_TEXT.target(target, [...ids]))
     }
     if ('cases' in next) {
-      if (Object.keys(next.cases).length === 0) fault(['next', 'cases'], RULE_TEXT.noCases)
+      const names = Object.keys(next.cases)
+      if (names.length === 0) fault(['next', 'cases'], RULE_TEXT.noCases)
+      for (const name of names) {
+        if (name.length > MAX_CASE_LENGTH) fault(['next', 'cases', name], RULE_TEXT.caseLength(MAX_CASE_LENGTH))
+      }
       if (phase.gate === 'advisory' && next.default === undefined) fault(['next'], RULE_TEXT.advisoryCases)
     }
   }

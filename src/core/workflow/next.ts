@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-object.ts'
-import { END } from './definition-limits.ts'
+import { END, MAX_CASE_LENGTH } from './definition-limits.ts'
 import { objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 
 /** The ways out of a phase. */
@@ -54,6 +54,6 @@ export function verdictOf({ cases, otherwise }: Next, value: unknown): string | 
     return value === false || value === 'fail' ? 'fail' : undefined
   }
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
-  const name = String(value).slice(0, 60)
+  const name = String(value).slice(0, MAX_CASE_LENGTH)
   return Object.hasOwn(cases, name) || otherwise !== undefined ? name : undefined
 }

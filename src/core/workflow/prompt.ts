@@ -60,9 +60,8 @@ export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
 function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
   const artifact = phase.artifact ?? ''
   const attempt = state.phaseAttempts + 1
-  const prompt = joined([
-    PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts),
-    filled(state, phase, place, undefined),
+  const title = PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts)
+  const prompt = joined(title, filled(state, phase, place, undefined), [
     ...entryReasons(state, place),
     ...failureText(state.lastFailure),
     PROMPT_TEXT.artifact(`${place.folder}/${artifact}`, demands(phase)),
@@ -78,9 +77,14 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
   const artifact = stepResultFile(phase, work.step)
   const [number, attempt] = [work.step + 1, work.attempts + 1]
   const { jsonSchema } = phase.stepCheck
-  const prompt = joined([
-    PROMPT_TEXT.title(...namesOf(state, place), phase.id, [number, state.totalSteps], attempt, work.maxAttempts),
-    filled(state, phase, place, work),
+  const title = PROMPT_TEXT.title(
+    ...namesOf(state, place),
+    phase.id,
+    [number, state.totalSteps],
+    attempt,
+    work.maxAttempts,
+  )
+  const prompt = joined(title, filled(state, phase, place, work), [
     ...entryReasons(state, place),
     ...failureText(work.failure),
     PROMPT_TEXT.stepResult(`${place.folder}/${artifact}`),
@@ -99,8 +103,10 @@ function namesOf(state: WorkflowState, place: TaskPlace): [workflow: string, tas
   return [oneLine(state.name, 200), oneLine(place.task, 200)]
 }
 
-function joined(parts: readonly string[]): string {
-  return cut(stripControl(parts.join('\n\n')), PROMPT_LIMIT)
+/** The title, the template and the rest of a prompt. Only the template is cut: the rest says which file decides. */
+function joined(title: string, template: string, rest: readonly string[]): string {
+  const [before, after] = [`${title}\n\n`, `\n\n${rest.join('\n\n')}`].map(stripControl)
+  return cut(`${before}${cut(stripControl(template), PROMPT_LIMIT - `${before}${after}`.length)}${after}`, PROMPT_LIMIT)
 }
 
 function failureText(failure: string | undefined): string[] {

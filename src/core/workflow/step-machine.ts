@@ -48,7 +48,9 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
   // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
   // that a person retries may be one more than the phase allows at once.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
-  return orWait(state, prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] }))
+  const given = prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] })
+  // A stop, or a spent budget: no later prompt archives what was not asked for.
+  return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }
 
 /** True for a result that may be a draft at this stop. */

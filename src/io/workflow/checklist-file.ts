@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import type { ChecklistTask, KnownTask } from '../../core/workflow/checklist.ts'
+import { findTaskLine } from '../../core/workflow/checklist-line.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import type { StepsSeen } from '../../core/workflow/observation.ts'
 import { CHANGING, closeQuietly } from '../fs/descriptors.ts'
@@ -11,17 +12,17 @@ import { unreadable } from './read-json.ts'
 
 /** Reads and ticks the task list of a Markdown file in a task folder. */
 
-/** The size of the largest file that is read, in bytes. The parser takes a third of a second for it. */
+/** The size of the largest file that is read, in bytes. The parser takes up to half a second for it. */
 const CHECKLIST_LIMIT = 131_072
 
-/** The task list of a file, or why there is none. */
-type ChecklistRead =
-  | { readonly kind: 'absent' | 'too-large' | 'not-utf8' | 'too-deep' }
+/** The text of a file, or why there is none. */
+type TextRead =
+  | { readonly kind: 'absent' | 'too-large' | 'not-utf8' }
   | { readonly kind: 'unreadable'; readonly detail: string }
-  | { readonly kind: 'tasks'; readonly text: string; readonly tasks: readonly ChecklistTask[] }
+  | { readonly kind: 'text'; readonly text: string }
 
-/** Reads the tasks of `name` (with `/`) in a task folder. */
-function readChecklistFile(folder: string, name: string): ChecklistRead {
+/** Reads `name` (with `/`) in a task folder. */
+function readChecklistFile(folder: string, name: string): TextRead {
   const found = lookForNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return { kind: 'unreadable', detail: found.what }
@@ -29,9 +30,13 @@ function readChecklistFile(folder: string, name: string): ChecklistRead {
   if (read.kind !== 'bytes') return read
   if (!read.whole) return { kind: 'too-large' }
   const text = read.bytes.toString('utf8')
-  if (!Buffer.from(text).equals(read.bytes)) return { kind: 'not-utf8' }
+  return Buffer.from(text).equals(read.bytes) ? { kind: 'text', text } : { kind: 'not-utf8' }
+}
+
+/** The tasks of a text; undefined if it is nested too deeply. */
+function tasksOf(text: string): readonly ChecklistTask[] | undefined {
   const { isNestedTooDeeply, readChecklist } = loadChecklist()
-  return isNestedTooDeeply(text) ? { kind: 'too-deep' } : { kind: 'tasks', text, tasks: readChecklist(text) }
+  return isNestedTooDeeply(text) ? undefined : readChecklist(text)
 }
 
 /** The open tasks of a file, as steps. @throws {PostflightError} `file-unreadable` for an error of the system. */
@@ -39,16 +44,17 @@ export function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
   if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
   if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
-  if (read.kind !== 'tasks') return noSteps(CHECKLIST_FAULTS[read.kind](name))
-  if (read.tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
-  const steps = read.tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
+  if (read.kind !== 'text') return noSteps(CHECKLIST_FAULTS[read.kind](name))
+  const tasks = tasksOf(read.text)
+  if (tasks === undefined) return noSteps(WORKFLOW_TEXT.tooDeep(name))
+  if (tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
+  const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
   if (steps.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, steps.length, MAX_PHASE_STEPS))
   return { kind: 'list', steps }
 }
 
 const CHECKLIST_FAULTS = {
   'too-large': (name: string) => WORKFLOW_TEXT.tooLarge(name, CHECKLIST_LIMIT),
-  'too-deep': WORKFLOW_TEXT.tooDeep,
   'not-utf8': WORKFLOW_TEXT.notUtf8,
 }
 
@@ -63,8 +69,8 @@ function noSteps(why: string): StepsSeen {
  */
 export function tickTask(folder: string, name: string, known: KnownTask): void {
   const read = readChecklistFile(folder, name)
-  if (read.kind !== 'tasks') return
-  const task = loadChecklist().findTask(read.tasks, known)
+  if (read.kind !== 'text') return
+  const task = findTaskLine(read.text, known) ?? loadChecklist().findTask(tasksOf(read.text) ?? [], known)
   const found = lookInside(folder, name)
   if (task === undefined || task.done || found.kind !== 'file') return
   const at = Buffer.byteLength(read.text.slice(0, task.box))

@@ -1,6 +1,7 @@
 import { PostflightError } from '../../core/errors.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { isResumable } from '../../core/workflow/control.ts'
 import { currentPhase } from '../../core/workflow/position.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import {
@@ -47,17 +48,24 @@ function requireApproval(folder: TaskFolder, state: WorkflowState): void {
   if (!isApprovalDue(state)) throw new PostflightError('approval-none', { task: taskWord(folder), phase: state.phase })
 }
 
-/** Gives a step of the current phase its attempts once more. Steps count from 1. @throws {PostflightError} `run-step`. */
+/**
+ * Gives a step of the current phase its attempts once more. Steps count from 1.
+ * @throws {PostflightError} `run-step`; `workflow-over` when the run was completed or aborted.
+ */
 export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
 }
 
-/** Gives a step of the current phase up. Steps count from 1. @throws {PostflightError} `run-step`. */
+/** Gives a step of the current phase up. Steps count from 1. @throws {PostflightError} as `retryRunStep`. */
 export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
 }
 
 function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
+  // No resume would do the step.
+  if (!isResumable(state)) {
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
+  }
   if ('state' in steered) return steered.state
   const { phase, totalSteps } = state
   throw new PostflightError('run-step', {

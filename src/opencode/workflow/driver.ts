@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
-import { parseTaskReference, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
+import { parseTaskName, parseTaskReference, type TaskFolder } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { type GivenInput, inputValues } from '../../core/workflow/inputs.ts'
@@ -93,7 +93,7 @@ export class WorkflowDriver {
     const found = findTaskFolder(root, task)
     if (found !== undefined) return found
     const reference = parseTaskReference(task)
-    if (definition === '' || reference.kind !== 'name' || taskNumberOf(reference.name) === undefined) {
+    if (definition === '' || reference.kind !== 'name' || parseTaskName(reference.name) === undefined) {
       throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
     }
     const made = taskFolderAt(root, reference.name)

@@ -54,8 +54,8 @@ export class PhaseRunner {
   readonly #caller: Caller
   readonly #children: Set<string>
   readonly #notes: string[] = []
-  /** The sessions of the current visit: the phase's under 0, those of steps under their numbers. */
-  #sessions = new Map<number, Promise<Child>>()
+  /** The sessions of the current visit, by step, agent and model. */
+  #sessions = new Map<string, Promise<Child>>()
   #visit = ''
   #given = 0
   #isConversationGone = false
@@ -144,11 +144,15 @@ export class PhaseRunner {
     this.#visit = visit
   }
 
-  /** The session of a prompt: of its phase, or of its step where several are in work at once. A retry gets the same one. */
+  /**
+   * The session of a prompt: of its phase, or of its step where several are in work at once. A retry gets the same one, and
+   * a step that names another agent or model one of its own.
+   */
   #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
     const step = currentPhase(state).parallel === 1 ? 0 : (work.step ?? 0)
-    const child = this.#sessions.get(step) ?? this.#createChild(work, state, step)
-    this.#sessions.set(step, child)
+    const key = JSON.stringify([step, work.agent, work.model])
+    const child = this.#sessions.get(key) ?? this.#createChild(work, state, step)
+    this.#sessions.set(key, child)
     return child
   }
 
