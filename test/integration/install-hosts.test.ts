@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { copyPackage, createSourceProject, type Project } from '../support/project.ts'
 
@@ -43,6 +43,15 @@ async function wrongIn(project: Project, options = {}): Promise<{ what: string; 
   const { findings } = (await project.cli(['doctor', '--json'], options)).json()
   const ofHook = findings as { check: string; ok: boolean; what: string; fix: string }[]
   return ofHook.filter(({ ok, check }) => !ok && check === 'settings').map(({ what, fix }) => ({ what, fix }))
+}
+
+/** Writes the trust of Codex's user in hooks of the project: `stop:0:0`. */
+function trustInCodex(project: Project, ...hooks: string[]): void {
+  mkdirSync(join(project.home, '.codex'), { recursive: true })
+  const states = hooks.map(
+    (hook) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${hook}"]\ntrusted_hash = "sha256:0"\n`,
+  )
+  project.write('../home/.codex/config.toml', states.join(''))
 }
 
 describe.concurrent('install --host', () => {
@@ -203,10 +212,7 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     await project.cli(['install', '--host', 'codex'])
     const untrusted = await wrongIn(project)
-    const config = join(project.home, '.codex/config.toml')
-    mkdirSync(dirname(config), { recursive: true })
-    const key = `${fileOf(project, 'codex', 'project')}:stop:0:0`
-    project.write('../home/.codex/config.toml', `[hooks.state."${key}"]\ntrusted_hash = "sha256:0"\n`)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
 
     expect(untrusted).toEqual([
       {
@@ -214,6 +220,19 @@ describe.concurrent('doctor finds', () => {
         fix: 'open Codex in the project, type /hooks, and trust each entry',
       },
     ])
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('hooks that Codex does not trust beside those that it does', async () => {
+    const project = createSourceProject()
+    project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
+    await project.cli(['install', '--host', 'codex'])
+
+    const untrusted = await wrongIn(project)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:1:0', 'session_start:0:0', 'post_tool_use:0:0')
+
+    expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
     expect(await wrongIn(project)).toEqual([])
   })
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { variable } from '../../core/hosts/host.ts'
 import { HOST_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
+import { findPlaces } from '../../core/settings/claude-hooks.ts'
 import { HOOK_HOSTS, type HookHost } from '../../core/settings/hook-hosts.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
 import type { CommandContext } from '../context.ts'
@@ -50,13 +51,20 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 const CONFIGURATION_LIMIT = 4_194_304
 
 /**
- * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and index. Whether the trusted entry is the present
- * one is known to Codex alone.
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
+ * trusted hook is the present one is known to Codex alone.
  */
-function checkTrust({ environment, findHome }: CommandContext, { file }: SettingsPlace): DoctorFinding[] {
+function checkTrust({ environment, findHome }: CommandContext, { file, text = '' }: SettingsPlace): DoctorFinding[] {
   const folder = variable(environment, 'CODEX_HOME') ?? path.join(findHome(), '.codex')
-  const isTrusted = textOf(path.join(folder, 'config.toml')).includes(`${file}:stop:`)
-  return isTrusted ? [] : [bad('settings', HOST_FINDINGS.untrusted(file), HOST_FINDINGS.trust)]
+  const configuration = textOf(path.join(folder, 'config.toml'))
+  const untrusted = findPlaces(text, file).filter(({ event, group, hook }) => {
+    const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+    // A key of TOML has the escapes of JSON, or none.
+    const key = `${file}:${label}:${group}:${hook}`
+    return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
+  })
+  const events = untrusted.map(({ event }) => event)
+  return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
 }
 
 /** The folders of hosts where the hook does not work, with the file in which people may have put it. */
