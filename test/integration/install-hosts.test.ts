@@ -127,6 +127,35 @@ describe.concurrent('install --host', () => {
     expect(qwen.stdout).not.toMatch(/trust/)
   })
 
+  it('says nothing of trust for the hooks of the user in Copilot CLI, which always run', async () => {
+    const project = createSourceProject()
+
+    const { stdout } = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
+
+    expect(stdout).not.toMatch(/trust/)
+  })
+
+  it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
+    const project = createSourceProject()
+    await project.cli(['install'])
+
+    const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
+    const again = await project.cli(['uninstall', '--host', 'copilot'])
+
+    expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
+    expect(again.stdout).not.toContain('both read')
+  })
+
+  it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
+    const project = createSourceProject()
+    project.write('rules.json', '[]')
+
+    const run = await project.cli(['install', '--host', host, '--reactive', 'rules.json'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
+  })
+
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
     const project = createSourceProject()
     await project.cli(['install', '--host', host])
@@ -197,15 +226,33 @@ describe.concurrent('doctor finds', () => {
     expect(await wrongIn(project)).toEqual([])
   })
 
-  it('a file that does not parse', async () => {
+  it('a file with the hook that does not parse', async () => {
     const project = createSourceProject()
-    project.write('.qwen/settings.json', '{')
+    project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
     await project.cli(['install'])
 
     expect((await wrongIn(project))[0]).toMatchObject({
       what: expect.stringContaining('.qwen/settings.json'),
       fix: expect.stringContaining('until then Qwen Code may ignore all of it'),
     })
+  })
+
+  it("nothing wrong in another host's file without the hook, which may have comments", async () => {
+    const project = createSourceProject()
+    project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
+    await project.cli(['install'])
+
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('that the hook is not installed where only hosts have it in which it does not work', async () => {
+    const project = createSourceProject()
+    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
+
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
+      expect.stringContaining('not installed'),
+      expect.stringContaining('Gemini CLI is not supported'),
+    ])
   })
 
   it('hooks that Codex does not trust yet', async () => {

@@ -12,23 +12,23 @@ import { checkEntries } from './entries.ts'
 import { bad, type DoctorFinding } from './finding.ts'
 
 /**
- * Checks the hook in the settings of the hosts besides Claude Code, and warns about hosts where it does not work. They are
- * optional: without an entry there is nothing to report.
+ * Checks the hook in the settings of the hosts besides Claude Code. They are optional: where they do not have it, there is
+ * nothing to report.
  */
 export function checkHookHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
-  return [
-    ...hosts.flatMap(([name, host]) => checkHost(context, name, host, project)),
-    ...checkUnsupported(context, project),
-  ]
+  return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
   const places = hookHostPlaces(context, host, project)
   const own = places.filter((place) => !place.isClaudes)
-  const faults = own.flatMap(({ fault }) =>
-    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
+  // A file without the hook is not ours to judge: some hosts allow comments in theirs.
+  const faults = own.flatMap(({ fault, file }) =>
+    fault === undefined || !namesHook(file)
+      ? []
+      : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
   const wired = places.filter(({ commands }) => commands.length > 0)
   const entries = own
@@ -73,14 +73,20 @@ const UNSUPPORTED = [
   { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
 ] as const
 
-function checkUnsupported({ findHome }: CommandContext, project: string): DoctorFinding[] {
+/** Warns about hosts where the hook does not work, if their settings have it. */
+export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
   return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
-    const places = new Set([...(isInProjects ? [project] : []), findHome()])
+    const places = new Set([...(isInProjects ? [project] : []), context.findHome()])
     return [...places]
       .map((place) => path.join(place, folder, file))
-      .filter((each) => textOf(each).includes('postflight-hook'))
+      .filter(namesHook)
       .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
   })
+}
+
+function namesHook(file: string): boolean {
+  return textOf(file).includes('postflight-hook')
 }
 
 function textOf(file: string): string {
