@@ -29,8 +29,8 @@ export interface CommandContext {
   /** Finds the user's home folder. Called only where it is needed. */
   readonly findHome: () => string
   readonly platform: NodeJS.Platform
-  /** True if stdout is caught by another program, or thrown away. */
-  readonly isOutputCaught: () => boolean
+  /** True if stdout is caught by another program, or thrown away. `isPiped`: the host's shell has a pipe as its stdout. */
+  readonly isOutputCaught: (shell: { readonly isPiped: boolean }) => boolean
   /** The person at the terminal; undefined if there is none. */
   readonly terminal?: Terminal | undefined
   /** Reads what a host writes to stdin, for at most so many ms. Undefined where there is no stdin of its own. */

@@ -25,7 +25,7 @@ void main(process.argv.slice(2), {
     packageFolder,
     findHome: () => process.getBuiltinModule('node:os').homedir(),
     platform: process.platform,
-    isOutputCaught: () => isCaught(1),
+    isOutputCaught: (shell) => isCaught(1, shell),
     get terminal() {
       return processTerminal()
     },

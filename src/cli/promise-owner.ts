@@ -94,8 +94,9 @@ export function isSamePromise(marker: Marker, operation: string | undefined): bo
  * is not known, or fits another promise too.
  */
 export function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Identity): boolean {
-  if (session === undefined || agent !== undefined || !context.isOutputCaught()) return false
+  if (session === undefined || agent !== undefined) return false
   const host = shellIdentity(context.environment)
+  if (!context.isOutputCaught({ isPiped: host?.isPiped === true })) return false
   if (host?.session !== session || host.tellsDuration !== true) return true
   return findMarkers([folder.root]).markers.some(
     (one) =>

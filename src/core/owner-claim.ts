@@ -28,8 +28,11 @@ const CLAIM_LINE = /^(?:(?:created|renewed|replaced|adopted) .+ {2})?(pf_[A-Za-z
 /** The line of `wait`. */
 const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
 
-/** A command that may make a promise without printing its line: it says so, or runs a shell script. */
-const MAKING_COMMAND = /\b(?:create|adopt)\b|(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|"']*\.sh\b/
+/** A part of a command line that makes a promise, unless it only reads. */
+const MAKING_PART = /(?:^|\s)(?:create|adopt)(?=[\s"')]|$)/
+const READING_PART = /^\s*(?:awk|cat|echo|find|gh|git|grep|head|less|ls|more|printf|rg|sed|tail)\s/
+/** A command line that runs a shell script. */
+const RUNS_SCRIPT = /(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|("']*\.sh\b/
 const WAITING_COMMAND = /\bwait\b/
 
 /** The ids of the promises that the command made or took over, as its output says. */
@@ -66,11 +69,16 @@ export function isClaimedByOutput(
   return marker.agent === undefined || (isFromEnvironment && marker.agent === payload.agent)
 }
 
+/** True if a command may make promises: it says so, or runs a shell script. */
+function mayMake({ command = '' }: Payload): boolean {
+  const parts = command.split(/[;&|(\n`]/)
+  return RUNS_SCRIPT.test(command) || parts.some((part) => MAKING_PART.test(part) && !READING_PART.test(part))
+}
+
 /** True if the promise was made while the command ran, or by such a command a short time ago if its duration is not told. */
 function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
-  const { durationMs, command = '' } = use.payload
-  if (durationMs !== undefined) return isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
-  return MAKING_COMMAND.test(command) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
+  if (use.payload.durationMs !== undefined) return isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
+  return mayMake(use.payload) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
 }
 
 /**
@@ -79,8 +87,7 @@ function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
  */
 export function isMadeByCommand(marker: Marker, times: FileTimes, use: ToolUse): boolean {
   const { payload } = use
-  const command = payload.command ?? ''
-  if (payload.durationMs === undefined || !MAKING_COMMAND.test(command)) return false
+  if (payload.durationMs === undefined || !mayMake(payload)) return false
   if (marker.agent !== undefined || marker.hostSession !== payload.session || !isClaimable(marker, times, use))
     return false
   return isMadeWithin(marker, times, use, CAUGHT_TOLERANCE_MS)

@@ -367,6 +367,18 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
       expect(stderr).toMatch(/^postflight: the output of this command does not reach the hook.*--agent main.*\n$/)
     else expect(stderr).toBe('')
   })
+
+  it.each([
+    ['COPILOT_AGENT_SESSION_ID', false],
+    ['CODEX_SESSION_ID', true],
+  ])('where a pipe catches it, but not for the pipe of the shell itself: %s', async (variable, isSaid) => {
+    const project = createProject()
+    const script = `"${process.execPath}" "${CLI}" create 7 x | cat`
+
+    const { stderr } = await project.shell(script, { env: { [variable]: SESSION } })
+
+    expect(stderr !== '').toBe(isSaid)
+  })
 })
 
 describe.concurrent('a known owner stays', () => {

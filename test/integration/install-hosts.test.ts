@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { copyPackage, createSourceProject, type Project } from '../support/project.ts'
 
@@ -43,6 +43,15 @@ async function wrongIn(project: Project, options = {}): Promise<{ what: string; 
   const { findings } = (await project.cli(['doctor', '--json'], options)).json()
   const ofHook = findings as { check: string; ok: boolean; what: string; fix: string }[]
   return ofHook.filter(({ ok, check }) => !ok && check === 'settings').map(({ what, fix }) => ({ what, fix }))
+}
+
+/** Writes the trust of Codex's user in hooks of the project: `stop:0:0`. */
+function trustInCodex(project: Project, ...hooks: string[]): void {
+  mkdirSync(join(project.home, '.codex'), { recursive: true })
+  const states = hooks.map(
+    (hook) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${hook}"]\ntrusted_hash = "sha256:0"\n`,
+  )
+  project.write('../home/.codex/config.toml', states.join(''))
 }
 
 describe.concurrent('install --host', () => {
@@ -118,6 +127,35 @@ describe.concurrent('install --host', () => {
     expect(qwen.stdout).not.toMatch(/trust/)
   })
 
+  it('says nothing of trust for the hooks of the user in Copilot CLI, which always run', async () => {
+    const project = createSourceProject()
+
+    const { stdout } = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
+
+    expect(stdout).not.toMatch(/trust/)
+  })
+
+  it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
+    const project = createSourceProject()
+    await project.cli(['install'])
+
+    const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
+    const again = await project.cli(['uninstall', '--host', 'copilot'])
+
+    expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
+    expect(again.stdout).not.toContain('both read')
+  })
+
+  it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
+    const project = createSourceProject()
+    project.write('rules.json', '[]')
+
+    const run = await project.cli(['install', '--host', host, '--reactive', 'rules.json'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
+  })
+
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
     const project = createSourceProject()
     await project.cli(['install', '--host', host])
@@ -188,9 +226,9 @@ describe.concurrent('doctor finds', () => {
     expect(await wrongIn(project)).toEqual([])
   })
 
-  it('a file that does not parse', async () => {
+  it('a file with the hook that does not parse', async () => {
     const project = createSourceProject()
-    project.write('.qwen/settings.json', '{')
+    project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
     await project.cli(['install'])
 
     expect((await wrongIn(project))[0]).toMatchObject({
@@ -199,14 +237,29 @@ describe.concurrent('doctor finds', () => {
     })
   })
 
+  it("nothing wrong in another host's file without the hook, which may have comments", async () => {
+    const project = createSourceProject()
+    project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
+    await project.cli(['install'])
+
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('that the hook is not installed where only hosts have it in which it does not work', async () => {
+    const project = createSourceProject()
+    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
+
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
+      expect.stringContaining('not installed'),
+      expect.stringContaining('Gemini CLI is not supported'),
+    ])
+  })
+
   it('hooks that Codex does not trust yet', async () => {
     const project = createSourceProject()
     await project.cli(['install', '--host', 'codex'])
     const untrusted = await wrongIn(project)
-    const config = join(project.home, '.codex/config.toml')
-    mkdirSync(dirname(config), { recursive: true })
-    const key = `${fileOf(project, 'codex', 'project')}:stop:0:0`
-    project.write('../home/.codex/config.toml', `[hooks.state."${key}"]\ntrusted_hash = "sha256:0"\n`)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
 
     expect(untrusted).toEqual([
       {
@@ -214,6 +267,19 @@ describe.concurrent('doctor finds', () => {
         fix: 'open Codex in the project, type /hooks, and trust each entry',
       },
     ])
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('hooks that Codex does not trust beside those that it does', async () => {
+    const project = createSourceProject()
+    project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
+    await project.cli(['install', '--host', 'codex'])
+
+    const untrusted = await wrongIn(project)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:1:0', 'session_start:0:0', 'post_tool_use:0:0')
+
+    expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
     expect(await wrongIn(project)).toEqual([])
   })
 

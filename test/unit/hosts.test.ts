@@ -56,7 +56,7 @@ describe("the session and the agent that the shell's environment names", () => {
       { session: 's1', agent: 'main' },
     ],
     ['only an agent of Qwen Code', { QWEN_CODE_AGENT_ID: 'a1' }, undefined],
-    ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1' }],
+    ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1', isPiped: true }],
     ['droid, which names neither', { FACTORY_PROJECT_DIR: '/p' }, undefined],
   ])('%s', (_, environment, expected) => {
     expect(shellIdentity(environment)).toStrictEqual(expected)

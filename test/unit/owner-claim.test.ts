@@ -105,6 +105,27 @@ describe('the line of a promise', () => {
     expect(claims(inherited, use('sh stage.sh', { command: undefined, durationMs: undefined }))).toBe(false)
   })
 
+  it.each([
+    'cat create.log',
+    'grep -n create build.log | tail',
+    "git log --grep 'create the plan'",
+    'cd specs; cat ../adopt/log',
+  ])('gives it to no session that only reads it, where the duration is not told: %s', (command) => {
+    const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
+    expect(claims(inherited, use(command, { durationMs: undefined }))).toBe(false)
+  })
+
+  it.each([
+    'cd x && postflight --root . create 7',
+    'npx --no-install postflight create 7 | cat',
+    'bash -c "postflight create"',
+    'set -e\nnode "/a b/postflight.js" adopt 7',
+    'grep -q x create.log || $PF create 7',
+  ])('gives it to the session that made it, where the duration is not told: %s', (command) => {
+    const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
+    expect(claims(inherited, use(command, { durationMs: undefined }))).toBe(true)
+  })
+
   it('confirms the owner that the environment named', () => {
     expect(claims({ agent_id: 'a1', owner_from: 'environment' }, use('create'))).toBe(true)
     expect(claims({ agent_id: 'a1' }, use('create'))).toBe(false)
@@ -150,10 +171,18 @@ describe('the time of a promise', () => {
     'postflight inspect',
     'cat specs/007_x/.postflight-pending',
     'npm test; grep -r postflight .',
+    'npm test; grep -r create src',
     'less notes.shtml',
     '',
   ])('gives nothing to the agent of: %s', (command) => {
     expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(false)
+  })
+
+  it('is found soon in a command of any length', () => {
+    const begin = performance.now()
+    for (const one of ['(', '; ', '$(', 'sh -a ', ' create|'])
+      isMadeByCommand(marker(OURS), MADE, use(one.repeat(100_000)))
+    expect(performance.now() - begin).toBeLessThan(2_000)
   })
 
   it.each<[string, object, ToolUse, typeof MADE?]>([

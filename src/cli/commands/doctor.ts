@@ -4,7 +4,7 @@ import { type CommandContext, type CommandResult, findCommandRoot } from '../con
 import { checkSettings } from '../doctor/claude-settings.ts'
 import { checkGit } from '../doctor/git.ts'
 import { checkHook } from '../doctor/hook.ts'
-import { checkHookHosts } from '../doctor/hook-hosts.ts'
+import { checkHookHosts, checkUnsupportedHosts } from '../doctor/hook-hosts.ts'
 import { checkMarkers, checkStrays } from '../doctor/markers.ts'
 import { checkOpenCode } from '../doctor/opencode.ts'
 import { checkReach, needsNpx } from '../doctor/reach.ts'
@@ -28,6 +28,7 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
   const findings = [
     ...settings,
     ...hookHosts,
+    ...checkUnsupportedHosts(context),
     ...openCode,
     ...checkReactive(context),
     ...checkHook(context),

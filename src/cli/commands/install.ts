@@ -111,6 +111,8 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
   const removals = removalsFrom(target, target.files)
   const ofProject = skill === undefined && host === 'claude' ? projectRemovals(context, target) : []
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
+  const isShared = skill === undefined && host !== 'claude' && isOfClaude(host, target.scope)
+  if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {
     for (const removal of removals) carryOut(target, removal)

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { variable } from '../../core/hosts/host.ts'
 import { HOST_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
+import { findPlaces } from '../../core/settings/claude-hooks.ts'
 import { HOOK_HOSTS, type HookHost } from '../../core/settings/hook-hosts.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
 import type { CommandContext } from '../context.ts'
@@ -11,23 +12,23 @@ import { checkEntries } from './entries.ts'
 import { bad, type DoctorFinding } from './finding.ts'
 
 /**
- * Checks the hook in the settings of the hosts besides Claude Code, and warns about hosts where it does not work. They are
- * optional: without an entry there is nothing to report.
+ * Checks the hook in the settings of the hosts besides Claude Code. They are optional: where they do not have it, there is
+ * nothing to report.
  */
 export function checkHookHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
-  return [
-    ...hosts.flatMap(([name, host]) => checkHost(context, name, host, project)),
-    ...checkUnsupported(context, project),
-  ]
+  return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
   const places = hookHostPlaces(context, host, project)
   const own = places.filter((place) => !place.isClaudes)
-  const faults = own.flatMap(({ fault }) =>
-    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
+  // A file without the hook is not ours to judge: some hosts allow comments in theirs.
+  const faults = own.flatMap(({ fault, file }) =>
+    fault === undefined || !namesHook(file)
+      ? []
+      : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
   const wired = places.filter(({ commands }) => commands.length > 0)
   const entries = own
@@ -50,13 +51,20 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 const CONFIGURATION_LIMIT = 4_194_304
 
 /**
- * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and index. Whether the trusted entry is the present
- * one is known to Codex alone.
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
+ * trusted hook is the present one is known to Codex alone.
  */
-function checkTrust({ environment, findHome }: CommandContext, { file }: SettingsPlace): DoctorFinding[] {
+function checkTrust({ environment, findHome }: CommandContext, { file, text = '' }: SettingsPlace): DoctorFinding[] {
   const folder = variable(environment, 'CODEX_HOME') ?? path.join(findHome(), '.codex')
-  const isTrusted = textOf(path.join(folder, 'config.toml')).includes(`${file}:stop:`)
-  return isTrusted ? [] : [bad('settings', HOST_FINDINGS.untrusted(file), HOST_FINDINGS.trust)]
+  const configuration = textOf(path.join(folder, 'config.toml'))
+  const untrusted = findPlaces(text, file).filter(({ event, group, hook }) => {
+    const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+    // A key of TOML has the escapes of JSON, or none.
+    const key = `${file}:${label}:${group}:${hook}`
+    return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
+  })
+  const events = untrusted.map(({ event }) => event)
+  return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
 }
 
 /** The folders of hosts where the hook does not work, with the file in which people may have put it. */
@@ -65,14 +73,20 @@ const UNSUPPORTED = [
   { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
 ] as const
 
-function checkUnsupported({ findHome }: CommandContext, project: string): DoctorFinding[] {
+/** Warns about hosts where the hook does not work, if their settings have it. */
+export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
   return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
-    const places = new Set([...(isInProjects ? [project] : []), findHome()])
+    const places = new Set([...(isInProjects ? [project] : []), context.findHome()])
     return [...places]
       .map((place) => path.join(place, folder, file))
-      .filter((each) => textOf(each).includes('postflight-hook'))
+      .filter(namesHook)
       .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
   })
+}
+
+function namesHook(file: string): boolean {
+  return textOf(file).includes('postflight-hook')
 }
 
 function textOf(file: string): string {

@@ -29,7 +29,7 @@ export function reactiveTarget(
   { host, scope, file }: { readonly host: string; readonly scope: string; readonly file: string },
 ): Target {
   const target = targetOf(context, host, scope)
-  if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host: 'OpenCode' })
+  if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
   const rules = loadRules(path.resolve(context.cwd, file), file)
   const entries = reactiveEntries(rules)
   const add = (text: string, settings: string): string => addEntries(text, entries, settings, isReactiveHook)

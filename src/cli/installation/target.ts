@@ -69,7 +69,9 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   if (host === 'opencode') return openCodeTarget(context, scope, project)
   const other = hookHost(host)
   if (other === undefined) return claudeTarget(context, scope, project)
-  const notes = other.trust === undefined ? [] : [INSTALL_TEXT.trust[other.trust]]
+  // Only a project's hooks need a trusted folder.
+  const { trust } = other
+  const notes = trust === undefined || (trust === 'folder' && scope === 'user') ? [] : [INSTALL_TEXT.trust[trust]]
   if (other.readsClaudeSettings === true && scope !== 'user') {
     return { ...claudeTarget(context, scope, project), notes: [INSTALL_TEXT.sharedWithClaude, ...notes] }
   }

@@ -10,6 +10,8 @@ export interface ShellIdentity {
   readonly agent?: string
   /** True if `PostToolUse` tells how long a command ran. */
   readonly tellsDuration?: true
+  /** True if the shell's own stdout is a pipe. */
+  readonly isPiped?: true
 }
 
 /** Why a stop is not judged: the host ignores the answer, or one of the host's own agents stops. */

@@ -42,7 +42,8 @@ export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
     `${host} runs the hook of each of ${files.slice(0, -1).join(', ')} and ${files.at(-1)}, so each stop uses several continuations`,
-  untrusted: (file: string): string => `Codex does not trust the hooks of ${file} yet, so it skips them without a word`,
+  untrusted: (file: string, events: readonly string[]): string =>
+    `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them without a word`,
   trust: 'open Codex in the project, type /hooks, and trust each entry',
   gemini: (file: string): string =>
     `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and where the hook is missing it prompts the model again and again`,

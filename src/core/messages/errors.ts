@@ -169,7 +169,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `${WIRED[a.wiredBy](a.where)}: two would count each stop twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
   'rules-invalid': (a) => `${a.path}${a.place}: ${a.detail}. Nothing was written.`,
   'rules-not-of-host': (a) =>
-    `--reactive is for Claude Code: ${a.host}'s plugin takes the rules as its option "reactive". Nothing was written.`,
+    `--reactive is for Claude Code, not for --host ${a.host}. OpenCode's plugin takes the rules as its option "reactive". Nothing was written.`,
   'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,

@@ -25,6 +25,7 @@ export const INSTALL_TEXT = {
       'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
   },
   sharedWithClaude: 'Claude Code and Copilot CLI both read this file',
+  removedForBoth: 'Claude Code and Copilot CLI both read this file, so neither has the hook from it any more',
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,

@@ -56,6 +56,13 @@ export function findCommands(text: string, path: string): { event: string; comma
   )
 }
 
+/** The places of our hooks: the event, the index of the group in its list, and that of the hook in the group. */
+export function findPlaces(text: string, path: string): { event: string; group: number; hook: number }[] {
+  return ourGroups(text, path, isOurHook).flatMap(({ event, index, group }) =>
+    hooksOf(group).flatMap((one, hook) => (isOurHook(one) ? [{ event, group: index, hook }] : [])),
+  )
+}
+
 /** True if the settings have each of our entries once, and no older ones. @throws {PostflightError} as `addEntries`. */
 export function isInstalled(
   text: string,

@@ -36,12 +36,15 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   }
 }
 
-/** True if a descriptor leads into a pipe or to the null device: its output is read by another program, or by none. */
-export function isCaught(descriptor: number): boolean {
+/**
+ * True if a descriptor leads into a pipe or to the null device: its output is read by another program, or by none. With
+ * `isPiped`, the host itself reads from a pipe, so that a pipe says nothing.
+ */
+export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {
   try {
     const stats = fs.fstatSync(descriptor)
     return (
-      stats.isFIFO() ||
+      (stats.isFIFO() && !isPiped) ||
       (stats.isCharacterDevice() && stats.rdev === fs.statSync(process.getBuiltinModule('node:os').devNull).rdev)
     )
   } catch {
