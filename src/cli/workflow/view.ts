@@ -150,6 +150,7 @@ export function historyLine(entry: HistoryEntry): string {
     entry.step === undefined ? '' : HISTORY_TEXT.step(entry.step),
     entry.attempt === undefined ? '' : HISTORY_TEXT.attempt(entry.attempt),
     entry.outcome ?? '',
+    entry.verdict === undefined ? '' : HISTORY_TEXT.verdict(oneLine(entry.verdict, 60)),
     entry.detail === undefined ? '' : oneLine(entry.detail, 300),
   ]
   const rest = facts.filter((fact) => fact !== '').join(', ')

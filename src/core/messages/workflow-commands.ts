@@ -33,6 +33,7 @@ export const HISTORY_TEXT = {
   visit: (visit: number): string => `visit ${visit}`,
   step: (step: number): string => `step ${step}`,
   attempt: (attempt: number): string => `attempt ${attempt}`,
+  verdict: (verdict: string): string => `verdict ${verdict}`,
   duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
 } as const
 
