@@ -9,6 +9,7 @@ import { definitionSize, listed } from './runs.ts'
 export const STATUS_TEXT = {
   noRuns: 'no workflows here',
   running: 'running',
+  waiting: 'waiting',
   stopping: (inStep: boolean): string => `stopping after this ${inStep ? 'step' : 'phase'}`,
   wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
   prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,

@@ -28,5 +28,5 @@ export function marks(scale: Scale, { events }: PromiseStory): Html[] {
 /** What the colours mean. */
 export function key(): Html {
   return html`<div class="key"><span><i class="good"></i>cleared, completed</span><span><i class="warn"></i>pending, running</span>
-    <span><i class="bad"></i>given up, failed</span><span><i></i>ended otherwise</span><span><s></s>waiting</span><span><u></u>a stop was blocked</span><span><u class="bad"></u>a check failed, or it was given up</span></div>`
+    <span><i class="bad"></i>given up, failed</span><span><i></i>ended otherwise</span><span><i class="wait"></i>waiting now</span><span><s></s>a wait</span><span><u></u>a stop was blocked</span><span><u class="bad"></u>a check failed, or it was given up</span></div>`
 }
