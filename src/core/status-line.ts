@@ -13,9 +13,13 @@ export interface LineItem {
 /** More items than this are counted, not named. */
 const NAMED_ITEMS = 3
 
+/** The kinds in the order of the line: first what waits for the user, last what is over. */
+const ORDER: readonly LineItem['kind'][] = ['waiting', 'pending', 'running', 'unusable', 'abandoned']
+
 /** The line: the session's own items by name, the others as a number. Empty where there are no items. */
 export function statusLine(items: readonly LineItem[]): string {
-  const ours = items.filter(({ isOurs }) => isOurs)
+  const rank = ({ kind }: LineItem): number => ORDER.indexOf(kind)
+  const ours = items.filter(({ isOurs }) => isOurs).sort((one, other) => rank(one) - rank(other))
   const others = items.length - ours.length
   return [
     ...ours.slice(0, NAMED_ITEMS).map(({ text }) => text),

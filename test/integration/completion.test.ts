@@ -133,6 +133,16 @@ describe('completion', () => {
     expect(words.map(({ value }: { value: string }) => value)).toEqual(['update status', 'git commit'])
   })
 
+  it('offers the numbers of the steps of a run, and what they are', async () => {
+    const steps = createProject()
+    const phases = [{ id: 'build', steps: ['parser', 'tests'], step_prompt: 'Do {{step}}.' }]
+    steps.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    await steps.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    await steps.cli(['workflow', 'next', '7'])
+    const run = await steps.cli(['complete', '--', 'workflow', 'retry', '7', '--step', ''])
+    expect(run.stdout).toBe('1\tparser\n2\ttests\n')
+  })
+
   it('refuses a shell that it has no script for', async () => {
     const refused = await project.cli(['completion', 'tcsh'])
     expect(refused.status).toBe(64)

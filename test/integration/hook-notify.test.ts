@@ -56,6 +56,15 @@ describe('a notification of the terminal', () => {
     expect(await sequence(project)).toBe(`${OSC}task 259_x waits for: go-ahead to deploy\u0007`)
   })
 
+  it('says that a run waits for an approval', async () => {
+    const project = createSourceProject()
+    const phases = [{ id: 'plan', prompt: 'Do it.', artifact: 'plan.md', approve: true }]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION])
+    project.write('specs/007_flow/plan.md', 'x')
+    expect(await sequence(project)).toBe(`${OSC}task 007_flow: phase plan waits for your approval\u0007`)
+  })
+
   it('says that a run waits, stalled or failed, and not that it goes on or was completed', async () => {
     const project = createSourceProject()
     const phases = [{ id: 'only', prompt: 'Do it.', artifact: 'out.txt', max_attempts: 1 }]

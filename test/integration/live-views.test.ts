@@ -161,6 +161,18 @@ describe.skipIf(!HAS_TERMINAL).concurrent('a view that stays open', () => {
     expect(view.screen().join('\n')).toMatch(/completed[\s\S]*✓ only/)
   })
 
+  it('of a run in work changes its time, which is not a change', async ({ expect, onTestFinished }) => {
+    const project = await busyProject()
+    await project.cli(['workflow', 'next', '7'])
+    const view = start(project, 'workflow status 7 --watch', WIDE, onTestFinished)
+    await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))
+    const [phase, foot] = [view.screen().find((row) => row.includes('▶ only')), view.screen().at(-1)]
+    await expect.poll(view.screen, patient).not.toContainEqual(phase)
+    expect(view.screen().at(-1)).toBe(foot)
+    view.type('q')
+    expect(await view.ended).toBe(0)
+  })
+
   it('of all runs stays open after the last one has ended', async ({ expect, onTestFinished }) => {
     const project = await busyProject()
     const view = start(project, 'workflow status --watch', WIDE, onTestFinished)

@@ -90,6 +90,26 @@ describe('the status line', () => {
     expect(await line(project)).toBe('')
   })
 
+  it('says how many steps are in work, and that a run waits for approval', async () => {
+    const project = createProject()
+    const phases = [
+      { id: 'build', steps: ['one', 'two', 'three'], parallel: 2, step_prompt: 'Do {{step}}.' },
+      { id: 'report', prompt: 'p', artifact: 'report.md', approve: true },
+    ]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION])
+    const next = () => project.cli(['workflow', 'next', '7'], { env: ours })
+    await next()
+    expect(await line(project)).toBe('▶ 7 build 1/3, 2 at once\n')
+    for (const step of [1, 2, 3]) {
+      project.write(`specs/007_flow/step-result-${step}.json`, '{"success":true}')
+      if (step > 1) await next()
+    }
+    project.write('specs/007_flow/report.md', 'x')
+    await next()
+    expect(await line(project)).toBe('⏸ 7 waits for approval: report\n')
+  })
+
   it('names three items and counts the others', async () => {
     const project = createProject()
     for (const task of ['1', '2', '3', '4', '5']) await project.cli(['create', task, 'x'], { env: ours })
@@ -102,7 +122,7 @@ describe('the status line', () => {
     await withRun(project)
     project.write('specs/007_flow/workflow/state.json', '{')
     project.marker('evil\u001b[31m\u0007', { cc_session_id: SESSION, operation: 'a\nb' })
-    expect(await line(project)).toBe('! 3 unreadable · ⚑ evil[31m a b · ! 7 unreadable\n')
+    expect(await line(project)).toBe('⚑ evil[31m a b · ! 3 unreadable · ! 7 unreadable\n')
   })
 
   it('finds the project by the JSON where the command is started elsewhere', async () => {

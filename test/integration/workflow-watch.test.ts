@@ -75,6 +75,17 @@ describe.concurrent('workflow status --watch', () => {
     ])
   })
 
+  it('prints nothing again because a phase in work took longer', async ({ expect, onTestFinished }) => {
+    const project = await started()
+    await goOn(project)
+    const { stdout, ended } = watch(project, onTestFinished, '7', '--json')
+    await expect.poll(stdout, patient).toContain('"active":true')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await finish(project)
+    await ended
+    expect(stdout().trimEnd().split('\n')).toHaveLength(2)
+  })
+
   it('with --quiet only waits for the end', async ({ expect, onTestFinished }) => {
     const project = await started()
     const { stdout, ended } = watch(project, onTestFinished, '7', '--quiet')

@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { type CompletionRequest, completionRequest } from '../../src/cli/completion/request.ts'
+import { HOSTS } from '../../src/cli/installation/target.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 
 const program = buildProgram({ version: '1.0.0', stdout: { write: () => true }, run: async () => {} })
@@ -21,6 +22,9 @@ describe('what may follow', () => {
     ['workflow graph ', { wants: ['task', 'file'] }],
     ['workflow start 259 --definition ', { wants: ['file'], task: '259' }],
     ['report --html ', { wants: ['file'] }],
+    ['workflow skip 259 --step ', { wants: ['step-number'], task: '259' }],
+    ['workflow resume 259 --from ', { wants: ['phase'], task: '259' }],
+    ['logs --count ', { wants: [] }],
     ['--root ', { wants: ['file'] }],
     ['--root /elsewhere clear ', { wants: ['task'], root: '/elsewhere' }],
     ['clear --root=/elsewhere ', { wants: ['task'], root: '/elsewhere' }],
@@ -39,6 +43,7 @@ describe('what may follow', () => {
     ['install --scope =', ['project', 'local', 'user']],
     ['init --skip g', ['gitignore']],
     ['completion ', ['bash', 'zsh', 'fish']],
+    ['install --host ', HOSTS],
     ['clear --or', ['--orphaned']],
     ['clear --nonsense=', []],
     ['--ver', ['--version']],

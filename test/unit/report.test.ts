@@ -259,6 +259,8 @@ describe('the story of a run', () => {
   it.each<[string, Partial<WorkflowState>, string]>([
     ['running', {}, 'running'],
     ['waiting', { wait: { for: 'answers', count: 1 } }, 'waiting'],
+    ['waiting for an approval', { approval: { standing: 'asked', note: undefined } }, 'waiting'],
+    ['rejected', { approval: { standing: 'rejected', note: 'no' } }, 'running'],
     ['completed with skips', { active: false, outcome: 'completed', skips: 1 }, 'skipped'],
     ['stopped', { active: false, outcome: 'stopped' }, 'stopped'],
     ['without an outcome', { active: false }, 'stopped'],
@@ -294,6 +296,65 @@ describe('the story of a run', () => {
     const page = reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))
     expect(page).toContain('2 ×')
     expect(page).toContain('given up (too hard)')
+  })
+
+  it('waits for a person, who is named in what needs attention', () => {
+    const state: WorkflowState = {
+      ...reportRun(NOW - 60 * MINUTE, undefined),
+      approval: { standing: 'asked', note: undefined },
+    }
+    expect(storyOf(state)?.waitsFor).toBe(`a person to approve the result of ${state.phase}`)
+    const page = reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))
+    expect(/Needs attention.*?<\/ul>/s.exec(page)?.[0]).toContain('waiting</span>')
+  })
+
+  it('tells what a person did, and the verdict that led on', () => {
+    let state = reportRun(NOW - 60 * MINUTE, undefined)
+    const begun = state.history.length
+    for (const transition of [
+      { event: 'approval' },
+      { event: 'rejected', detail: 'too short' },
+      { event: 'approved' },
+      { event: 'pass', verdict: 'bug', detail: 'it crashes' },
+      { event: 'end', outcome: 'stopped' },
+    ] as const) {
+      state = withTransition(state, { phase: 'review', ...transition }, NOW)
+    }
+    expect(
+      storyOf(state)
+        ?.events.slice(begun)
+        .map(({ words, tone }) => [words, tone]),
+    ).toEqual([
+      ['review: waits for approval', 'wait'],
+      ['review: rejected (too short)', 'warn'],
+      ['review: approved', 'good'],
+      ['review: passed (verdict bug: it crashes)', 'good'],
+      ['review: ended (stopped)', 'plain'],
+    ])
+  })
+
+  it('has a step open again after it was retried', () => {
+    let state = reportRun(NOW - 60 * MINUTE, undefined)
+    const implement = state.definition.phases[2]
+    if (implement === undefined) throw new Error('no such phase')
+    state = enter(state, implement, NOW)
+    for (const event of ['prompt', 'step-failed', 'step-skipped', 'step-again'] as const) {
+      state = withTransition(state, { event, phase: 'implement', step: 1, attempt: 1 }, NOW)
+    }
+    expect(storyOf(state)?.phases[2]?.steps[0]?.result).toBe('open')
+  })
+
+  it('that is resumed from another phase has no visit of the one that it was in', () => {
+    let state = reportRun(NOW - 60 * MINUTE, 'stalled')
+    const [research] = state.definition.phases
+    const before = storyOf(state)?.visits.length
+    state = withTransition({ ...state, active: true, outcome: undefined }, { event: 'resume', phase: state.phase }, NOW)
+    state = enter(state, research, NOW)
+    expect(
+      storyOf(state)
+        ?.visits.slice(before)
+        .map(({ phase, result }) => `${phase} ${result}`),
+    ).toEqual(['research running'])
   })
 
   it('whose steps come from an artifact has their names only in the phase in work', () => {
@@ -445,6 +506,32 @@ it('has the dates of a timeline of several days, and counts what a line of text 
   expect(lines).toContain('b: error: x')
 })
 
+describe('the drawing of a run', () => {
+  it('has every way out of a phase with cases, and what a phase needs', () => {
+    const base = { gate: 'strict', max_attempts: 3, max_visits: 3, max_step_attempts: 3, on_exhausted: 'skip' }
+    const definition = readDefinition({
+      name: 'n',
+      phases: [
+        {
+          ...{ ...base, id: 'triage', prompt: 'p', artifact: 'a.json', approve: true },
+          next: {
+            ...{ pass: 'end', fail: 'end', verdict: '/kind', default: 'triage' },
+            cases: { bug: 'fix', regression: 'fix', duplicate: 'end' },
+          },
+        },
+        { ...base, id: 'plan', prompt: 'p', artifact: 'plan.md', next: { pass: 'fix', fail: 'fix' } },
+        { ...base, id: 'fix', steps: ['a', 'b'], step_prompt: 'p', parallel: 2, next: { pass: 'end', fail: 'end' } },
+      ],
+    })
+    if (definition === undefined) throw new Error('not sound')
+    const state = { ...reportRun(NOW - 60 * MINUTE, undefined), definition, phase: 'triage', history: [] }
+    const page = reportPage(reportOf([], [], [{ task: TASK, state, history: [] }]))
+    const texts = [.../<text[^>]*>([^<]*)/g[Symbol.matchAll](page)].map(([, text]) => text)
+    expect(texts).toEqual(expect.arrayContaining(['bug, regression', 'duplicate', 'any other']))
+    expect(texts).toEqual(expect.arrayContaining(['a.json · needs approval', '2 steps · 2 at once']))
+  })
+})
+
 describe('the scale of a timeline', () => {
   const span = (from: number, to: number) => ({ startMs: from * MINUTE, endMs: to * MINUTE })
 
@@ -506,5 +593,11 @@ describe('the status line', () => {
     [['a', 'b', 'c', 'd', 'e'].map((text) => item(text)), 'a · b · c · +2 more'],
   ])('%j', (items, expected) => {
     expect(statusLine(items)).toBe(expected)
+  })
+
+  it('names first what waits for the user, and last what was abandoned', () => {
+    const kinds = ['abandoned', 'abandoned', 'unusable', 'running', 'pending', 'waiting'] as const
+    const items = kinds.map((kind) => ({ kind, isOurs: true, text: kind }))
+    expect(statusLine(items)).toBe('waiting · pending · running · +3 more')
   })
 })

@@ -31,6 +31,8 @@ const LATER_FIELDS = {
   ...{ in_work: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
 }
 
+const entryOf = ({ history }: WorkflowState) => history[0]
+
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
 
 describe('a state file', () => {
@@ -48,6 +50,21 @@ describe('a state file', () => {
     const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
     expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
+  })
+
+  it.each<[string, object]>([
+    ['an unknown event', { event: 'constructor' }],
+    ['a step that no phase has', { step: 1e9 }],
+    ['a step that is a text', { step: '1' }],
+    ['an attempt below 0', { attempt: -1 }],
+    ['an unknown outcome', { outcome: { a: 1 } }],
+    ['a detail that is not a text', { detail: 5 }],
+    ['a verdict that is not a text', { verdict: true }],
+  ])('leaves an entry of the history out that has %s', (_, wrong) => {
+    const fields = fieldsOf(busyState())
+    const [entry] = fields.history as [object]
+    const held = { ...fields, history: [{ ...entry, ...wrong }, entry] }
+    expect(parseState(JSON.stringify(held))).toMatchObject({ history: [entryOf(busyState())] })
   })
 
   it('keeps the order of its fields, to the byte', () => {

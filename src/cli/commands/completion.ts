@@ -2,6 +2,8 @@ import { PostflightError } from '../../core/errors.ts'
 import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
 import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { oneLine, stripControl } from '../../core/text.ts'
+import { stepAt } from '../../core/workflow/position.ts'
+import { stepAsText } from '../../core/workflow/step.ts'
 import { findTaskFolder } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
@@ -48,7 +50,7 @@ function candidatesFor(context: CommandContext, { task }: CompletionRequest, wan
     if (wanted === 'task') return tasks(root)
     const folder = task === undefined ? undefined : findTaskFolder(root, task)
     if (folder === undefined) return []
-    return wanted === 'phase' ? phases(folder) : steps(folder)
+    return FINDERS[wanted](folder)
   } catch {
     // A folder that cannot be read, a task that is ambiguous: nothing is offered.
     return []
@@ -61,6 +63,13 @@ function tasks(root: string): Candidate[] {
   return below.map((folder) => ({ value: taskWord(folder), description: folder.relative }))
 }
 
+/** What the disk knows of a task. */
+const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
+  phase: phases,
+  step: steps,
+  'step-number': stepNumbers,
+}
+
 function phases(folder: TaskFolder): Candidate[] {
   const state = readState(folder)
   return (state?.definition.phases ?? []).map(({ id, artifact }) => ({ value: id, description: artifact ?? '' }))
@@ -70,4 +79,14 @@ function steps(folder: TaskFolder): Candidate[] {
   const read = readMarker(folder)
   const list = read?.kind === 'marker' ? read.marker.steps : []
   return list.map(({ name, done }) => ({ value: name, description: done ? 'done' : '' }))
+}
+
+/** The steps of a run's current phase, by their numbers. */
+function stepNumbers(folder: TaskFolder): Candidate[] {
+  const state = readState(folder)
+  if (state?.stepsKnown !== true) return []
+  return Array.from({ length: state.totalSteps }, (_, index) => ({
+    value: String(index + 1),
+    description: stepAsText(stepAt(state, index)),
+  }))
 }

@@ -3,6 +3,7 @@ import { STATUS_LINE_TEXT as TEXT } from '../../core/messages/status-line.ts'
 import { MAX_ID_LENGTH } from '../../core/payload.ts'
 import { type LineItem, statusLine } from '../../core/status-line.ts'
 import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { isInStep } from '../../core/workflow/position.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import type { StdinRead } from '../../io/process/stdin.ts'
@@ -106,8 +107,9 @@ function runItems(folder: TaskFolder, session: string | undefined): LineItem[] {
   try {
     const state = readState(folder)
     if (state?.active !== true) return []
-    const { hostSession, wait } = state
+    const { hostSession, wait, phase } = state
     const isOurs = hostSession === undefined || session === undefined || hostSession === session
+    if (awaitsApproval(state)) return [{ kind: 'waiting', isOurs, text: TEXT.approval(task, phase) }]
     if (wait !== undefined) return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, wait.for) }]
     return [{ kind: 'running', isOurs, text: runText(task, state) }]
   } catch {
@@ -122,7 +124,11 @@ function runText(task: string, state: WorkflowState): string {
     : [state.phaseAttempts, state.maxPhaseAttempts]
   return [
     `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(state.currentStep + 1, state.totalSteps)}` : ''}`,
-    ...(spent > 0 ? [TEXT.attempt(Math.min(spent + 1, limit), limit)] : []),
+    ...(state.inWork.length > 1
+      ? [TEXT.atOnce(state.inWork.length)]
+      : spent > 0
+        ? [TEXT.attempt(Math.min(spent + 1, limit), limit)]
+        : []),
   ].join(', ')
 }
 

@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 /** What only the disk knows. */
-export type Wanted = 'task' | 'step' | 'phase' | 'file'
+export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'file'
 
 /** What may follow. */
 export interface CompletionRequest {
@@ -26,11 +26,12 @@ export interface CompletionRequest {
   readonly prefix: string
 }
 
-/** The files that `<file>` and its like stand for in arguments and options. */
+/** What `<file>` and its like stand for in arguments and options. A number may be one of anything. */
 const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   task: ['task'],
   step: ['step'],
   phase: ['phase'],
+  '--step <number>': ['step-number'],
   file: ['file'],
   folder: ['file'],
   'file-or-task': ['task', 'file'],
@@ -48,7 +49,8 @@ export function completionRequest(program: CommandUnknownOpts, typed: readonly s
   const current = line.pending === undefined && option !== undefined ? (joined?.[2] ?? '') : last
   const prefix = line.pending === undefined && option !== undefined ? `${joined?.[1]}=` : ''
   const request = { ...line, current, prefix }
-  if (option !== undefined) return found(request, VALUES[option.long ?? ''] ?? [], WANTED[valueName(option)] ?? [])
+  if (option !== undefined)
+    return found(request, VALUES[option.long ?? ''] ?? [], WANTED[option.flags] ?? WANTED[valueName(option)] ?? [])
   if (last.startsWith('-')) return found(request, optionsOf(line.command, program), [])
   const commands = line.positional.length === 0 ? commandsOf(line.command) : []
   const argument = line.command.registeredArguments[line.positional.length]

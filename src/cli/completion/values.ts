@@ -8,6 +8,10 @@ export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string
   '--host': [
     { value: 'claude', description: 'Claude Code' },
     { value: 'opencode', description: 'OpenCode' },
+    { value: 'codex', description: 'Codex CLI' },
+    { value: 'copilot', description: 'GitHub Copilot CLI' },
+    { value: 'qwen', description: 'Qwen Code' },
+    { value: 'droid', description: 'Factory droid' },
   ],
   '--skip': [
     { value: 'hook', description: 'the entries in the settings' },

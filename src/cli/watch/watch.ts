@@ -35,7 +35,7 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
       let shown = result.lines
       do {
         result = lookAgain(view, result)
-        if (withoutAges(result.lines) !== withoutAges(shown)) changedAt = view.clock()
+        if (withoutTimes(result.lines) !== withoutTimes(shown)) changedAt = view.clock()
         shown = result.lines
         const picture = {
           head: view.paint.bold(view.title),
@@ -54,9 +54,9 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
   return result.exitCode
 }
 
-/** The lines as one text. That something is a second older is not a change. */
-function withoutAges(lines: readonly string[]): string {
-  return lines.join('\n').replace(/\d+ (?:s|min|h|days) (?=old|ago)/g, '')
+/** The lines as one text. That something is a second older, or took a second longer, is not a change. */
+function withoutTimes(lines: readonly string[]): string {
+  return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
 
 function lookAgain({ look, paint }: View, before: CommandResult): CommandResult {

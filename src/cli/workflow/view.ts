@@ -4,6 +4,7 @@ import { HISTORY_TEXT, STATUS_TEXT } from '../../core/messages/workflow-commands
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
 import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
@@ -75,11 +76,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
   const resume = command('resume')
   const head = [
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
-    state.active
-      ? state.stopRequestedMs === undefined
-        ? STATUS_TEXT.running
-        : STATUS_TEXT.stopping(isInStep(state))
-      : (state.outcome ?? ''),
+    standingText(state),
     STATUS_TEXT.prompts(state.prompts, promptBound(state.definition)),
     STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
   ]
@@ -109,6 +106,12 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
   ]
+}
+
+function standingText(state: WorkflowState): string {
+  if (!state.active) return state.outcome ?? ''
+  if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping(isInStep(state))
+  return state.wait !== undefined || awaitsApproval(state) ? STATUS_TEXT.waiting : STATUS_TEXT.running
 }
 
 /** Where a run is, in words. */
@@ -150,6 +153,7 @@ export function historyLine(entry: HistoryEntry): string {
     entry.step === undefined ? '' : HISTORY_TEXT.step(entry.step),
     entry.attempt === undefined ? '' : HISTORY_TEXT.attempt(entry.attempt),
     entry.outcome ?? '',
+    entry.verdict === undefined ? '' : HISTORY_TEXT.verdict(oneLine(entry.verdict, 60)),
     entry.detail === undefined ? '' : oneLine(entry.detail, 300),
   ]
   const rest = facts.filter((fact) => fact !== '').join(', ')

@@ -1,3 +1,4 @@
+import type { TransitionEvent } from '../workflow/history.ts'
 import { counted } from './phrases.ts'
 
 /** The words of `postflight report`. */
@@ -37,7 +38,7 @@ export function eventWords(event: string, { count, detail, outcome }: EventFacts
   return detail === undefined ? words : `${words}: ${detail}`
 }
 
-const TRANSITION_WORDS: Readonly<Record<string, string>> = {
+const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   start: 'started',
   enter: 'entered',
   prompt: 'prompt given out',
@@ -48,6 +49,10 @@ const TRANSITION_WORDS: Readonly<Record<string, string>> = {
   pass: 'passed',
   fail: 'verdict: fail',
   warn: 'went on without a valid artifact',
+  approval: 'waits for approval',
+  approved: 'approved',
+  rejected: 'rejected',
+  'step-again': 'gets its attempts once more',
   'stop-request': 'stop asked for',
   resume: 'resumed',
   end: 'ended',
@@ -55,7 +60,7 @@ const TRANSITION_WORDS: Readonly<Record<string, string>> = {
 
 /** A transition of a run in words. */
 export function transitionWords(
-  event: string,
+  event: TransitionEvent,
   place: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
   rest: string | undefined,
 ): string {
@@ -65,7 +70,7 @@ export function transitionWords(
     ...(step === undefined ? [] : [`step ${step}`]),
     ...(attempt === undefined || attempt === 1 ? [] : [`attempt ${attempt}`]),
   ].join(', ')
-  return `${where}: ${TRANSITION_WORDS[event] ?? event}${rest === undefined ? '' : ` (${rest})`}`
+  return `${where}: ${TRANSITION_WORDS[event]}${rest === undefined ? '' : ` (${rest})`}`
 }
 
 /** The names of the standings of promises and runs. */
@@ -94,7 +99,24 @@ export const REPORT_TEXT = {
   title: 'Postflight report',
   made: (time: string): string => `Made ${time}. All times are UTC.`,
   nothing: 'No promises and no runs here yet.',
-  waits: 'Waits',
+  figures: {
+    cleared: 'promises cleared',
+    givenUp: 'given up',
+    blocked: 'stops blocked',
+    waits: 'waits',
+    completed: 'runs completed',
+  },
+  key: {
+    good: 'cleared, completed',
+    goesOn: 'pending, running',
+    bad: 'given up, failed',
+    other: 'ended otherwise',
+    waitsNow: 'waiting now',
+    wait: 'a wait',
+    block: 'a stop was blocked',
+    failure: 'a check failed, or it was given up',
+  },
+  waited: (time: string): string => `waits ${time}`,
   attention: 'Needs attention',
   timeline: 'Timeline',
   tasks: 'Tasks',
@@ -109,6 +131,8 @@ export const REPORT_TEXT = {
   agent: (agent: string): string => (agent === 'main' ? 'main conversation' : `agent ${agent}`),
   blocks: (count: number): string => `${counted(count, 'stop')} blocked`,
   waitsFor: (purpose: string): string => `waits for: ${purpose}`,
+  approval: (phase: string): string => `a person to approve the result of ${phase}`,
+  verdict: (verdict: string): string => `verdict ${verdict}`,
   waitCount: (count: number): string => counted(count, 'wait'),
   prompts: (count: number): string => counted(count, 'prompt'),
   skips: (count: number): string => `${count} skipped`,

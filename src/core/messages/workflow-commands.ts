@@ -9,6 +9,7 @@ import { definitionSize, listed } from './runs.ts'
 export const STATUS_TEXT = {
   noRuns: 'no workflows here',
   running: 'running',
+  waiting: 'waiting',
   stopping: (inStep: boolean): string => `stopping after this ${inStep ? 'step' : 'phase'}`,
   wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
   prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
@@ -33,6 +34,7 @@ export const HISTORY_TEXT = {
   visit: (visit: number): string => `visit ${visit}`,
   step: (step: number): string => `step ${step}`,
   attempt: (attempt: number): string => `attempt ${attempt}`,
+  verdict: (verdict: string): string => `verdict ${verdict}`,
   duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
 } as const
 

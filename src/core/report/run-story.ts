@@ -1,7 +1,9 @@
-import { transitionWords } from '../messages/report.ts'
+import { REPORT_TEXT, transitionWords } from '../messages/report.ts'
 import { oneLine } from '../text.ts'
-import type { HistoryEntry } from '../workflow/history.ts'
+import { awaitsApproval } from '../workflow/approval.ts'
+import type { HistoryEntry, TransitionEvent } from '../workflow/history.ts'
 import { phaseStandings } from '../workflow/mermaid.ts'
+import type { RunOutcome } from '../workflow/outcome.ts'
 import type { Phase } from '../workflow/phase-fields.ts'
 import { visitsOf, type WorkflowState } from '../workflow/state.ts'
 import { stepAsText } from '../workflow/step.ts'
@@ -9,7 +11,7 @@ import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, Visi
 
 /** Makes the story of a run from its state and its history. Pure. */
 
-const TONES: Readonly<Record<string, Tone>> = {
+const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
   pass: 'good',
   'step-done': 'good',
   retry: 'warn',
@@ -17,7 +19,19 @@ const TONES: Readonly<Record<string, Tone>> = {
   'step-skipped': 'bad',
   fail: 'warn',
   warn: 'warn',
+  approval: 'wait',
+  approved: 'good',
+  rejected: 'warn',
   'stop-request': 'wait',
+}
+
+/** The tones of the end of a run. A person stops or aborts one. */
+const END_TONES: Readonly<Record<RunOutcome, Tone>> = {
+  completed: 'good',
+  stopped: 'plain',
+  stalled: 'bad',
+  failed: 'bad',
+  aborted: 'plain',
 }
 
 /** The story of a run. */
@@ -28,7 +42,7 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     name: oneLine(state.name, 120),
     standing: standingOf(state),
     why: state.why === undefined ? undefined : oneLine(state.why, 500),
-    waitsFor: state.active && state.wait !== undefined ? oneLine(state.wait.for, 300) : undefined,
+    waitsFor: waitsFor(state),
     session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),
     startMs: state.startedMs,
     endMs: state.active ? Math.max(nowMs, state.startedMs) : state.updatedMs,
@@ -44,15 +58,25 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
   }
 }
 
-function standingOf({ active, wait, outcome, skips }: WorkflowState): RunStory['standing'] {
-  if (active) return wait === undefined ? 'running' : 'waiting'
+function waitsFor(state: WorkflowState): string | undefined {
+  if (awaitsApproval(state)) return REPORT_TEXT.approval(oneLine(state.phase, 60))
+  return state.active && state.wait !== undefined ? oneLine(state.wait.for, 300) : undefined
+}
+
+function standingOf(state: WorkflowState): RunStory['standing'] {
+  const { active, outcome, skips } = state
+  if (active) return waitsFor(state) === undefined ? 'running' : 'waiting'
   if (outcome === 'completed') return skips > 0 ? 'skipped' : 'completed'
   return outcome ?? 'stopped'
 }
 
-function eventOf({ timeMs, event, phase, step, attempt, outcome, detail }: HistoryEntry): StoryEvent {
-  const rest = [outcome, detail === undefined ? undefined : oneLine(detail, 300)].filter((one) => one !== undefined)
-  const tone = event === 'end' ? (outcome === 'completed' ? 'good' : 'bad') : (TONES[event] ?? 'plain')
+function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail }: HistoryEntry): StoryEvent {
+  const rest = [
+    outcome,
+    verdict === undefined ? undefined : REPORT_TEXT.verdict(oneLine(verdict, 60)),
+    detail === undefined ? undefined : oneLine(detail, 300),
+  ].filter((one) => one !== undefined)
+  const tone = (outcome === undefined ? TONES[event] : END_TONES[outcome]) ?? 'plain'
   return {
     timeMs,
     tone,
@@ -68,7 +92,9 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
     if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
     open = undefined
   }
-  for (const { event, phase, visit, timeMs, outcome } of history) {
+  for (const [index, { event, phase, visit, timeMs, outcome }] of history.entries()) {
+    // `resume --from` leaves the phase that it resumes at once.
+    if (event === 'enter' && history[index - 1]?.event === 'resume') open = undefined
     if (event === 'enter' || (event === 'resume' && open === undefined)) {
       close(timeMs, open?.result === 'failed' ? 'failed' : 'passed')
       open = { phase, visit: visit ?? visitsOf(state, phase), startMs: timeMs, prompts: 0, result: 'running' }
@@ -114,21 +140,22 @@ function stepStories(phase: Phase, state: WorkflowState, history: readonly Histo
   })
 }
 
+/** The results that transitions of a step lead to. */
+const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, StepStory['result']>>> = {
+  'step-done': 'done',
+  'step-skipped': 'skipped',
+  'step-failed': 'failed',
+  'step-again': 'open',
+}
+
 function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]): StepStory {
-  const last = entries.findLast(({ event }) => event.startsWith('step-'))
-  const first = entries[0]
+  const [first] = entries
+  const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
   return {
     number,
     name,
     attempts: entries.filter(({ event }) => event === 'prompt').length,
-    result:
-      last === undefined
-        ? 'open'
-        : last.event === 'step-done'
-          ? 'done'
-          : last.event === 'step-skipped'
-            ? 'skipped'
-            : 'failed',
+    result: (last && STEP_RESULTS[last.event]) ?? 'open',
     durationMs: first === undefined || last === undefined ? undefined : last.timeMs - first.timeMs,
   }
 }

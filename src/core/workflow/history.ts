@@ -1,41 +1,50 @@
-import { isJsonObject } from '../json-object.ts'
 import { fromIso, toIso } from '../time.ts'
-import type { RunOutcome } from './outcome.ts'
+import { MAX_PHASE_STEPS } from './definition-limits.ts'
+import { count, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import { RUN_OUTCOMES } from './outcome.ts'
 
 /** The history of a run: its transitions, and their form in a file. */
 
 /** The kinds of transition. */
-export type TransitionEvent =
-  | 'start'
-  | 'enter'
-  | 'prompt'
-  | 'retry'
-  | 'step-done'
-  | 'step-failed'
-  | 'step-skipped'
-  | 'pass'
-  | 'fail'
-  | 'warn'
-  | 'approval'
-  | 'approved'
-  | 'rejected'
-  | 'step-again'
-  | 'stop-request'
-  | 'resume'
-  | 'end'
+const TRANSITION_EVENTS = [
+  ...([
+    'start',
+    'enter',
+    'prompt',
+    'retry',
+    'step-done',
+    'step-failed',
+    'step-skipped',
+    'pass',
+    'fail',
+    'warn',
+  ] as const),
+  ...(['approval', 'approved', 'rejected', 'step-again', 'stop-request', 'resume', 'end'] as const),
+] as const
 
-/** A transition of a run. `step` and `attempt` count from 1. */
-export interface Transition {
-  readonly event: TransitionEvent
-  readonly phase: string
-  readonly visit?: number
-  readonly step?: number
-  readonly attempt?: number
-  readonly outcome?: RunOutcome
+export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
+
+const step: Reader<number> = (held) => (typeof held === 'number' && held > MAX_PHASE_STEPS ? WRONG : count(held))
+
+/** The fields of a transition, under the same names in a file. `step` and `attempt` count from 1. */
+const TRANSITION_FIELDS = {
+  event: { key: 'event', read: oneOf(...TRANSITION_EVENTS) },
+  phase: { key: 'phase', read: text },
+  visit: { key: 'visit', read: optional(count) },
+  step: { key: 'step', read: optional(step) },
+  attempt: { key: 'attempt', read: optional(count) },
+  outcome: { key: 'outcome', read: optional(oneOf(...RUN_OUTCOMES)) },
   /** The verdict that decided the way out of a phase with cases. */
-  readonly verdict?: string
-  readonly detail?: string
+  verdict: { key: 'verdict', read: optional(text) },
+  detail: { key: 'detail', read: optional(text) },
 }
+
+type TransitionFields = Values<typeof TRANSITION_FIELDS>
+
+/** A transition of a run. */
+export interface Transition
+  extends Pick<TransitionFields, 'event' | 'phase'>,
+    Partial<Omit<TransitionFields, 'event' | 'phase'>> {}
 
 /** A transition with its number (from 1) and its time. */
 export interface HistoryEntry extends Transition {
@@ -48,10 +57,15 @@ export function historyFields({ n, timeMs, ...transition }: HistoryEntry): Recor
   return { n, time: toIso(timeMs), ...transition }
 }
 
+const readEntry = objectOf({
+  ...TRANSITION_FIELDS,
+  n: { key: 'n', read: count },
+  // An entry without a readable time is kept.
+  timeMs: { key: 'time', read: (held) => (typeof held === 'string' ? fromIso(held) : undefined) ?? 0 },
+})
+
 /** Reads an entry; undefined for anything else. */
 export function readHistoryEntry(value: unknown): HistoryEntry | undefined {
-  if (!isJsonObject(value)) return undefined
-  const { n, time, ...rest } = value
-  if (typeof n !== 'number' || typeof rest.event !== 'string' || typeof rest.phase !== 'string') return undefined
-  return { ...(rest as unknown as Transition), n, timeMs: (typeof time === 'string' ? fromIso(time) : undefined) ?? 0 }
+  const entry = readEntry(value)
+  return entry === WRONG ? undefined : entry
 }

@@ -2,7 +2,7 @@ import { GRAPH_TEXT } from '../messages/runs.ts'
 import type { Definition } from './definition.ts'
 import { END } from './definition-limits.ts'
 import type { Next } from './next.ts'
-import type { StepSource } from './phase-fields.ts'
+import type { Phase, StepSource } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
 /** A workflow as a Mermaid flowchart. Ids are plain words, and other names are escaped. */
@@ -35,15 +35,10 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   const node = (id: string): string =>
     id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
   const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
-  for (const { id, artifact, steps, next, parallel, approve } of definition.phases) {
-    const details = [
-      ...(artifact === undefined ? [] : [artifact]),
-      ...(steps === undefined ? [] : [stepsLabel(steps)]),
-      ...(parallel === 1 ? [] : [GRAPH_TEXT.atOnce(parallel)]),
-      ...(approve ? [GRAPH_TEXT.approval] : []),
-    ]
-    lines.push(`  ${node(id)}["${[id, ...details].map(asLabel).join('<br/>')}"]`)
-    for (const [label, target] of waysOf(next)) {
+  for (const phase of definition.phases) {
+    const { id } = phase
+    lines.push(`  ${node(id)}["${[id, ...phaseDetails(phase)].map(asLabel).join('<br/>')}"]`)
+    for (const [label, target] of waysOf(phase.next)) {
       lines.push(`  ${node(id)} ${label === undefined ? '-->' : `-- ${arrowLabel(label)} -->`} ${node(target)}`)
     }
   }
@@ -60,12 +55,22 @@ function asLabel(text: string): string {
   return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
 }
 
+/** What a drawing says about a phase, beside its name. */
+export function phaseDetails({ artifact, steps, parallel, approve }: Phase): string[] {
+  return [
+    ...(artifact === undefined ? [] : [artifact]),
+    ...(steps === undefined ? [] : [stepsLabel(steps)]),
+    ...(parallel === 1 ? [] : [GRAPH_TEXT.atOnce(parallel)]),
+    ...(approve ? [GRAPH_TEXT.approval] : []),
+  ]
+}
+
 function stepsLabel(steps: StepSource): string {
   return steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)
 }
 
 /** The ways out of a phase: a label where there are several, and the target. */
-function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
+export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
   if (verdict === undefined) return [[undefined, pass]]
   if (cases === undefined)
     return [

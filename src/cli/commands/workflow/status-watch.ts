@@ -26,7 +26,7 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
   let result: ReturnType<typeof status>
   do {
     result = status(contextNow(), paint, task)
-    const picture = withoutAge(result)
+    const picture = withoutTimes(result)
     if (picture !== shown) {
       if (!show(result, options, screen, shown === undefined)) return result.exitCode
       shown = picture
@@ -42,9 +42,12 @@ function show(result: CommandResult, options: ReportOptions, screen: Screen, isF
   return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
 }
 
-/** The result without ages: a new age alone is not printed. */
-function withoutAge(result: CommandResult): string {
-  return JSON.stringify(result.data, (name, value: unknown) => (name === 'age_ms' ? undefined : value))
+/** The fields that grow with each second. */
+const GROWING: readonly string[] = ['age_ms', 'duration_ms']
+
+/** The result without ages and durations: those alone are not printed again. */
+function withoutTimes(result: CommandResult): string {
+  return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
 }
 
 /** True when every run shown has ended. A run that cannot be read counts as ended. */

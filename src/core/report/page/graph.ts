@@ -1,7 +1,8 @@
 import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
-import { GRAPH_TEXT } from '../../messages/runs.ts'
 import { cut, oneLine } from '../../text.ts'
 import { END } from '../../workflow/definition-limits.ts'
+import { phaseDetails, waysOf } from '../../workflow/mermaid.ts'
+import type { Phase } from '../../workflow/phase-fields.ts'
 import type { PhaseStory, RunStory } from '../report.ts'
 import { type Html, html } from './html.ts'
 
@@ -13,6 +14,9 @@ const MAX_DRAWN = 40
 const NODE = { width: 190, height: 42, gap: 26, textLength: 24 } as const
 const TOP = 34
 const LANE = 18
+/** The longest label of an arrow, and the width of one of its characters. */
+const LABEL_LENGTH = 18
+const LABEL_CHARACTER = 6.5
 
 /** An arrow between places: the phases from 0, and after them the end. */
 interface Arrow {
@@ -43,9 +47,7 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
   const straight = arrows.filter(({ from, to }) => to === from + 1)
   const back = inLanes(arrows.filter(({ from, to }) => to <= from))
   const forth = inLanes(arrows.filter(({ from, to }) => to > from + 1))
-  // Labels stand beside the outermost lanes.
-  const margin = (bypasses: readonly Bypass[]): number =>
-    bypasses.length === 0 ? 8 : (Math.max(...bypasses.map(({ lane }) => lane)) + 1) * LANE + 44
+  const margin = (bypasses: readonly Bypass[]): number => Math.max(8, ...bypasses.map(roomOf))
   const left = margin(forth)
   const width = left + NODE.width + margin(back)
   const middle = left + NODE.width / 2
@@ -60,24 +62,30 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
     ${sides.map(({ edge }) => edge)}
     ${straight.flatMap(({ from, label }) => labelAt(middle + 8, y(from + 1) - 9, label))}
     ${sides.flatMap(({ label }) => label)}
-    ${drawn.map((phase, at) => node(phase, left, y(at), stepsText(definition.phases[at])))}
+    ${drawn.map((phase, at) => node(phase, left, y(at), definition.phases[at]))}
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${TEXT.more(hidden)}</text>`}
     <circle class="dot end ${standing}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
 }
 
-function arrowsOf(phases: readonly RunStory['definition']['phases'][number][]): Arrow[] {
+/** The room that an arrow beside the phases takes, with its label. */
+function roomOf({ lane, label }: Bypass): number {
+  return Math.ceil((lane + 1) * LANE + (label === undefined ? 8 : 8 + label.length * LABEL_CHARACTER))
+}
+
+function arrowsOf(phases: readonly Phase[]): Arrow[] {
   const index = new Map(phases.map(({ id }, at) => [id, at]))
   // A phase that is not drawn lies beyond, as the end does.
   const place = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
-  return phases.flatMap(({ next: { pass, fail, verdict } }, from): Arrow[] =>
-    verdict === undefined
-      ? [{ from, to: place(pass), label: undefined }]
-      : [
-          { from, to: place(pass), label: 'pass' },
-          { from, to: place(fail), label: 'fail' },
-        ],
-  )
+  return phases.flatMap(({ next }, from) => {
+    const labels = new Map<number, string[]>()
+    for (const [label, target] of waysOf(next)) {
+      const to = place(target)
+      labels.set(to, [...(labels.get(to) ?? []), ...(label === undefined ? [] : [oneLine(label, LABEL_LENGTH)])])
+    }
+    // Two ways to one place are one arrow.
+    return [...labels].map(([to, names]) => ({ from, to, label: cut(names.join(', '), LABEL_LENGTH) || undefined }))
+  })
 }
 
 /** The arrows with their lanes: short ones inside, and one lane for all arrows to one place. */
@@ -115,18 +123,11 @@ function labelAt(x: number, y: number, label: string | undefined, anchor = 'star
   return [html`<text class="label" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>`]
 }
 
-function node({ id, standing, artifact }: PhaseStory, x: number, y: number, steps: string | undefined): Html {
-  const details = [artifact, steps].filter((one) => one !== undefined).join(' · ')
+function node({ id, standing }: PhaseStory, x: number, y: number, phase: Phase | undefined): Html {
+  const details = oneLine(phase === undefined ? '' : phaseDetails(phase).join(' · '), 120)
   const middle = x + NODE.width / 2
   const textY = details === '' ? y + 26 : y + 18
   return html`<g class="node ${standing}"><rect x="${x}" y="${y}" width="${NODE.width}" height="${NODE.height}" rx="8"/>
     <text x="${middle}" y="${textY}" text-anchor="middle">${cut(oneLine(id, 60), NODE.textLength)}</text>
     ${details !== '' && html`<text class="sub" x="${middle}" y="${y + 33}" text-anchor="middle">${cut(details, NODE.textLength + 6)}</text>`}</g>`
-}
-
-function stepsText(phase: RunStory['definition']['phases'][number] | undefined): string | undefined {
-  if (phase?.steps === undefined) return undefined
-  return phase.steps.kind === 'list'
-    ? GRAPH_TEXT.steps(phase.steps.steps.length)
-    : GRAPH_TEXT.stepsFrom(phase.steps.artifact)
 }

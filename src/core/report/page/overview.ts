@@ -2,6 +2,7 @@ import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
 import { around } from '../compose.ts'
 import type { PromiseStory, Report, RunStory, TaskStory } from '../report.ts'
 import { type Html, html } from './html.ts'
+import { toldOf } from './run-card.ts'
 import { clock, type Scale, scaleOf } from './scale.ts'
 import { badge, toneOf } from './tones.ts'
 import { bar, key, marks, pause } from './track.ts'
@@ -45,13 +46,13 @@ function figures(promises: readonly PromiseStory[], runs: readonly RunStory[]): 
   return [
     ...(promises.length === 0
       ? []
-      : [tile(`${cleared} / ${promises.length}`, 'promises cleared', cleared === promises.length ? 'good' : '')]),
-    tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
-    tile(blocks, 'stops blocked', ''),
-    tile(waits, 'waits', ''),
+      : [tile(`${cleared} / ${promises.length}`, TEXT.figures.cleared, cleared === promises.length ? 'good' : '')]),
+    tile(abandoned, TEXT.figures.givenUp, abandoned > 0 ? 'bad' : ''),
+    tile(blocks, TEXT.figures.blocked, ''),
+    tile(waits, TEXT.figures.waits, ''),
     ...(runs.length === 0
       ? []
-      : [tile(`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : '')]),
+      : [tile(`${completed} / ${runs.length}`, TEXT.figures.completed, completed === runs.length ? 'good' : '')]),
   ]
 }
 
@@ -65,8 +66,7 @@ function attention(task: TaskStory, index: number): Html[] {
     ({ standing }) => toneOf(standing) === 'bad' || standing === 'waiting',
   )
   return stories.map((story) => {
-    const words =
-      'phases' in story ? (story.waitsFor ?? story.why) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
+    const words = 'phases' in story ? toldOf(story) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
     return html`<li>${badge(story.standing)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
   })
 }

@@ -29,7 +29,7 @@ export function runCard(run: RunStory): Html {
     ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
     ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
   ]
-  const told = run.waitsFor === undefined ? run.why : TEXT.waitsFor(run.waitsFor)
+  const told = toldOf(run)
   return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
     ${told !== undefined && html`<p>${told}</p>`}
     <div class="rows">${phases
@@ -42,6 +42,11 @@ export function runCard(run: RunStory): Html {
       )}</div>
     <div class="run">${graph(run)}<table><tr>${TEXT.columns.map((column, index) => html`<th${index > 1 && html` class="n"`}>${column}</th>`)}</tr>${phases.map(phaseRow)}</table></div>
     ${eventList(run.events)}</section>`
+}
+
+/** What a run waits for, or why it ended. */
+export function toldOf({ waitsFor, why }: RunStory): string | undefined {
+  return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
 }
 
 function phaseRow({ id, standing, visits, prompts, durationMs, steps, check }: PhaseStory): Html {

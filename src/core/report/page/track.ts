@@ -1,3 +1,4 @@
+import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
 import type { PromiseStory, Span } from '../report.ts'
 import { type Html, html } from './html.ts'
 import { clock, duration, type Scale } from './scale.ts'
@@ -15,7 +16,7 @@ export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?:
 /** A wait. */
 export function pause(scale: Scale, { startMs, endMs }: Span): Html {
   const left = scale.at(startMs)
-  return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="waits ${duration(endMs - startMs)}"></s>`
+  return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="${TEXT.waited(duration(endMs - startMs))}"></s>`
 }
 
 /** The moments of a promise that a person should see: blocked stops, and checks that failed. */
@@ -25,8 +26,10 @@ export function marks(scale: Scale, { events }: PromiseStory): Html[] {
     .map(({ timeMs, tone }) => html`<u${tone === 'bad' && html` class="bad"`} style="left:${scale.at(timeMs)}%"></u>`)
 }
 
+const { key: KEY } = TEXT
+
 /** What the colours mean. */
 export function key(): Html {
-  return html`<div class="key"><span><i class="good"></i>cleared, completed</span><span><i class="warn"></i>pending, running</span>
-    <span><i class="bad"></i>given up, failed</span><span><i></i>ended otherwise</span><span><s></s>waiting</span><span><u></u>a stop was blocked</span><span><u class="bad"></u>a check failed, or it was given up</span></div>`
+  return html`<div class="key"><span><i class="good"></i>${KEY.good}</span><span><i class="warn"></i>${KEY.goesOn}</span>
+    <span><i class="bad"></i>${KEY.bad}</span><span><i></i>${KEY.other}</span><span><i class="wait"></i>${KEY.waitsNow}</span><span><s></s>${KEY.wait}</span><span><u></u>${KEY.block}</span><span><u class="bad"></u>${KEY.failure}</span></div>`
 }
