@@ -305,13 +305,15 @@ describe('the foreground fallback', () => {
       { type: 'step-start' },
     ]
     const status = { isBusy: true }
+    const asked = { data: [{ info: user, parts }] as object[] }
     const client = {
       app: { log: async ({ body }: { body: { message: string } }) => log.push(body.message) },
       tui: { showToast: async () => ({}) },
       config: { providers: async () => ({ data: { providers: [{ id: 'a', models: { 1: {}, 2: {}, 3: {} } }] } }) },
       session: {
         get: async () => ({ data: { id: SESSION } }),
-        messages: async () => ({ data: [{ info: user, parts }] }),
+        messages: async () => asked,
+        message: async () => ({ data: { info: user, parts } }),
         status: async () => ({ data: status.isBusy ? { [SESSION]: { type: 'retry' } } : {} }),
         abort: async () => {
           status.isBusy = false
@@ -343,7 +345,7 @@ describe('the foreground fallback', () => {
         },
       })
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
-    return { sent, log, status, message, retry, event }
+    return { sent, log, status, asked, message, retry, event }
   }
   const TEXT = JSON.stringify([ownText('go')])
 
@@ -395,6 +397,31 @@ describe('the foreground fallback', () => {
     await retry()
 
     expect(sent).toEqual([])
+  })
+
+  it('sends the message of a turn again whose steps fill the last messages', async () => {
+    const { sent, asked, message, retry } = scene({ build: ['a/2'] })
+    await message('1')
+    asked.data = [{ info: { role: 'assistant', parentID: 'm1' }, parts: [] }]
+
+    await retry()
+
+    expect(sent).toEqual([`a/2 ${TEXT}`])
+  })
+
+  it('leaves a compaction to OpenCode, and has the whole chain afterwards', async () => {
+    const { sent, log, status, asked, message, retry } = scene({ build: ['a/2'] })
+    await message('1')
+    const { data } = asked
+    asked.data = [{ info: { ...Object(data[0]).info, id: 'm2' }, parts: [{ type: 'compaction', auto: true }] }]
+
+    await retry()
+    await retry()
+    expect({ sent, log, isBusy: status.isBusy }).toEqual({ sent: [], log: [], isBusy: true })
+
+    asked.data = data
+    await retry()
+    expect(sent).toEqual([`a/2 ${TEXT}`])
   })
 
   it('leaves agents without a chain, other errors and other states alone', async () => {
