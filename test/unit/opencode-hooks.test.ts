@@ -148,6 +148,22 @@ describe('an error about JSON', () => {
     await callEnded({ tool: 'mcp_tool', sessionID: 's', callID: 'c' }, other)
     expect(other.output).toBeUndefined()
   })
+
+  it("is looked for in the result of an MCP server's tool, which is a list", async () => {
+    const { 'tool.execute.after': callEnded } = createJsonErrorRecoveryHook({ client: {}, directory })
+    const error = { type: 'text', text: 'JSON Parse error: Unterminated string' }
+    const broken = { content: [{ type: 'image' }, error] }
+    const well = { content: [{ type: 'text', text: 'All is well.' }] }
+    for (const result of [broken, well]) {
+      await callEnded({ tool: 'server_tool', sessionID: 's', callID: 'c' }, result)
+    }
+    expect(broken.content).toEqual([
+      { type: 'image' },
+      error,
+      { type: 'text', text: expect.stringMatching(/^\[postflight-guard\] If this error is about the arguments/) },
+    ])
+    expect(well.content).toHaveLength(1)
+  })
 })
 
 describe('a hostile text', () => {
@@ -432,6 +448,11 @@ describe('the foreground fallback', () => {
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { message: 'broken' } } })
     await event('session.status', { sessionID: SESSION, status: { type: 'busy' } })
+    const overflow = {
+      name: 'ContextOverflowError',
+      data: { message: 'Your request exceeded model token limit: 131072' },
+    }
+    await event('session.error', { sessionID: SESSION, error: overflow })
 
     expect([...other.sent, ...sent]).toEqual([])
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { statusCode: 429 } } })
