@@ -51,6 +51,9 @@ export async function server(input: Input): Promise<Hooks> {
     createJsonErrorRecoveryHook(input, recovering),
     createPhaseReminderHook(input, reminding),
     createReactiveAgentHook(input, rules),
+    createJsonErrorRecoveryHook(input),
+    createPhaseReminderHook(input),
+    createPostReadNudgeHook(input),
   ]
   const answer = await spawnAgent(input.client, { parentID: 'x', prompt: 'y', signal: new AbortController().signal })
   const text: string = 'text' in answer ? answer.text : answer.why

@@ -10,10 +10,12 @@ import {
   createPostReadNudgeHook,
 } from '../../src/opencode/hooks/index.ts'
 import { jsonFaultIn } from '../../src/opencode/hooks/json-error-recovery/patterns.ts'
+import { placeInRun } from '../../src/opencode/hooks/phase-reminder/place-in-run.ts'
 import { HOOK_TEXT } from '../../src/opencode/hooks/texts.ts'
 import type { Hooks, Message } from '../../src/opencode/host/api.ts'
 import { ownText } from '../../src/opencode/host/conversation.ts'
 import { RefusedCall } from '../../src/opencode/safe-hook.ts'
+import { begin } from './workflow-builders.ts'
 
 const directory = '/nowhere'
 
@@ -79,16 +81,33 @@ describe('the reminder of a phase', () => {
     workflow: 'w',
     task: '007_x',
     phase: 'execute',
-    step: [2, 3],
-    artifact: '/a/step-result.json',
+    steps: [2],
+    totalSteps: 5,
+    due: ['/a/step-result.json'],
   } as const
 
   it('names phase, step and file, and ends with the advice', () => {
     expect(HOOK_TEXT.phaseReminder({ ...place, advice: undefined })).toBe(
-      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 3. It must leave /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 5. It must leave /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
     )
-    expect(HOOK_TEXT.phaseReminder({ ...place, step: undefined, artifact: undefined, advice: 'Slowly.' })).toBe(
+    expect(HOOK_TEXT.phaseReminder({ ...place, steps: [], due: [], advice: 'Slowly.' })).toBe(
       '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
+    )
+    const two = { ...place, steps: [2, 4], due: ['/a/step-result-2.json', '/a/step-result-4.json'], advice: 'Slowly.' }
+    expect(HOOK_TEXT.phaseReminder(two)).toContain(
+      'in phase "execute", steps 2, 4 of 5. It must leave /a/step-result-2.json, /a/step-result-4.json. Slowly.',
+    )
+  })
+
+  it('names every step in work, each with its file', () => {
+    const state = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3, max_step_attempts: 2 })
+    const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
+    const folder = { path: '/specs/007_x', task: '007_x', relative: 'specs/007_x' } as never
+    expect(placeInRun(folder, { ...state, inWork, stepsKnown: true, totalSteps: 4 }, 'Slowly.')).toContain(
+      'phase "a", steps 2, 4 of 4. It must leave /specs/007_x/step-result-2.json, /specs/007_x/step-result-4.json. Slowly.',
+    )
+    expect(placeInRun(folder, { ...state, stepsKnown: true, totalSteps: 4 }, undefined)).toContain(
+      'phase "a", step 1 of 4. It must leave /specs/007_x/step-result-1.json. Do not work ahead',
     )
   })
 })
@@ -147,6 +166,22 @@ describe('an error about JSON', () => {
     const other = { output: undefined as never }
     await callEnded({ tool: 'mcp_tool', sessionID: 's', callID: 'c' }, other)
     expect(other.output).toBeUndefined()
+  })
+
+  it("is looked for in the result of an MCP server's tool, which is a list", async () => {
+    const { 'tool.execute.after': callEnded } = createJsonErrorRecoveryHook({ client: {}, directory })
+    const error = { type: 'text', text: 'JSON Parse error: Unterminated string' }
+    const broken = { content: [{ type: 'image' }, error] }
+    const well = { content: [{ type: 'text', text: 'All is well.' }] }
+    for (const result of [broken, well]) {
+      await callEnded({ tool: 'server_tool', sessionID: 's', callID: 'c' }, result)
+    }
+    expect(broken.content).toEqual([
+      { type: 'image' },
+      error,
+      { type: 'text', text: expect.stringMatching(/^\[postflight-guard\] If this error is about the arguments/) },
+    ])
+    expect(well.content).toHaveLength(1)
   })
 })
 
@@ -305,13 +340,15 @@ describe('the foreground fallback', () => {
       { type: 'step-start' },
     ]
     const status = { isBusy: true }
+    const asked = { data: [{ info: user, parts }] as object[] }
     const client = {
       app: { log: async ({ body }: { body: { message: string } }) => log.push(body.message) },
       tui: { showToast: async () => ({}) },
       config: { providers: async () => ({ data: { providers: [{ id: 'a', models: { 1: {}, 2: {}, 3: {} } }] } }) },
       session: {
         get: async () => ({ data: { id: SESSION } }),
-        messages: async () => ({ data: [{ info: user, parts }] }),
+        messages: async () => asked,
+        message: async () => ({ data: { info: user, parts } }),
         status: async () => ({ data: status.isBusy ? { [SESSION]: { type: 'retry' } } : {} }),
         abort: async () => {
           status.isBusy = false
@@ -343,7 +380,7 @@ describe('the foreground fallback', () => {
         },
       })
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
-    return { sent, log, status, message, retry, event }
+    return { sent, log, status, asked, message, retry, event }
   }
   const TEXT = JSON.stringify([ownText('go')])
 
@@ -397,6 +434,31 @@ describe('the foreground fallback', () => {
     expect(sent).toEqual([])
   })
 
+  it('sends the message of a turn again whose steps fill the last messages', async () => {
+    const { sent, asked, message, retry } = scene({ build: ['a/2'] })
+    await message('1')
+    asked.data = [{ info: { role: 'assistant', parentID: 'm1' }, parts: [] }]
+
+    await retry()
+
+    expect(sent).toEqual([`a/2 ${TEXT}`])
+  })
+
+  it('leaves a compaction to OpenCode, and has the whole chain afterwards', async () => {
+    const { sent, log, status, asked, message, retry } = scene({ build: ['a/2'] })
+    await message('1')
+    const { data } = asked
+    asked.data = [{ info: { ...Object(data[0]).info, id: 'm2' }, parts: [{ type: 'compaction', auto: true }] }]
+
+    await retry()
+    await retry()
+    expect({ sent, log, isBusy: status.isBusy }).toEqual({ sent: [], log: [], isBusy: true })
+
+    asked.data = data
+    await retry()
+    expect(sent).toEqual([`a/2 ${TEXT}`])
+  })
+
   it('leaves agents without a chain, other errors and other states alone', async () => {
     const other = scene({ plan: ['a/2'] })
     await other.message('1')
@@ -405,6 +467,11 @@ describe('the foreground fallback', () => {
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { message: 'broken' } } })
     await event('session.status', { sessionID: SESSION, status: { type: 'busy' } })
+    const overflow = {
+      name: 'ContextOverflowError',
+      data: { message: 'Your request exceeded model token limit: 131072' },
+    }
+    await event('session.error', { sessionID: SESSION, error: overflow })
 
     expect([...other.sent, ...sent]).toEqual([])
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { statusCode: 429 } } })

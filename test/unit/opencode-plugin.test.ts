@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { actingIn, isActing, leave, takeOver } from '../../src/opencode/active-instance.ts'
 import { joinReports } from '../../src/opencode/guard/sub-agent.ts'
-import type { HostConfig } from '../../src/opencode/host/api.ts'
-import { mannerOf } from '../../src/opencode/host/conversation.ts'
+import type { HostClient, HostConfig } from '../../src/opencode/host/api.ts'
+import { mannerOf, readLastTurn } from '../../src/opencode/host/conversation.ts'
 import { isOneShot } from '../../src/opencode/host/one-shot.ts'
 import { screenOf } from '../../src/opencode/host/screen.ts'
 import { OPENCODE_TEXT } from '../../src/opencode/messages.ts'
@@ -135,5 +135,36 @@ describe('the command', () => {
     expect(addWorkflowCommand(full)).toBe(false)
     expect(full.command?.[WORKFLOW_COMMAND]).toBe(mine)
     expect(full.command?.other).toEqual({ template: 'x' })
+  })
+})
+
+describe('the last turn', () => {
+  const model = { providerID: 'p', modelID: 'm' }
+  const user = { info: { id: 'msg_0', role: 'user', agent: 'build', model }, parts: [] }
+  const step = (number: number, finish: string) => ({
+    info: { id: `msg_${number}`, role: 'assistant', parentID: 'msg_0', finish, time: { completed: 1 } },
+    parts: [{ type: 'text', text: `step ${number}` }],
+  })
+
+  it.each([1, 19, 20, 200])('of %i steps has its end and the settings of its message', async (count) => {
+    const steps = Array.from({ length: count }, (_, index) =>
+      step(index + 1, index + 1 === count ? 'stop' : 'tool-calls'),
+    )
+    const all = [user, ...steps]
+    const client = {
+      session: {
+        messages: async ({ query }: { query: { limit: number } }) => ({ data: all.slice(-query.limit) }),
+        message: async ({ path }: { path: { messageID: string } }) => ({
+          data: all.find(({ info }) => info.id === path.messageID),
+        }),
+      },
+    } as unknown as HostClient
+
+    expect(await readLastTurn(client, 'ses_1')).toEqual({
+      manner: { agent: 'build', model },
+      answer: { id: `msg_${count}`, text: `step ${count}` },
+      ended: 'well',
+      error: undefined,
+    })
   })
 })

@@ -72,27 +72,30 @@ describe('a call that waits', () => {
 })
 
 describe('what was found', () => {
-  const failed = (callID: string): Message =>
-    ({ info: {}, parts: [{ type: 'tool', callID, state: { status: 'error', error: 'failed' } }] }) as unknown as Message
+  const failed = (callID: string, sessionID = 's'): Message =>
+    ({
+      info: { sessionID },
+      parts: [{ type: 'tool', callID, state: { status: 'error', error: 'failed' } }],
+    }) as unknown as Message
 
   it('is added once to a text, or to the parts of an MCP server', () => {
     const findings = new Findings()
-    findings.keep('a', 'FOUND')
-    findings.keep('b', 'FOUND')
+    findings.keep('s', 'a', 'FOUND')
+    findings.keep('s', 'b', 'FOUND')
     const text: ToolOutput = { output: 'done' }
-    findings.addToResult('a', text)
-    findings.addToResult('a', text)
+    findings.addToResult('s', 'a', text)
+    findings.addToResult('s', 'a', text)
     expect(text.output).toBe('done\n\nFOUND')
     const parts = { content: [{ type: 'text', text: 'done' }] } as unknown as ToolOutput
-    findings.addToResult('b', parts)
+    findings.addToResult('s', 'b', parts)
     expect(parts.content).toEqual([
       { type: 'text', text: 'done' },
       { type: 'text', text: 'FOUND' },
     ])
     const neither = {} as ToolOutput
-    findings.addToResult('c', neither)
-    findings.keep('c', 'FOUND')
-    findings.addToResult('c', neither)
+    findings.addToResult('s', 'c', neither)
+    findings.keep('s', 'c', 'FOUND')
+    findings.addToResult('s', 'c', neither)
     expect(neither).toEqual({})
   })
 
@@ -100,19 +103,24 @@ describe('what was found', () => {
     const findings = new Findings()
     const message = failed('a')
     findings.addToErrors([message])
-    findings.keep('a', 'FOUND')
-    findings.addToErrors([message, failed('other')])
+    findings.keep('s', 'a', 'FOUND')
+    const others = [failed('other'), failed('a', 'other')]
+    findings.addToErrors([message, ...others])
     findings.addToErrors([message])
-    expect(message.parts[0]?.state?.error).toBe('failed\n\nFOUND')
+    expect([message, ...others].map(({ parts }) => parts[0]?.state?.error)).toEqual([
+      'failed\n\nFOUND',
+      'failed',
+      'failed',
+    ])
   })
 
   it('is forgotten when 1,000 newer calls have not ended', () => {
     const findings = new Findings()
-    for (let number = 0; number <= 1_000; number++) findings.keep(String(number), 'FOUND')
+    for (let number = 0; number <= 1_000; number++) findings.keep('s', String(number), 'FOUND')
     const output: ToolOutput = { output: '' }
-    findings.addToResult('0', output)
+    findings.addToResult('s', '0', output)
     expect(output.output).toBe('')
-    findings.addToResult('1', output)
+    findings.addToResult('s', '1', output)
     expect(output.output).toBe('\n\nFOUND')
   })
 })
@@ -133,5 +141,49 @@ describe('the reactive hook', () => {
     const output: ToolOutput = { output: 'x' }
     await hooks['tool.execute.after'](call, output)
     expect(output.output).toBe('x')
+  })
+
+  const RULES = [{ tool: 'bash', command: 'git *', prompt: 'p', answer: 'block' }] as const
+
+  /** The hooks, with a sub-agent that says `text`. */
+  function answering(text: string) {
+    const client = {
+      app: { agents: async () => ({ data: [{ name: 'general' }] }) },
+      tool: { ids: async () => ({ data: [] }) },
+      session: {
+        get: async () => ({ data: { id: 's' } }),
+        status: async () => ({ data: { s: { type: 'busy' } } }),
+        messages: async () => ({ data: [] }),
+        create: async () => ({ data: { id: 'analysis' } }),
+        prompt: async () => ({ data: { info: { role: 'assistant' }, parts: [{ type: 'text', text }] } }),
+      },
+    }
+    return createReactiveAgentHook({ client, directory: '/' }, RULES)
+  }
+
+  it.each([
+    ['BLOCK: secrets', true],
+    ['BLOCK', true],
+    ['**BLOCK** secrets', true],
+    ['BLOCKED, because of secrets', true],
+    ['BLOCKERS: none', false],
+    ['I would not BLOCK this', false],
+    ['block', false],
+  ])('takes "%s" for a refusal: %s', async (text, refuses) => {
+    const hooks = answering(text)
+    const call = { tool: 'bash', sessionID: 's', callID: 'c' }
+    const before = hooks['tool.execute.before'](call, { args: { command: 'git push' } })
+    if (refuses) await expect(before).rejects.toThrow(text)
+    else await before
+  })
+
+  it('gives a call nothing of an earlier one with the same id, whose result reached no hook', async () => {
+    const hooks = answering('Fine.')
+    const call = { tool: 'bash', sessionID: 's', callID: 'call_0' }
+    await hooks['tool.execute.before'](call, { args: { command: 'git push' } })
+    await hooks['tool.execute.before'](call, { args: { command: 'ls' } })
+    const output: ToolOutput = { output: 'files' }
+    await hooks['tool.execute.after'](call, output)
+    expect(output.output).toBe('files')
   })
 })

@@ -58,6 +58,8 @@ function fakeClient(options: FakeOptions = {}): Fake {
   return { client: client as unknown as HostClient, calls, bodies }
 }
 
+const TEXT = { data: { info: { role: 'assistant' }, parts: [{ type: 'text', text: 'fine' }] } }
+
 const REQUEST: SpawnRequest = { parentID: 'ses_main', prompt: 'Look.' }
 
 describe('spawnAgent', () => {
@@ -129,6 +131,37 @@ describe('spawnAgent', () => {
     const answer = await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
     expect(answer).toEqual({ why: 'no answer within 0.02 s' })
     expect(calls).toEqual(['create', 'prompt', 'abort'])
+  })
+
+  it('interrupts a sub-agent again that was not busy yet', async () => {
+    let end = (_answer: { error: object }): void => {}
+    const answer = new Promise<{ error: object }>((resolve) => {
+      end = resolve
+    })
+    const { client, calls } = fakeClient({ answer: () => answer })
+    await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
+    const interruptions = (): number => calls.filter((call) => call === 'abort').length
+    await expect.poll(interruptions, { timeout: 5_000 }).toBe(2)
+    end({ error: {} })
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect(interruptions()).toBe(2)
+  })
+
+  it('waits at most an hour, whatever the time limit', async () => {
+    const { client } = fakeClient({ answer: () => new Promise((resolve) => setTimeout(() => resolve(TEXT), 50)) })
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+      expect(await spawnAgent(client, { ...REQUEST, timeoutMs })).toEqual({ text: 'fine' })
+    }
+  })
+
+  it('starts nothing when it cannot know the tools of MCP servers', async () => {
+    const { client, calls } = fakeClient()
+    const answer = await spawnAgent(
+      { ...client, mcp: { status: async () => ({ error: {} }) } },
+      { ...REQUEST, tools: ['bash'] },
+    )
+    expect(answer).toEqual({ why: expect.stringContaining('refused mcp.status') })
+    expect(calls).toEqual([])
   })
 
   it('says that its model was asked again', async () => {

@@ -26,8 +26,8 @@ export interface ReactiveRule {
 /** The time (ms) that an analysis may take where its rule names none. */
 export const DEFAULT_TIMEOUT_MS = 30_000
 
-/** The longest time (ms) that a rule may name: an hour. */
-const LONGEST_TIMEOUT_MS = 3_600_000
+/** The longest time (ms) that an analysis may take: an hour. */
+export const LONGEST_TIMEOUT_MS = 3_600_000
 
 const OUT_OF_RANGE = RULES_TEXT.range(1, LONGEST_TIMEOUT_MS)
 

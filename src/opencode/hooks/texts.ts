@@ -11,19 +11,21 @@ export interface RunPlace {
   readonly workflow: string
   readonly task: string
   readonly phase: string
-  /** The current step and the number of steps, from 1. */
-  readonly step: readonly [number, number] | undefined
-  /** The path of the file that is due. */
-  readonly artifact: string | undefined
+  /** The numbers of the steps in work, from 1; none for the phase itself. */
+  readonly steps: readonly number[]
+  readonly totalSteps: number
+  /** The paths of the files that are due. */
+  readonly due: readonly string[]
   /** What to do, where it is not the usual advice. */
   readonly advice: string | undefined
 }
 
 export const HOOK_TEXT = {
-  phaseReminder: ({ workflow, task, phase, step, artifact, advice }: RunPlace): string => {
-    const place = `phase "${oneLine(phase, 80)}"${step === undefined ? '' : `, step ${step[0]} of ${step[1]}`}`
-    const due = artifact === undefined ? '' : ` It must leave ${oneLine(artifact, 500)}.`
-    return `${TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${due} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
+  phaseReminder: ({ workflow, task, phase, steps, totalSteps, due, advice }: RunPlace): string => {
+    const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
+    const place = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
+    const files = due.length === 0 ? '' : ` It must leave ${due.map((file) => oneLine(file, 500)).join(', ')}.`
+    return `${TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
   },
   postReadNudge: `${TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`,
   /** `wanted`: the tool of a call that no tool got; undefined where a tool itself gave the error. */

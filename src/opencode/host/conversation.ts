@@ -13,7 +13,7 @@ import { HostRefusal, need, refused } from './refusal.ts'
 
 /** Reads and writes the messages of a session. */
 
-/** The number of messages that are read to find the last turn: each step of a turn is a message. */
+/** The number of messages that are read to find the last turn. Each step is a message, so a turn may have many more. */
 const LAST_MESSAGES = 20
 
 /** The settings of a session's turns, which a prompt of ours must keep. */
@@ -72,10 +72,8 @@ export function lastText(message: Message): string {
 
 /** Reads the last turn of a session. @throws {Error} when OpenCode does not answer. */
 export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
-  const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
-  const messages = need(read, 'session.messages', session)
-  const user = messages.findLast(({ info }) => info.role === 'user')?.info as UserMessage | undefined
-  const said = messages.findLast(({ info }) => info.role === 'assistant')
+  const { asked, said } = await readLastMessages(client, session)
+  const user = asked?.info as UserMessage | undefined
   const answer = said?.info as AssistantMessage | undefined
   return {
     manner: user === undefined ? undefined : mannerOf(user),
@@ -86,6 +84,21 @@ export async function readLastTurn(client: HostClient, session: string): Promise
         ? undefined
         : (answer.error.data?.message ?? answer.error.name ?? OPENCODE_TEXT.unknownError),
   }
+}
+
+/** Reads the last message of the user, or of a plugin, and the last one of the model. @throws as `readLastTurn`. */
+export async function readLastMessages(
+  client: HostClient,
+  session: string,
+): Promise<{ readonly asked: Message | undefined; readonly said: Message | undefined }> {
+  const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
+  const messages = need(read, 'session.messages', session)
+  const asked = messages.findLast(({ info }) => info.role === 'user')
+  const said = messages.findLast(({ info }) => info.role === 'assistant')
+  if (asked !== undefined || said?.info.role !== 'assistant') return { asked, said }
+  // The steps of a long turn fill the messages that were read, and each names the message that it answers.
+  const { data } = await client.session.message({ path: { id: session, messageID: said.info.parentID } })
+  return { asked: data, said }
 }
 
 /** The settings of a session's last turn; undefined where it has no message that can be read. */

@@ -52,6 +52,19 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     expect(model.turns('main')).toHaveLength(6)
   })
 
+  it('is prompted after a turn of more steps than OpenCode is asked for at once', async () => {
+    const guarded = guardedProject()
+    const steps = Array.from({ length: 21 }, () => bash('true'))
+    const { server, model } = await guarded.serve({ main: dutiful([bash(CREATE), ...steps, say('I am done.')]) })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 24)
+    await server.settled()
+
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+  })
+
   it('is not prompted after the user interrupted it', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({

@@ -1,6 +1,7 @@
 import type { HostClient, Message, Part } from '../../host/api.ts'
 import { factory } from '../factory.ts'
 import { HOOK_TEXT } from '../texts.ts'
+import { addToResult, resultText } from '../tool-result.ts'
 import { delegationFailureIn } from './patterns.ts'
 
 /** The tool that hands work to a sub-agent, and tools of the same purpose of other plugins. */
@@ -33,16 +34,17 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
     if (state?.error === undefined) return part
     const fix = fixes.get(id) ?? (await fixOf(state.error))
     if (fix === undefined) return part
-    if (fixes.size >= MAX_KNOWN) fixes.delete([...fixes.keys()][0] as string)
     fixes.set(id, fix)
+    const [oldest] = fixes.keys()
+    if (fixes.size > MAX_KNOWN && oldest !== undefined) fixes.delete(oldest)
     return { ...part, state: { ...state, error: `${state.error}\n\n${fix}` } }
   }
   return {
     async 'tool.execute.after'({ tool }, output) {
-      if (!OTHER_TOOLS.includes(tool) || typeof output.output !== 'string') return
-      if (output.output.length > MAX_ERROR_LENGTH || !LOOKS_FAILED.test(output.output)) return
-      const fix = await fixOf(output.output)
-      if (fix !== undefined) output.output += `\n\n${fix}`
+      const said = OTHER_TOOLS.includes(tool) ? resultText(output) : undefined
+      if (said === undefined || said.length > MAX_ERROR_LENGTH || !LOOKS_FAILED.test(said)) return
+      const fix = await fixOf(said)
+      if (fix !== undefined) addToResult(output, fix)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
       for (const [place, message] of messages.entries()) {

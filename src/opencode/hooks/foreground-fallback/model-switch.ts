@@ -1,7 +1,6 @@
-import type { HostClient, HostEvent, Message, ModelName, Part, UserMessage } from '../../host/api.ts'
+import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../../host/api.ts'
 import { knownModel, modelName } from '../../host/catalogue.ts'
-import { sendPrompt } from '../../host/conversation.ts'
-import { need } from '../../host/refusal.ts'
+import { readLastMessages, sendPrompt } from '../../host/conversation.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'
 import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
@@ -18,9 +17,6 @@ const SAME_LIMIT_MS = 5_000
 /** The time (ms) that an aborted turn may take to end, and the time between two looks. */
 const ABORT_LIMIT_MS = 10_000
 const LOOK_AGAIN_MS = 50
-
-/** The number of messages that are read to find the last one of the user. */
-const LAST_MESSAGES = 50
 
 /** The parts of a message that can be sent again. */
 const SENDABLE = ['text', 'file', 'agent', 'subtask']
@@ -104,15 +100,16 @@ export class ModelSwitch {
     const { client, sessions, chains, reporter } = this.#ports
     const chain = chains[sessions.agentOf(session) ?? '']
     if (chain === undefined || !(await sessions.isMain(session))) return
+    const { asked } = await readLastMessages(client, session)
+    const parts = sendableParts(asked?.parts ?? [])
+    // A compaction is a message without text: OpenCode makes it and goes on with it.
+    if (asked?.info.role !== 'user' || parts.length === 0) return
     const model = await this.#nextModel(chain, conversation.tried)
     if (model === undefined) {
       conversation.isOver = true
       return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
     }
-    const next = modelName(model)
-    const asked = await lastAsked(client, session)
-    if (asked === undefined) return
-    const { info, parts } = asked
+    const { info } = asked
     const wasBusy = await this.#interrupt(session)
     if (limit === 'retrying' && !wasBusy) {
       // The user interrupted the turn. While it waits for its next try, 1.18.34 sends no error event for that.
@@ -129,13 +126,13 @@ export class ModelSwitch {
         ...(system !== undefined && { system }),
         ...(tools !== undefined && { tools }),
         ...(format !== undefined && { format }),
-        parts: sendableParts(parts),
+        parts,
       })
     } catch (error) {
       conversation.isResending = false
       throw error
     }
-    reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), next))
+    reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), modelName(model)))
   }
 
   /** The next model of a chain that OpenCode has: another one would leave the message without an answer. */
@@ -163,16 +160,6 @@ export class ModelSwitch {
     }
     return true
   }
-}
-
-/** The last message of the user, or of a plugin. @throws {HostRefusal} when OpenCode cannot read the messages. */
-async function lastAsked(
-  client: HostClient,
-  session: string,
-): Promise<(Message & { readonly info: UserMessage }) | undefined> {
-  const read = await client.session.messages({ path: { id: session }, query: { limit: LAST_MESSAGES } })
-  const asked = need(read, 'session.messages', session).findLast(({ info }) => info.role === 'user')
-  return asked?.info.role === 'user' ? { info: asked.info, parts: asked.parts } : undefined
 }
 
 /**

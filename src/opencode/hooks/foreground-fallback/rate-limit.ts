@@ -33,6 +33,7 @@ export function rateLimitIn(
 ): 'retrying' | 'failed' | undefined {
   const { status, error } = properties
   if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
-  if (type !== 'session.error') return undefined
+  // OpenCode compacts the conversation then, and goes on. Some providers speak of a token limit.
+  if (type !== 'session.error' || error?.name === 'ContextOverflowError') return undefined
   return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
 }

@@ -1,5 +1,6 @@
 import { factory } from '../factory.ts'
 import { HOOK_TEXT } from '../texts.ts'
+import { addToResult, resultText } from '../tool-result.ts'
 import type { JsonErrorRecoveryOptions } from './options.ts'
 import { jsonFaultIn } from './patterns.ts'
 
@@ -18,15 +19,15 @@ const UNREADABLE_CALL = 'invalid'
  */
 export const createJsonErrorRecoveryHook = factory(
   'JSON error recovery',
-  (_ports, { except = [] }: JsonErrorRecoveryOptions = {}) => {
+  (_ports, { except = [] }: JsonErrorRecoveryOptions | undefined = {}) => {
     const skipped = new Set([...NEVER_LOOKED_AT, ...except])
     return {
       async 'tool.execute.after'({ tool, args }, output) {
-        if (skipped.has(tool) || typeof output.output !== 'string') return
-        const fault = jsonFaultIn(output.output)
+        const said = skipped.has(tool) ? undefined : resultText(output)
+        const fault = said === undefined ? undefined : jsonFaultIn(said)
         if (fault === undefined) return
         const wanted = tool === UNREADABLE_CALL ? String(args?.tool ?? tool) : undefined
-        output.output += `\n\n${HOOK_TEXT.brokenJson(fault, wanted)}`
+        addToResult(output, HOOK_TEXT.brokenJson(fault, wanted))
       },
     }
   },

@@ -13,7 +13,7 @@ import { TitleWait } from './title-wait.ts'
  */
 export const createPhaseReminderHook = factory(
   'phase reminder',
-  ({ client, findRoots }, { agents, text }: PhaseReminderOptions = {}) => {
+  ({ client, findRoots }, { agents, text }: PhaseReminderOptions | undefined = {}) => {
     /** Sessions whose next request is for a compaction, which must not repeat the reminder in its summary. */
     const compacting = new Set<string>()
     const titles = new TitleWait(client)

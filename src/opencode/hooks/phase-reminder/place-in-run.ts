@@ -3,17 +3,26 @@ import { currentPhase, isInStep, stepResultFile } from '../../../core/workflow/p
 import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { HOOK_TEXT } from '../texts.ts'
 
-/** The place of a run in words: its phase, its step, and the file that is due. `advice` replaces the usual one. */
+/** The place of a run in words: its phase, its steps, and the files that are due. `advice` replaces the usual one. */
 export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
   const phase = currentPhase(state)
   const { id, artifact } = phase
-  const due = isInStep(state) ? stepResultFile(phase, state.currentStep) : artifact
+  const steps = stepsInWork(state)
+  const ofPhase = artifact === undefined ? [] : [artifact]
+  const due = steps.length === 0 ? ofPhase : steps.map((step) => stepResultFile(phase, step))
   return HOOK_TEXT.phaseReminder({
     workflow: state.name,
     task: taskWord(folder),
     phase: id,
-    step: isInStep(state) ? [state.currentStep + 1, state.totalSteps] : undefined,
-    artifact: due === undefined ? undefined : `${folder.path}/${due}`,
+    steps: steps.map((step) => step + 1),
+    totalSteps: state.totalSteps,
+    due: due.map((file) => `${folder.path}/${file}`),
     advice,
   })
+}
+
+/** The steps that were handed out, or the one that comes next; none while the run works on the phase's artifact. */
+function stepsInWork(state: WorkflowState): number[] {
+  if (!isInStep(state)) return []
+  return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [state.currentStep]
 }

@@ -1,6 +1,7 @@
 import { factory } from '../factory.ts'
 import { KnownSessions } from '../known-sessions.ts'
 import { HOOK_TEXT } from '../texts.ts'
+import { addToResult } from '../tool-result.ts'
 import type { PostReadNudgeOptions } from './options.ts'
 
 /** The number of reads between two nudges where the options name none. */
@@ -12,7 +13,10 @@ const DEFAULT_EVERY = 5
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
-  ({ client }, { every = DEFAULT_EVERY, agents, text = HOOK_TEXT.postReadNudge }: PostReadNudgeOptions = {}) => {
+  (
+    { client },
+    { every = DEFAULT_EVERY, agents, text = HOOK_TEXT.postReadNudge }: PostReadNudgeOptions | undefined = {},
+  ) => {
     const sessions = new KnownSessions(client)
     const reads = new Map<string, number>()
     return {
@@ -30,7 +34,7 @@ export const createPostReadNudgeHook = factory(
         if (!(await sessions.isMain(sessionID))) return
         const count = (reads.get(sessionID) ?? 0) + 1
         reads.set(sessionID, count)
-        if (count % every === 0) output.output += `\n\n${text}`
+        if (count % every === 0) addToResult(output, text)
       },
     }
   },

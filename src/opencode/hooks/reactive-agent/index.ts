@@ -12,6 +12,9 @@ import { WaitingCalls } from './waiting-calls.ts'
 /** Options of the reactive sub-agents: the rules, in their order. */
 export type ReactiveAgentOptions = readonly ReactiveRule[]
 
+/** The word at the beginning of an analysis that refuses the call. Models like to put it in bold type. */
+const REFUSES = /^\W*BLOCK(?:ED)?\b/
+
 /** The longest arguments that a sub-agent is told, and the longest analysis that is handed on, in characters. */
 const ARGUMENTS_LIMIT = 20_000
 const ANALYSIS_LIMIT = 20_000
@@ -29,6 +32,7 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
       calls.onEvent(event)
     },
     async 'tool.execute.before'({ tool, sessionID, callID }, { args }) {
+      findings.forget(sessionID, callID)
       const due = rulesFor(rules, tool, args)
       if (due.length === 0 || isSpawned(sessionID)) return
       const call = { tool, args: cut(JSON.stringify(args) ?? '', ARGUMENTS_LIMIT) }
@@ -39,10 +43,10 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
       if (isInterrupted) throw new RefusedCall(REACTIVE_TEXT.interrupted)
       const text = analyses.map((one) => one.text).join('\n\n')
       if (analyses.some(({ refuses }) => refuses)) throw new RefusedCall(text)
-      if (text !== '') findings.keep(callID, text)
+      if (text !== '') findings.keep(sessionID, callID, text)
     },
-    async 'tool.execute.after'({ callID }, output) {
-      findings.addToResult(callID, output)
+    async 'tool.execute.after'({ sessionID, callID }, output) {
+      findings.addToResult(sessionID, callID, output)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
       findings.addToErrors(messages)
@@ -76,6 +80,6 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
   const rule = command === undefined ? tool : `${tool} ${command}`
   if ('why' in given) return { text: REACTIVE_TEXT.nothing(rule, given.why), refuses: false }
   const text = cut(given.text.trim(), ANALYSIS_LIMIT)
-  const refuses = answer === 'block' && text.startsWith('BLOCK')
+  const refuses = answer === 'block' && REFUSES.test(text)
   return { text: refuses ? REACTIVE_TEXT.refusal(rule, text) : REACTIVE_TEXT.analysis(rule, text), refuses }
 }

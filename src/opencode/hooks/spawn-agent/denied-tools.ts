@@ -25,10 +25,10 @@ export async function deniedTools(
 async function unlisted(client: HostClient, allowed: readonly string[]): Promise<string[]> {
   const known = [...need(await client.tool.ids(), 'tool.ids'), ...EDITING]
   const edits = EDITING.some((name) => allowed.includes(name))
-  const servers = Object.keys((await client.mcp.status()).data ?? {}).map((name) => name.replace(/[^\w-]/g, '_'))
+  const servers = Object.keys(need(await client.mcp.status(), 'mcp.status')).map((name) => name.replace(/[^\w-]/g, '_'))
   return [
     ...known.filter((name) => (EDITING.includes(name) ? !edits : !allowed.includes(name))),
-    // A server's tools are not listed anywhere: their names begin with the server's.
+    // A server's tools are not listed anywhere: their names begin with the server's. So they come together.
     ...servers.filter((name) => !allowed.some((tool) => tool.startsWith(`${name}_`))).map((name) => `${name}_*`),
   ]
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_TIMEOUT_MS } from '../../../core/reactive/rule.ts'
+import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../../../core/reactive/rule.ts'
 import type { HostClient, Message, PromptBody } from '../../host/api.ts'
 import { knownAgents, knownModel } from '../../host/catalogue.ts'
 import { lastManner, ownText } from '../../host/conversation.ts'
@@ -15,6 +15,10 @@ import { noteSpawned } from './spawned.ts'
 /** The agent that runs where the caller names none. */
 const DEFAULT_AGENT = 'general'
 
+/** How often a sub-agent is interrupted that does not end, and the time (ms) between two interruptions. */
+const MAX_INTERRUPTIONS = 20
+const INTERRUPT_AGAIN_MS = 250
+
 /** A sub-agent to start. */
 export interface SpawnRequest {
   /** The session below which the sub-agent runs. */
@@ -26,7 +30,7 @@ export interface SpawnRequest {
   readonly model?: string | undefined
   /** The only tools that it may use (all of the agent's). What the user denied stays denied. */
   readonly tools?: readonly string[] | undefined
-  /** The time limit in ms (30,000). */
+  /** The time limit in ms (30,000; at most an hour). */
   readonly timeoutMs?: number | undefined
   /** Raised to end the sub-agent early. */
   readonly signal?: AbortSignal | undefined
@@ -46,12 +50,15 @@ interface Child {
  * `signal` is raised, the sub-agent is interrupted. `client` is the one that OpenCode gives to a plugin.
  */
 export async function spawnAgent(client: object, request: SpawnRequest): Promise<SpawnAnswer> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = request
+  const { signal } = request
+  // A timer of more than 24 days would end at once.
+  const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS)
   const host = client as HostClient
   const child: Child = { session: undefined, isOver: false }
   const end = endAfter(timeoutMs, signal)
+  const turn = converse(host, request, child)
   try {
-    const first = await Promise.race([converse(host, request, child), end.reached])
+    const first = await Promise.race([turn, end.reached])
     if (typeof first === 'object') return first
     if (first === 'interrupted') return { why: SPAWN_TEXT.interrupted }
     return { why: SPAWN_TEXT.late(timeoutMs / 1000, await retryOf(host, child.session)) }
@@ -60,7 +67,7 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
   } finally {
     child.isOver = true
     end.cancel()
-    if (end.isReached() && child.session !== undefined) interrupt(host, child.session)
+    if (end.isReached() && child.session !== undefined) void interrupt(host, child.session, turn)
   }
 }
 
@@ -125,9 +132,20 @@ async function retryOf(client: HostClient, session: string | undefined): Promise
   return status?.type === 'retry' ? status.message : undefined
 }
 
-/** Interrupts a session. Its end is not waited for, and a refusal does not matter: then it has ended, or was deleted. */
-function interrupt(client: HostClient, session: string): void {
-  client.session.abort({ path: { id: session } }).catch(() => {})
+/**
+ * Interrupts a session until its turn has ended: a session that was prompted just now is not busy yet, and would go on. A
+ * refusal does not matter: then it has ended, or was deleted.
+ */
+async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  turn.then(end, end)
+  for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
+    await client.session.abort({ path: { id: session } }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
+  }
 }
 
 /** Resolves at the time limit or when the signal is raised. */
