@@ -78,6 +78,28 @@ describe('checks that were not run', () => {
   it.each(['', '[]', '{"command": 1}', '{"command": "x"}'])('leave no receipt: %s', (text) => {
     expect(parseReceipt(text)).toBeUndefined()
   })
+
+  it('leave a receipt that is read without what it lacks, and not at all with a file that is not whole', () => {
+    const least = { command: 'npm test', artifact: 'a', exit_code: 0 }
+    expect(parseReceipt(JSON.stringify(least))).toEqual({
+      ...{
+        run: undefined,
+        command: 'npm test',
+        failure: undefined,
+        durationMs: 0,
+        output: '',
+        artifact: 'a',
+        files: [],
+      },
+    })
+    const whole = { ...least, run: 'wf_1', seconds: 2, output: 'ok', files: [{ path: 'f', size: 1, mtime_ms: 2 }] }
+    expect(parseReceipt(JSON.stringify(whole))).toMatchObject({
+      ...{ run: 'wf_1', durationMs: 2000, output: 'ok', files: [{ path: 'f', size: 1, mtimeMs: 2 }] },
+    })
+    for (const file of [null, { path: 'f', size: 1 }, { path: 'f', size: '1', mtime_ms: 2 }]) {
+      expect(parseReceipt(JSON.stringify({ ...least, files: [file] }))).toBeUndefined()
+    }
+  })
 })
 
 describe('a wait that is refused', () => {

@@ -357,3 +357,52 @@ describe('shells in the background', () => {
     expect(composeReason([{ ...blocked({}), shells: [] }], ON_PATH, false)).not.toContain('background')
   })
 })
+
+describe('the checks of a promise', () => {
+  const checksOf = (checks: readonly object[], more: object = {}): string[] => {
+    const fields = { cc_session_id: 's1', checks_session: 's1', checks }
+    const lines = linesOf(composeReason([blocked(fields, { ...more })], ON_PATH, false))
+    const first = lines.findIndex((line) => line.startsWith('These checks must succeed first'))
+    return first === -1
+      ? []
+      : lines.slice(
+          first + 1,
+          lines.findIndex((line) => line.startsWith('When everything')),
+        )
+  }
+
+  it('are listed with their step and the end of the last failure, in whole lines', () => {
+    const failed = { exit_code: 3, output: `\u001b[31m${'x'.repeat(400)}\n\nlast line\n` }
+    const lines = checksOf([
+      { run: 'npm test', failed },
+      { run: 'npm run lint', step: 'build' },
+    ])
+    expect(lines[0]).toBe('  - npm test: failed the last time (exit code 3)')
+    expect(lines[1]).toBe('  - npm run lint (step "build")')
+    expect(lines[2]).toBe('The end of its output:')
+    expect(lines.at(-1)).toBe('  | last line')
+  })
+
+  it('say nothing of an output that is empty', () => {
+    expect(checksOf([{ run: 'npm test', failed: { exit_code: 1, output: ' \n' } }])).toEqual([
+      '  - npm test: failed the last time (exit code 1)',
+    ])
+  })
+
+  it('that are many are counted', () => {
+    const many = Array.from({ length: 30 }, (_, index) => ({ run: `check ${index}` }))
+    expect(checksOf(many).at(-1)).toMatch(/^ {2}and \d+ more$/)
+  })
+
+  it('that run now are waited for', () => {
+    const checkingSinceMs = Date.UTC(2026, 10, 22)
+    const line = (mayWait: boolean) => checksOf([{ run: 'npm test' }], { checkingSinceMs, mayWait }).at(-1)
+    expect(line(true)).toMatch(/^They have been running since 2026-11-22T00:00:00Z.*postflight wait 259.*--for/)
+    expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for their end.')
+  })
+
+  it('that another session wrote are not named', () => {
+    const fields = { cc_session_id: 's1', checks_session: 's2', checks: [{ run: 'npm test' }] }
+    expect(composeReason([blocked(fields)], ON_PATH, false)).not.toContain('npm test')
+  })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventWords, REPORT_TEXT, transitionWords } from '../../src/core/messages/report.ts'
+import { RUN_RECORDS } from '../../src/core/messages/runs.ts'
 import { STATUS_LINE_TEXT } from '../../src/core/messages/status-line.ts'
 import { WATCH_TEXT } from '../../src/core/messages/views.ts'
 import { hookHost } from '../../src/core/settings/hook-hosts.ts'
@@ -48,4 +49,15 @@ it('only hosts whose settings take the hook are known by name', () => {
   expect(hookHost('droid')?.title).toBe('Factory droid')
   expect(hookHost('claude')).toBeUndefined()
   expect(hookHost('toString')).toBeUndefined()
+})
+
+describe('what the journal says of a prompt', () => {
+  it.each([
+    [RUN_RECORDS.prompt('make', undefined, 1, false), 'prompt: make attempt 1'],
+    [RUN_RECORDS.prompt('make', 2, 3, true), 'prompt again: make step 2 attempt 3'],
+    [RUN_RECORDS.batch('make', [1, 2, 5], false), 'prompt: make steps 1, 2 and 5'],
+    [RUN_RECORDS.batch('make', [1], true), 'prompt again: make steps 1'],
+  ])('%s', (said, words) => {
+    expect(said).toBe(words)
+  })
 })
