@@ -33,7 +33,7 @@ export interface CommandContext {
   readonly isOutputCaught: (shell: { readonly isPiped: boolean }) => boolean
   /** The person at the terminal; undefined if there is none. */
   readonly terminal?: Terminal | undefined
-  /** Reads what a host writes to stdin, for at most so many ms. Undefined where there is no stdin of its own. */
+  /** Reads what a host writes to stdin, for at most so many ms. Undefined where the command may not read stdin. */
   readonly readInput?: (patienceMs: number) => Promise<StdinRead>
   /** Prints a note on stderr at once. */
   readonly note: (text: string) => void

@@ -85,7 +85,7 @@ export interface ErrorArguments {
     readonly expected: 'object' | 'list' | 'unique'
   }
   /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
-  /** `fault`: the YAML parser's name of the fault; empty where there is no front matter. */
+  /** `fault`: the YAML parser's name of the fault; empty where the front matter is missing. */
   'skill-front-matter': { readonly path: string; readonly fault: string }
   'skill-layout': { readonly path: string }
   'skill-forked': { readonly path: string }

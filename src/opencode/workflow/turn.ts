@@ -57,7 +57,7 @@ export async function takeUp(folder: TaskFolder, session: string): Promise<void>
   await retryWhileLocked(() => resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()))
 }
 
-/** True when this session no longer drives the run, so that there is no reason to wait for its prompt. */
+/** True when this session no longer drives the run, so waiting for its prompt would be in vain. */
 export function isLost(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
   return state === undefined || !state.active || state.hostSession !== session
