@@ -13,7 +13,7 @@ import { PHASE_REMINDER } from './hooks/phase-reminder/options.ts'
 import { createPostReadNudgeHook } from './hooks/post-read-nudge/index.ts'
 import { POST_READ_NUDGE } from './hooks/post-read-nudge/options.ts'
 import { createReactiveAgentHook } from './hooks/reactive-agent/index.ts'
-import type { Hooks } from './host/api.ts'
+import type { Hooks } from './host/plugin-api.ts'
 import { OPTIONS_TEXT } from './messages.ts'
 import { type OptionFault, optionFault } from './option-fault.ts'
 

@@ -3,7 +3,7 @@ import type { Guard } from './guard/guard.ts'
 import type { IdleGuard } from './guard/idle.ts'
 import type { InLoopGuard } from './guard/in-loop.ts'
 import type { SubAgentGuard } from './guard/sub-agent.ts'
-import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from './host/api.ts'
+import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from './host/plugin-api.ts'
 import type { Turns } from './host/turns.ts'
 import type { Agent, Sessions } from './sessions.ts'
 

@@ -12,8 +12,9 @@ import {
 import { jsonFaultIn } from '../../src/opencode/hooks/json-error-recovery/patterns.ts'
 import { placeInRun } from '../../src/opencode/hooks/phase-reminder/place-in-run.ts'
 import { HOOK_TEXT } from '../../src/opencode/hooks/texts.ts'
-import type { Hooks, Message } from '../../src/opencode/host/api.ts'
+import type { Message } from '../../src/opencode/host/api.ts'
 import { ownText } from '../../src/opencode/host/conversation.ts'
+import type { Hooks } from '../../src/opencode/host/plugin-api.ts'
 import { RefusedCall } from '../../src/opencode/safe-hook.ts'
 import { begin } from './workflow-builders.ts'
 

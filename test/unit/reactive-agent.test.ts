@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createReactiveAgentHook } from '../../src/opencode/hooks/index.ts'
 import { Findings } from '../../src/opencode/hooks/reactive-agent/findings.ts'
 import { WaitingCalls } from '../../src/opencode/hooks/reactive-agent/waiting-calls.ts'
-import type { HostClient, Message, ToolOutput } from '../../src/opencode/host/api.ts'
+import type { HostClient, Message } from '../../src/opencode/host/api.ts'
+import type { ToolOutput } from '../../src/opencode/host/plugin-api.ts'
 
 function clientWith(
   parents: Record<string, string | undefined>,

@@ -1,5 +1,6 @@
-import type { HostClient, ToolOutput } from '../host/api.ts'
+import type { HostClient } from '../host/api.ts'
 import { readLastTurn } from '../host/conversation.ts'
+import type { ToolOutput } from '../host/plugin-api.ts'
 import type { Turns } from '../host/turns.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'

@@ -1,4 +1,4 @@
-import type { Hooks } from '../host/api.ts'
+import type { Hooks } from '../host/plugin-api.ts'
 
 /** Joins the hooks of the plugin's parts. */
 

@@ -1,4 +1,4 @@
-import type { Hooks } from '../host/api.ts'
+import type { Hooks } from '../host/plugin-api.ts'
 import { safeHook } from '../safe-hook.ts'
 import { type FactoryPorts, type HookContext, portsOf } from './context.ts'
 

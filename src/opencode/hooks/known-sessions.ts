@@ -1,4 +1,5 @@
-import type { HostClient, HostEvent, SessionInfo, UserMessage } from '../host/api.ts'
+import type { HostClient, SessionInfo, UserMessage } from '../host/api.ts'
+import type { HostEvent } from '../host/plugin-api.ts'
 import { need } from '../host/refusal.ts'
 
 /** The sessions that a factory has seen: tool hooks name neither the agent nor the parent of a session. */

@@ -1,4 +1,4 @@
-import type { ToolOutput } from '../host/api.ts'
+import type { ToolOutput } from '../host/plugin-api.ts'
 
 /** The results of tool calls. OpenCode's own tools and those of plugins have a text, those of MCP servers a list. */
 

@@ -1,6 +1,7 @@
 import type { GivenInput } from '../../core/workflow/inputs.ts'
-import type { HostConfig, Part, PluginTool } from '../host/api.ts'
+import type { Part } from '../host/api.ts'
 import { ownText } from '../host/conversation.ts'
+import type { HostConfig, PluginTool } from '../host/plugin-api.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
 

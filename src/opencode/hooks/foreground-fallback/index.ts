@@ -1,5 +1,5 @@
-import type { HostEvent } from '../../host/api.ts'
 import { isOneShot } from '../../host/one-shot.ts'
+import type { HostEvent } from '../../host/plugin-api.ts'
 import { factory } from '../factory.ts'
 import { KnownSessions } from '../known-sessions.ts'
 import { ModelSwitch } from './model-switch.ts'

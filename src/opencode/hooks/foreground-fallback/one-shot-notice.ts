@@ -1,4 +1,4 @@
-import type { HostEvent } from '../../host/api.ts'
+import type { HostEvent } from '../../host/plugin-api.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import type { KnownSessions } from '../known-sessions.ts'
 import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'

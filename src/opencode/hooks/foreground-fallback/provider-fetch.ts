@@ -1,5 +1,6 @@
-import type { HostConfig, ProviderConfig, UserMessage } from '../../host/api.ts'
+import type { UserMessage } from '../../host/api.ts'
 import { modelName, parseModel } from '../../host/catalogue.ts'
+import type { HostConfig, ProviderConfig } from '../../host/plugin-api.ts'
 import type { Reporter } from '../../safe-hook.ts'
 import { TOO_MANY_REQUESTS } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'

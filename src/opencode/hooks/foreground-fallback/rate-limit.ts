@@ -1,4 +1,4 @@
-import type { HostEvent } from '../../host/api.ts'
+import type { HostEvent } from '../../host/plugin-api.ts'
 
 /** Recognizes rate limits. */
 

@@ -1,4 +1,5 @@
-import type { Message, ToolOutput } from '../../host/api.ts'
+import type { Message } from '../../host/api.ts'
+import type { ToolOutput } from '../../host/plugin-api.ts'
 import { addToResult } from '../tool-result.ts'
 
 /** Hands texts about tool calls to the agent that made the calls. */

@@ -1,4 +1,5 @@
-import type { HostClient, HostEvent } from '../../host/api.ts'
+import type { HostClient } from '../../host/api.ts'
+import type { HostEvent } from '../../host/plugin-api.ts'
 import { need } from '../../host/refusal.ts'
 
 /**
