@@ -9,6 +9,7 @@ import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../src/core/workflow/steering.ts'
+import { expectReached } from '../support/reached.ts'
 import { type Agent, answer, applyTo, approved, startWorld, type World, worksSeen } from '../support/workflow-world.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
@@ -172,8 +173,7 @@ function expectSameForBothDrivers(world: World): void {
 
 describe('a run to which anything happens', () => {
   it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
-    const seen = new Map<string, number>()
-    const note = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1)
+    const reached = new Set<string>()
     fc.assert(
       fc.property(
         fc.oneof(readyDefinition, budgetedDefinition),
@@ -193,7 +193,7 @@ describe('a run to which anything happens', () => {
             const before = world.prompts.length
             if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
             if (happen(world, event, agent, count)) granted += 1
-            note(event)
+            reached.add(event)
             const { state } = world
             for (const [name, value] of Object.entries(countsOf(state))) {
               expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
@@ -205,10 +205,10 @@ describe('a run to which anything happens', () => {
             for (const { step, outcome } of state.endedSteps) {
               if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
             }
-            if (state.inWork.length > 1) note('several steps in work')
+            if (state.inWork.length > 1) reached.add('several steps in work')
           }
           expect(world.state.outcome).toBeDefined()
-          note(world.state.outcome ?? '')
+          reached.add(`ended as ${world.state.outcome}`)
           expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
           if (definition.maxPrompts !== undefined) {
             expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
@@ -226,8 +226,7 @@ describe('a run to which anything happens', () => {
       ),
       { numRuns: 300 },
     )
-    for (const event of [...EVENTS, 'several steps in work', 'completed', 'failed', 'stalled', 'stopped']) {
-      expect(seen.get(event) ?? 0, event).toBeGreaterThan(0)
-    }
+    const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
+    expectReached(reached, [...EVENTS, 'several steps in work', ...outcomes])
   })
 })
