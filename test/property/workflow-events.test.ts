@@ -7,10 +7,18 @@ import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/c
 import type { Observation } from '../../src/core/workflow/observation.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../src/core/workflow/steering.ts'
 import { expectReached } from '../support/reached.ts'
-import { type Agent, answer, applyTo, approved, startWorld, type World, worksSeen } from '../support/workflow-world.ts'
+import {
+  type Agent,
+  answer,
+  applyTo,
+  approved,
+  reread,
+  startWorld,
+  type World,
+  worksSeen,
+} from '../support/workflow-world.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
 /** Runs to which everything may happen at any time, driven by hooks and without hooks in turn. */
@@ -66,14 +74,6 @@ function turn(
   })
   world.state = reread(state)
   return command
-}
-
-/** The state as every driver reads it. What was read is written, and read, as it is. */
-function reread(state: WorkflowState): WorkflowState {
-  const read = parseState(formatState(state))
-  if (!isState(read)) throw new Error(JSON.stringify(read))
-  expect(parseState(formatState(read))).toEqual(read)
-  return read
 }
 
 /** As `workflow resume` does it. */

@@ -46,13 +46,21 @@ export function startWorld(definition: Definition, before: Readonly<Record<strin
   return { state: reread(state), prompts: [], artifacts, results: new Map(), archive: new Map(), calls: 0 }
 }
 
+/** The texts that were read, newest last. Runs that crash at one place after another write the same texts again and again. */
+const readTexts = new Map<string, WorkflowState>()
+
 /** The state after it was written to disk and read back. */
-function reread(state: WorkflowState): WorkflowState {
+export function reread(state: WorkflowState): WorkflowState {
   const text = formatState(state)
+  const known = readTexts.get(text)
+  if (known !== undefined) return known
   const faults = schemaFaults('state.schema.json', JSON.parse(text))
   if (faults.length > 0) throw new Error(`the state is not as its schema says: ${faults.join('; ')}`)
   const read = parseState(text)
   if (!isState(read)) throw new Error(`the state cannot be read back: ${JSON.stringify(read)}`)
+  if (formatState(read) !== text) throw new Error(`the state is written in another way after it was read: ${text}`)
+  if (readTexts.size === 2_000) readTexts.clear()
+  readTexts.set(text, read)
   return read
 }
 
