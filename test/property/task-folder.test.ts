@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PostflightError } from '../../src/core/errors.ts'
 import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '../../src/core/task-folder.ts'
+import { hasAllRuns } from '../support/reached.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 const anyName = fc.oneof(
@@ -41,7 +42,7 @@ describe('an accepted name', () => {
       }),
       { numRuns: 1000 },
     )
-    expect(count).toBeGreaterThan(50)
+    if (hasAllRuns()) expect(count).toBeGreaterThan(50)
   })
 
   it('may be a number with any zeros before it', () => {
