@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
     setupFiles: ['test/support/short-properties.ts'],
+    // An instrumented property takes longer, and Stryker has a limit of its own for a mutant.
+    testTimeout: 60_000,
     sequence: { sequencer: UnitFirst },
     // Stryker runs each mutant in a new thread anyway, so its test files can share their modules.
     isolate: false,

