@@ -54,6 +54,8 @@ export function environmentOf({ path, home, env }: RunOptions): Record<string, s
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    // Bun's slowest compiler pays off in long runs only; without it a run takes a fifth less of the processor.
+    BUN_JSC_useFTLJIT: '0',
     ...env,
   }
 }
