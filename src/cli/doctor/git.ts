@@ -1,6 +1,6 @@
 import { GIT_FINDINGS } from '../../core/messages/doctor.ts'
 import { shellWord } from '../../core/text.ts'
-import { notIgnored, OWN_FILES, trackedFiles } from '../git.ts'
+import { notIgnored, OWN_FILES, trackedFiles } from '../installation/git.ts'
 import { bad, type DoctorFinding } from './finding.ts'
 
 /** Checks that git neither tracks our files nor would add them. */

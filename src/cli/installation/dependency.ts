@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { isJsonObject } from '../core/json-object.ts'
-import { realPath } from '../io/fs/path-kind.ts'
-import { readSmallFile } from '../io/fs/read.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import { realPath } from '../../io/fs/path-kind.ts'
+import { readSmallFile } from '../../io/fs/read.ts'
 
 /** Finds this package among the dependencies of a project. */
 
