@@ -1,6 +1,6 @@
+import { asPostflightError, type Output, printError } from './print.ts'
 import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'
-import { asPostflightError, type Output, printError } from './report.ts'
 import { runCommand, type World } from './run-command.ts'
 
 /** The CLI without a process of its own. The only catch turns errors into exit codes. */

@@ -9,7 +9,7 @@ import { journalPaths } from '../../io/journal.ts'
 import { JOURNAL_PART_BYTES, readJournalPart } from '../../io/journal-tail.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
 import type { LogsDocument } from '../documents/logs.ts'
-import { jsonText } from '../report.ts'
+import { jsonText } from '../print.ts'
 import type { Screen } from '../screen.ts'
 
 /** `postflight logs`: prints the journal for people. */

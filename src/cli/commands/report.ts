@@ -18,7 +18,8 @@ import { readHistory, readState, WORKFLOW_FOLDER } from '../../io/workflow/state
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../context.ts'
 import type { ReportDocument } from '../documents/report.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
-import { asPostflightError, type Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
+import { asPostflightError } from '../print.ts'
 import { allEntries } from './logs.ts'
 
 /** `postflight report`: the story of markers and runs, as text or as one page of HTML. */

@@ -9,7 +9,7 @@ import { type CommandContext, type CommandResult, findCommandRoot } from '../con
 import type { ProjectStatusDocument } from '../documents/status.ts'
 import { viewMarkers } from '../marker-view.ts'
 import { checkIds } from '../option-values.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 import { annotation } from '../status/github.ts'
 import { markerItem } from '../status/marker-item.ts'
 import { lostRunItem, runItem } from '../status/run-item.ts'

@@ -9,7 +9,7 @@ import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import type { LostRun } from '../../io/workflow/state-copy.ts'
 import { readState } from '../../io/workflow/state-store.ts'
-import { asPostflightError } from '../report.ts'
+import { asPostflightError } from '../print.ts'
 import { placeText } from '../workflow/view.ts'
 import type { StatusItem } from './status-item.ts'
 

@@ -1,7 +1,8 @@
 import { errorMessage } from '../../core/messages/errors.ts'
 import { WATCH_TEXT } from '../../core/messages/views.ts'
 import type { CommandResult } from '../context.ts'
-import { asPostflightError, type Output, type Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
+import { asPostflightError, type Output } from '../print.ts'
 import { fill } from './layout.ts'
 import { openLiveScreen } from './live-screen.ts'
 

@@ -2,7 +2,7 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../context.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 import { refuseLostRun } from './lost-run.ts'
 import { runResult } from './run-result.ts'
 

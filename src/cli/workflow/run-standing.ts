@@ -4,7 +4,7 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { readState } from '../../io/workflow/state-store.ts'
-import { asPostflightError } from '../report.ts'
+import { asPostflightError } from '../print.ts'
 import { placeText } from './view.ts'
 
 /** How the run of a task folder stands, in words. */

@@ -15,7 +15,7 @@ import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 
 /** A run as `status` and `history` print it. */
 

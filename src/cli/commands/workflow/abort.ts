@@ -1,7 +1,7 @@
 import { abortRun } from '../../../io/workflow/run.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { restoreLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
 

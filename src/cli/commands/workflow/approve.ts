@@ -5,7 +5,7 @@ import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { checkOneLine } from '../../option-values.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { changeRun } from '../../workflow/change-run.ts'
 
 export interface ApproveOptions {

@@ -11,7 +11,8 @@ import {
   requireTaskFolder,
 } from '../../context.ts'
 import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
-import { asPostflightError, type Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
+import { asPostflightError } from '../../print.ts'
 import { lostError, lostRuns, refuseLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'

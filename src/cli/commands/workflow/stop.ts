@@ -3,7 +3,7 @@ import { stopRun } from '../../../io/workflow/run.ts'
 import { stopRunNow } from '../../../io/workflow/stop-now.ts'
 import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { refuseLostRun } from '../../workflow/lost-run.ts'
 import { runResult } from '../../workflow/run-result.ts'
 
