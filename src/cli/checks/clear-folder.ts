@@ -65,7 +65,7 @@ export async function clearOne(
   if (decision.kind === 'run') {
     const { prove } = await import('./prove.ts')
     const { areForeign } = decision
-    const wanted = { root: folder.root, folder, marker: before.pending, commands, areForeign }
+    const wanted = { folder, marker: before.pending, commands, areForeign }
     const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
     if (proof.kind === 'busy') {
       return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))

@@ -26,7 +26,7 @@ import type { CreateDocument } from '../documents/create.ts'
 import type { Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { conflictWith, isOwnerLost, isSamePromise, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
+import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
@@ -59,7 +59,7 @@ export function create(
     const keepsCount =
       present !== undefined &&
       conflict === undefined &&
-      isSamePromise(present.marker, options.operation) &&
+      isForOperation(present.marker, options.operation) &&
       !hasOtherChecks(present.marker, identity.session) &&
       !wasGivenUp(present)
     return {

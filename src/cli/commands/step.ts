@@ -86,7 +86,7 @@ async function proveStep(
   if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
   const { prove } = await import('../checks/prove.ts')
   const proof = await prove(context, {
-    ...{ root: folder.root, folder, marker, commands: decision.commands, areForeign: decision.areForeign },
+    ...{ folder, marker, commands: decision.commands, areForeign: decision.areForeign },
     limitMs: options.timeout,
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
