@@ -57,18 +57,12 @@ export function stateWrittenMs(folder: TaskFolder): number {
 /** The state of a task's run. @throws {PostflightError} `workflow-none`, `workflow-state`. */
 export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)
-  if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })
+  if (state === undefined) throw noRun(folder)
   return state
 }
 
-/**
- * Refuses a task without a run. Locking would create the folder, and a question must not.
- * @throws {PostflightError} `workflow-none`.
- */
-export function requireRun(folder: TaskFolder): void {
-  if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
-    throw new PostflightError('workflow-none', { task: taskWord(folder) })
-  }
+function noRun(folder: TaskFolder): PostflightError {
+  return new PostflightError('workflow-none', { task: taskWord(folder) })
 }
 
 function kindOfStateFolder(target: string): PathKind | undefined {
@@ -116,6 +110,16 @@ export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: (
   // If git tracked the state, an agent that undoes its work would restore an old state and its count of attempts.
   if (makeOwnFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
   return withLock(stateFolder(folder), patienceMs, action)
+}
+
+/**
+ * Runs `action` with the state of a task's run, as the only writer of this run, and returns its result.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`; as `withRunLock`.
+ */
+export function withRun<T>(folder: TaskFolder, patienceMs: number, action: (state: WorkflowState) => T): T {
+  // Locking would create the folder, and a question must not.
+  if (kindAt(stateFolder(folder)) === undefined) throw noRun(folder)
+  return withRunLock(folder, patienceMs, () => action(requireState(folder)))
 }
 
 /**

@@ -1,6 +1,5 @@
 import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { stopRun } from '../../../io/workflow/run.ts'
-import { stopRunNow } from '../../../io/workflow/stop-now.ts'
+import { stopRun, stopRunNow } from '../../../io/workflow/run.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import type { Painter } from '../../painter.ts'
