@@ -82,7 +82,7 @@ function holdsId(held: HeldId, id: string): boolean {
 }
 
 function idFile(folder: TaskFolder): string {
-  return path.join(folder.path, ...RUN_ID_FILE.split('/'))
+  return path.join(folder.path, RUN_ID_FILE)
 }
 
 /** Writes a run's id and its run file where they are missing or name another place. The caller holds the run's lock. */
