@@ -41,7 +41,7 @@ export function jsonText(value: object, indent?: number): string {
 
 /** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
-  const message = errorMessage(error.code, error.args)
+  const message = messageOf(error)
   stderr.write(`postflight: ${message}\n`)
   const document: ErrorDocument = { error: { code: error.code, message } }
   try {
@@ -50,6 +50,12 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
     // The line on stderr says everything.
   }
   return error.exitCode
+}
+
+/** The sentence that tells of an error. */
+export function messageOf(error: unknown): string {
+  const { code, args } = asPostflightError(error)
+  return errorMessage(code, args)
 }
 
 /** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */
