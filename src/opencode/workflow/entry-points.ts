@@ -53,7 +53,7 @@ export async function runWorkflowCommand(
 }
 
 /** The request in the words of the command: `<task> [definition] [--set NAME=VALUE]…`. */
-export function commandRequest(line: string): RunRequest {
+function commandRequest(line: string): RunRequest {
   const [task = '', ...rest] = commandWords(line)
   const end = rest.indexOf('--set')
   const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
