@@ -7,7 +7,7 @@ import { promiseKey } from '../../core/promise-key.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { whileChecking } from '../../io/checks/check-lock.ts'
 import { failedOf, type RunCheck, runChecks } from '../../io/checks/run-checks.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import { type CommandContext, recordInJournal } from '../context.ts'
 
 /** Runs the checks of a promise for `clear` and `step`. Loaded only where a promise has checks. */

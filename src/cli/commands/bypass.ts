@@ -7,7 +7,7 @@ import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { errorCode, isFull } from '../../io/fs/errors.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import {
   type CommandContext,

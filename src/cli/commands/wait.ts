@@ -8,8 +8,8 @@ import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
-import { requirePromise } from '../../io/marker-file.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { requirePromise } from '../../io/markers/marker-file.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import type { announceRunWait } from '../../io/workflow/run-wait.ts'
 import {
   type CommandContext,

@@ -10,7 +10,7 @@ import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../fs/write.ts'
 import { journalPaths } from '../journal.ts'
-import { newRunId } from '../marker-id.ts'
+import { newRunId } from '../random-id.ts'
 import { listTaskFolders } from '../task-folders.ts'
 
 /**
