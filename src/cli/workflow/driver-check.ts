@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { commandLine } from '../../core/command-line.ts'
-import { claudeCodeSession } from '../../core/hosts/claude-code.ts'
+import { claudeCode } from '../../core/hosts/claude-code.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
@@ -37,7 +37,8 @@ export function driverLines(
 /** Only a session of Claude Code is checked: where other hosts keep their hooks is not known. */
 function promptsOf(context: CommandContext, session: string, next: string): string {
   const isClaudeCode =
-    claudeCodeSession(context.environment) === session && shellIdentity(context.environment)?.session === session
+    claudeCode.shellIdentity?.(context.environment)?.session === session &&
+    shellIdentity(context.environment)?.session === session
   const findings = isClaudeCode ? checkSettings(context, false) : []
   const wrong = findings.find(({ ok }) => !ok)
   if (wrong === undefined || findings.some(({ ok }) => ok)) return DRIVER_TEXT.endTurn(next)

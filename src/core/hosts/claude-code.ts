@@ -6,7 +6,7 @@ export const claudeCode: HostDifference = {
   projectVariables: ['CLAUDE_PROJECT_DIR'],
   // The Bash tool's environment names the session, but not the agent: main and sub-agents have the same one.
   shellIdentity(environment) {
-    const session = claudeCodeSession(environment)
+    const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
     return session === undefined ? undefined : { session, tellsDuration: true }
   },
   // Its compaction is a sub-agent too, the only kind without a type. A block would replace its summary.
@@ -25,17 +25,12 @@ export const claudeCode: HostDifference = {
   handsOverReports: isHookOfClaudeCode,
 }
 
-/** The session that Claude Code names to its shell and its hooks, and to all that they start. */
-export function claudeCodeSession(environment: Environment): string | undefined {
-  return variable(environment, 'CLAUDE_CODE_SESSION_ID')
-}
-
 /**
  * In a hook, CLAUDE_CODE_SESSION_ID equals the payload's session_id. A host that was started from Claude Code's shell
  * inherits the variable, but its payload has another session.
  */
 function isHookOfClaudeCode(payload: Payload, environment: Environment): boolean {
-  const session = claudeCodeSession(environment)
+  const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
   return session === undefined ? environment.CLAUDECODE === '1' : session === payload.session
 }
 
