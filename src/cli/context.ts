@@ -136,24 +136,6 @@ export function refuseOptionAsTask(task: string, options: readonly string[]): vo
 }
 
 /**
- * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken
- * marker. Throws the first failure at the end.
- */
-export function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
-  const failures: unknown[] = []
-  const results = items.flatMap((item) => {
-    try {
-      return [action(item)]
-    } catch (error) {
-      failures.push(error)
-      return []
-    }
-  })
-  if (failures.length > 0) throw failures[0]
-  return results
-}
-
-/**
  * Appends to the journal, and tells the plugin of a host of this root. A journal that cannot be written leads to a note, not
  * to a failure.
  */

@@ -1,7 +1,7 @@
-import { buildProgram } from './program.ts'
-import { asPostflightError, type Output, printError } from './report.ts'
+import { asPostflightError, type Output, printError } from './print.ts'
+import { buildProgram } from './program/program.ts'
+import { asUsageError } from './program/usage-error.ts'
 import { runCommand, type World } from './run-command.ts'
-import { asUsageError } from './usage-error.ts'
 
 /** The CLI without a process of its own. The only catch turns errors into exit codes. */
 

@@ -1,6 +1,6 @@
 import { PostflightError } from '../core/errors.ts'
 import { isTerminal, writeAll } from '../io/process/output.ts'
-import type { Output } from './report.ts'
+import type { Output } from './print.ts'
 
 /** The stdout and stderr of this process. */
 

@@ -57,7 +57,7 @@ function otherAgent(
 /** True if the options name the promise's operation, or nothing that would change it. */
 function renewsAsItIs(marker: Marker, { operation, agentType, reason, step, skill }: OwnerOptions): boolean {
   if (agentType !== marker.agentType) return false
-  if (operation !== undefined) return isSamePromise(marker, operation)
+  if (operation !== undefined) return isForOperation(marker, operation)
   return reason === undefined && skill === undefined && step.length === 0
 }
 
@@ -85,7 +85,7 @@ function foreignOwner(
 }
 
 /** True when `create` renews a pending marker, which keeps its id and its count: it is for the same operation. */
-export function isSamePromise(marker: Marker, operation: string | undefined): boolean {
+export function isForOperation(marker: Marker, operation: string | undefined): boolean {
   return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
 }
 

@@ -1,4 +1,4 @@
-import type { Output } from './report.ts'
+import type { Output } from './print.ts'
 
 /** The output of commands that print until they are stopped: `logs --follow`, `workflow status --watch` without a terminal. */
 

@@ -39,11 +39,17 @@ export const GIVEN_UP_FOLDER = 'given-up'
 /** The folder in it with the run file of each running workflow. */
 export const RUNNING_FOLDER = 'running'
 
+/** The folder of a run, in its task folder. */
+export const WORKFLOW_FOLDER = 'workflow'
+
 /** The id of a running workflow, in its task folder: it moves with the folder. */
 export const RUN_ID_FILE = 'workflow/id'
 
 /** The state of a run, in its task folder. */
 export const RUN_STATE_FILE = 'workflow/state.json'
+
+/** Every transition of a run, in its task folder. */
+export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
 
 /** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'

@@ -5,15 +5,12 @@ import { MAIN_AGENT } from './marker.ts'
 
 /** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */
 
-/** The events that the hook handles. It answers any other with `{}`. */
-export const EVENTS = ['SubagentStop', 'Stop', 'PostToolUse', 'SessionStart'] as const
-
 /** The maximum length of an id. No host has longer ones, and ids get into files and sentences. */
 export const MAX_ID_LENGTH = 256
 
 /** The content of a payload. An absent field is unknown. */
 export interface Payload {
-  /** One of EVENTS, or the host's name of another event. */
+  /** `SubagentStop`, `Stop`, `PostToolUse`, `SessionStart`, or the host's name of an event that the hook answers with `{}`. */
   readonly event: string
   /** The host's id of the conversation. */
   readonly session?: string

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
+import { WORKFLOW_FOLDER } from '../core/files.ts'
 import type { Recorded } from '../core/journal-entry.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/messages/runs.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
@@ -16,7 +17,7 @@ import { replaceFile } from '../io/fs/write.ts'
 import { isPast } from '../io/process/age.ts'
 import { findActiveRuns, type UnusableRun } from '../io/workflow/active-runs.ts'
 import { settleAnnouncedWait } from '../io/workflow/run-wait.ts'
-import { stateDisplayPath, WORKFLOW_FOLDER } from '../io/workflow/state-store.ts'
+import { stateDisplayPath } from '../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
 /**

@@ -95,7 +95,7 @@ function readReference(task: string, isThere: boolean): TaskReference | undefine
 }
 
 /** True for a folder with a marker, an abandoned marker, a loop guard, claims or a running workflow. */
-export function holdsOurs(folder: TaskFolder): boolean {
+function holdsOurs(folder: TaskFolder): boolean {
   return (
     kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
     kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||

@@ -85,12 +85,12 @@ export function findHookPlace(sources: RootSources): HookPlace {
  * The nearest folder at or above `start` that holds a real `specs/` folder; undefined where a repository's top or the
  * file system's comes first. Links in `start` itself are resolved first, so that each project has one path.
  */
-export function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
+function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
 }
 
 /** Every distinct repository that the start folders lie in, in their order. */
-export function findRepositories(starts: readonly StartFolder[]): string[] {
+function findRepositories(starts: readonly StartFolder[]): string[] {
   return [...new Set(starts.flatMap((start) => findRepository(start.path) ?? []))]
 }
 

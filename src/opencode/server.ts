@@ -11,20 +11,16 @@ import { isOneShot } from './host/one-shot.ts'
 import type { Hooks, PluginInput, StoppingOutput } from './host/plugin-api.ts'
 import { screenOf } from './host/screen.ts'
 import { Turns } from './host/turns.ts'
+import { createReporter } from './reporter.ts'
 import { RootsFiles } from './roots-files.ts'
-import { createReporter, safeHook } from './safe-hook.ts'
+import { safeHook } from './safe-hook.ts'
 import { Sessions } from './sessions.ts'
 import { tellShell } from './shell-environment.ts'
 import { StopRouter } from './stop-router.ts'
 import { WorkflowDriver } from './workflow/driver.ts'
-import {
-  addWorkflowCommand,
-  runWorkflowCommand,
-  WORKFLOW_COMMAND,
-  WORKFLOW_TOOL,
-  workflowTool,
-} from './workflow/entry-points.ts'
+import { addWorkflowCommand, runWorkflowCommand, workflowTool } from './workflow/entry-points.ts'
 import { IdleRuns } from './workflow/idle-runs.ts'
+import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from './workflow/names.ts'
 
 /** The plugin of one project folder: creates its parts and connects OpenCode's hooks to them. */
 
@@ -56,7 +52,7 @@ export async function server(
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
-  const plugin = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
+  const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
   const findRoot = (): string | undefined => guard.rootsFor(undefined)[0]
   const ports = { client, sessions, turns, subAgents, reporter, folder: directory, findRoot, driven }
   const driver = new WorkflowDriver(ports)
@@ -70,11 +66,11 @@ export async function server(
 
   let ownsCommand = false
   const stopping = safely('session.stopping', (input: { sessionID: string }, output: StoppingOutput) =>
-    plugin.onStopping(input.sessionID, output),
+    router.onStopping(input.sessionID, output),
   )
 
   const own: Hooks = {
-    event: safely('event', ({ event }) => plugin.onEvent(event)),
+    event: safely('event', ({ event }) => router.onEvent(event)),
     'chat.message': safely('chat.message', (_input, { message, parts }) => {
       sessions.noteType(message.sessionID, message.agent)
       if (!isOwnMessage(parts)) sessions.notePrompt(message.sessionID, message.id)
@@ -86,9 +82,9 @@ export async function server(
       tellShell(env, agent, await rootsFiles.fileOf(agent.root))
     }),
     'tool.execute.before': safely('tool.execute.before', ({ sessionID }) => inLoop.toolStarts(sessionID)),
-    'tool.execute.after': safely('tool.execute.after', (call, output) => plugin.onToolEnded(call, output)),
+    'tool.execute.after': safely('tool.execute.after', (call, output) => router.onToolEnded(call, output)),
     'experimental.text.complete': safely('experimental.text.complete', ({ sessionID, messageID }) =>
-      plugin.onTextCompleted(sessionID, messageID),
+      router.onTextCompleted(sessionID, messageID),
     ),
     'experimental.chat.messages.transform': safely('experimental.chat.messages.transform', async (_input, output) => {
       const session = output.messages.at(-1)?.info.sessionID

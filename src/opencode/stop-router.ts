@@ -21,8 +21,8 @@ export interface StopRouterParts {
   readonly oneShot: boolean
 }
 
-/** True for a shell command that may be `postflight wait`; a model may send anything as its text. */
-function mayAnnounceWait(command: unknown): boolean {
+/** True for a shell command that may be ours, such as `postflight wait`; a model may send anything as its text. */
+function mayBeOurs(command: unknown): boolean {
   return typeof command === 'string' && command.includes('postflight')
 }
 
@@ -83,7 +83,7 @@ export class StopRouter {
   /** Handles the end of a tool call. The output of a `task` waits until its sub-agent may stop. */
   async onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
     const { sessions, guard } = this.#parts
-    if (tool === 'bash' && mayAnnounceWait(args?.command)) await guard.commandEnded(await sessions.identify(sessionID))
+    if (tool === 'bash' && mayBeOurs(args?.command)) await guard.commandEnded(await sessions.identify(sessionID))
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
     this.#noteBackground(output.metadata)

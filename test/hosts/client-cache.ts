@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
+import { outputOf } from '../support/child-output.ts'
 
 /** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */
 const CLAUDE_CODE_VERSION = '2.1.329'
@@ -233,16 +234,9 @@ function run(
       timeout: options.timeoutMs,
       killSignal: 'SIGKILL',
     })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text
-    })
-    child.once('error', (error) => done({ code: 'no start', stdout, stderr: error.message }))
-    child.once('close', (code, signal) => done({ code: code ?? signal ?? 'unknown', stdout, stderr }))
+    const output = outputOf(child)
+    child.once('error', (error) => done({ code: 'no start', stdout: output.stdout, stderr: error.message }))
+    child.once('close', (code, signal) => done({ code: code ?? signal ?? 'unknown', ...output }))
   })
 }
 

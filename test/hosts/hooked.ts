@@ -4,6 +4,7 @@ import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { outputOf } from '../support/child-output.ts'
 import { commandsIn, say } from './agents.ts'
 import { createProject, type Project } from './claude-code/project.ts'
 import { killTree } from './claude-code/run-client.ts'
@@ -147,17 +148,10 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
 }
 
 function endOf(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  let stdout = ''
-  let stderr = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
+  const output = outputOf(child)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code) => resolve({ code, stdout, stderr }))
+    child.once('close', (code) => resolve({ code, ...output }))
   })
 }
 

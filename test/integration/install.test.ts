@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../src/cli/context.ts'
-import { hookCommand } from '../../src/cli/host-entry.ts'
+import { hookCommand } from '../../src/cli/installation/host-entry.ts'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../src/cli/context.ts'
-import { hookCommand } from '../../src/cli/host-entry.ts'
+import { hookCommand } from '../../src/cli/installation/host-entry.ts'
 import { PostflightError } from '../../src/core/errors.ts'
 import {
   addEntries,

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { outputOf } from './child-output.ts'
 
 /** The folder of the package under test. */
 export const PACKAGE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -58,15 +59,12 @@ export function startCli(
     env: { ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
+  const output = outputOf(child)
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
-  return { child, stdout: () => stdout, ended }
+  return { child, stdout: () => output.stdout, ended }
 }
 
 /** Runs a program to its end. */
@@ -79,14 +77,7 @@ export function runProcess(program: string, words: readonly string[], options: P
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
+  const output = outputOf(child)
   for (const name of options.unread ?? []) child[name].destroy()
   // The launcher may answer without reading its input, which then has no reader.
   child.stdin.on('error', () => {})
@@ -100,7 +91,7 @@ export function runProcess(program: string, words: readonly string[], options: P
     })
     child.once('close', (status, signal) => {
       clearTimeout(timer)
-      resolve({ status, signal, stdout, stderr, durationMs: performance.now() - started })
+      resolve({ status, signal, ...output, durationMs: performance.now() - started })
     })
   })
 }

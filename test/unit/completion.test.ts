@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { type CompletionRequest, completionRequest } from '../../src/cli/completion/request.ts'
 import { HOSTS } from '../../src/cli/installation/target.ts'
-import { buildProgram } from '../../src/cli/program.ts'
+import { buildProgram } from '../../src/cli/program/program.ts'
 
 const program = buildProgram({ version: '1.0.0', stdout: { write: () => true }, run: async () => {} })
 

@@ -3,6 +3,7 @@ import type { Environment, ShellIdentity } from '../../src/core/hosts/host.ts'
 import {
   exemptionOf,
   handsOverReports,
+  isAgentShell,
   PROJECT_VARIABLES,
   sessionTranscript,
   shellIdentity,
@@ -100,6 +101,17 @@ describe("the session and the agent that the shell's environment names", () => {
     const leaked = { CODEX_THREAD_ID: 't1', QWEN_CODE_AGENT_ID: 'a1', POSTFLIGHT_AGENT: 'a2' }
     expect(shellIdentity({ ...leaked, CLAUDE_CODE_SESSION_ID: 's1' })).toEqual({ session: 's1', tellsDuration: true })
   })
+})
+
+it.each<[string, Environment, boolean]>([
+  ['a session of any host', { CODEX_SESSION_ID: 's1' }, true],
+  ['an older Claude Code', { CLAUDECODE: '1' }, true],
+  ['CLAUDECODE with another value', { CLAUDECODE: '0' }, false],
+  ['AI_AGENT', { AI_AGENT: 'claude-code_2-1-329_agent' }, true],
+  ['an empty AI_AGENT', { AI_AGENT: '' }, false],
+  ['a terminal', { PATH: '/bin' }, false],
+])("an agent's shell is known by %s: %o, %s", (_name, environment, isAgents) => {
+  expect(isAgentShell(environment)).toBe(isAgents)
 })
 
 describe('a stop that is not judged', () => {

@@ -8,7 +8,8 @@ import type { HostConfig } from '../../src/opencode/host/plugin-api.ts'
 import { screenOf } from '../../src/opencode/host/screen.ts'
 import { OPENCODE_TEXT } from '../../src/opencode/messages.ts'
 import { tellShell } from '../../src/opencode/shell-environment.ts'
-import { addWorkflowCommand, commandWords, WORKFLOW_COMMAND } from '../../src/opencode/workflow/entry-points.ts'
+import { addWorkflowCommand, commandWords } from '../../src/opencode/workflow/entry-points.ts'
+import { WORKFLOW_COMMAND } from '../../src/opencode/workflow/names.ts'
 
 describe('a process that ends at the first idle', () => {
   it.each([

@@ -13,7 +13,8 @@ import {
   resumeState,
 } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
-import { mermaidLines, phaseStandings } from '../../src/core/workflow/mermaid.ts'
+import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
+import { phaseStandings } from '../../src/core/workflow/picture.ts'
 import { PLACEHOLDERS, unknownPlaceholders } from '../../src/core/workflow/placeholders.ts'
 import { currentPhase } from '../../src/core/workflow/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'

@@ -9,9 +9,9 @@ import { promiseKey } from '../../core/promise-key.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { RunCheck } from '../../io/checks/run-checks.ts'
-import { type Cleared, clearFolder } from '../../io/clear-folder.ts'
-import { clearableFiles, isAbandonedName } from '../../io/clearable-files.ts'
-import { readMarker } from '../../io/marker-file.ts'
+import { type Cleared, clearFolder } from '../../io/markers/clear-folder.ts'
+import { clearableFiles, isAbandonedName } from '../../io/markers/clearable-files.ts'
+import { readMarker } from '../../io/markers/marker-file.ts'
 import { type CommandContext, recordInJournal } from '../context.ts'
 import type { ClearDocument } from '../documents/clear.ts'
 import { type CheckCaller, type CheckDecision, decideFolder } from './decision.ts'
@@ -65,7 +65,7 @@ export async function clearOne(
   if (decision.kind === 'run') {
     const { prove } = await import('./prove.ts')
     const { areForeign } = decision
-    const wanted = { root: folder.root, folder, marker: before.pending, commands, areForeign }
+    const wanted = { folder, marker: before.pending, commands, areForeign }
     const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
     if (proof.kind === 'busy') {
       return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))

@@ -7,14 +7,13 @@ import { promiseKey } from '../../core/promise-key.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { whileChecking } from '../../io/checks/check-lock.ts'
 import { failedOf, type RunCheck, runChecks } from '../../io/checks/run-checks.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import { type CommandContext, recordInJournal } from '../context.ts'
 
 /** Runs the checks of a promise for `clear` and `step`. Loaded only where a promise has checks. */
 
 /** A request to run checks. */
 export interface ChecksToRun {
-  readonly root: string
   readonly folder: TaskFolder
   /** The promise in the folder; undefined if only abandoned ones lie there. */
   readonly marker: Marker | undefined
@@ -34,14 +33,16 @@ export type Proof =
  * @throws {PostflightError} `shell-missing`; the errors of the lock.
  */
 export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof> {
-  const { root, folder, marker, commands, areForeign, limitMs } = wanted
+  const { folder, marker, commands, areForeign, limitMs } = wanted
   if (areForeign) for (const command of commands) context.note(CHECK_TEXT.runs(command))
-  const run = await whileChecking(folder.path, () => runChecks(commands, { cwd: root, limitMs, obeysSignals: true }))
+  const run = await whileChecking(folder.path, () =>
+    runChecks(commands, { cwd: folder.root, limitMs, obeysSignals: true }),
+  )
   if (run.kind === 'busy') return run
   const done = run.result
   const failed = failedOf(done)
   if (failed !== undefined) {
-    recordInJournal(context, root, [
+    recordInJournal(context, folder.root, [
       {
         event: 'check',
         markerId: marker?.id,
@@ -62,7 +63,7 @@ function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck
   if (!isNews) return
   try {
     changeMarker(folder, (present) => {
-      if (!isSamePromise(before, present)) return undefined
+      if (!hasSameChecks(before, present)) return undefined
       const items = Array.isArray(present.fields?.checks) ? present.fields.checks : []
       return { fields: { checks: items.map((item: unknown) => withResult(item, known)) } }
     })
@@ -84,6 +85,6 @@ function withResult(item: unknown, known: ReadonlyMap<string, RunCheck>): unknow
 }
 
 /** True for the same promise with the same checks. */
-export function isSamePromise(before: Marker, present: Marker): boolean {
+function hasSameChecks(before: Marker, present: Marker): boolean {
   return promiseKey(before) === promiseKey(present) && sameChecks(before.checks, present.checks)
 }

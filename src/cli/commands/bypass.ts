@@ -7,12 +7,11 @@ import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { errorCode, isFull } from '../../io/fs/errors.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import {
   type CommandContext,
   type CommandResult,
-  forEveryOne,
   recordInJournal,
   refuseOptionAsTask,
   requireOneTarget,
@@ -51,6 +50,24 @@ export function bypass(
     data: { bypassed: done },
     lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
   }
+}
+
+/**
+ * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken
+ * marker. Throws the first failure at the end.
+ */
+function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
+  const failures: unknown[] = []
+  const results = items.flatMap((item) => {
+    try {
+      return [action(item)]
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+  return results
 }
 
 function taskFolderOf(root: string, task: string): TaskFolder {

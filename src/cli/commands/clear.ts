@@ -4,7 +4,7 @@ import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/ru
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
-import { readMarker } from '../../io/marker-file.ts'
+import { readMarker } from '../../io/markers/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import { clearOne } from '../checks/clear-folder.ts'
 import {

@@ -18,15 +18,15 @@ import { CHECK_TEXT } from '../../core/messages/checks.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
 import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
-import { wasGivenUp } from '../../io/given-up.ts'
-import { newMarkerId, randomCharacters } from '../../io/marker-id.ts'
-import { writeNewMarker } from '../../io/marker-store.ts'
+import { wasGivenUp } from '../../io/markers/given-up.ts'
+import { writeNewMarker } from '../../io/markers/marker-store.ts'
+import { newMarkerId, randomCharacters } from '../../io/random-id.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
 import type { CreateDocument } from '../documents/create.ts'
 import type { Identity } from '../identity.ts'
 import { prepareTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { conflictWith, isOwnerLost, isSamePromise, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
+import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
@@ -59,7 +59,7 @@ export function create(
     const keepsCount =
       present !== undefined &&
       conflict === undefined &&
-      isSamePromise(present.marker, options.operation) &&
+      isForOperation(present.marker, options.operation) &&
       !hasOtherChecks(present.marker, identity.session) &&
       !wasGivenUp(present)
     return {

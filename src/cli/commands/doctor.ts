@@ -12,7 +12,7 @@ import { checkReactive } from '../doctor/reactive.ts'
 import { checkRoot } from '../doctor/root.ts'
 import { checkLostRuns, checkRuns } from '../doctor/runs.ts'
 import type { DoctorDocument } from '../documents/doctor.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 
 /**
  * `postflight doctor`: checks the installation, and looks for markers that will never be cleared. It runs the checks of

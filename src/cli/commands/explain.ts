@@ -20,7 +20,7 @@ import { sessionBirthMs } from '../../io/stop/session-birth.ts'
 import { findRunFiles, runFileNames } from '../../io/workflow/run-file.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { ExplainDocument } from '../documents/explain.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 import { runStanding } from '../workflow/run-standing.ts'
 
 /** `postflight explain`: predicts the hook's answer to a payload, with its reasons. Writes nothing. */

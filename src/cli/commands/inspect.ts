@@ -7,7 +7,7 @@ import { formatAge } from '../../core/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
 import type { InspectDocument } from '../documents/inspect.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 
 /** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 

@@ -10,14 +10,14 @@ import { readSettingsFile } from '../../io/settings/read.ts'
 import { replaceSettingsFile } from '../../io/settings/replace.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
 import type { InstallDocument, UninstallDocument } from '../documents/install.ts'
-import { projectFolder } from '../host-entry.ts'
+import { projectFolder } from '../installation/host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../installation/project-files.ts'
 import { reactiveTarget } from '../installation/reactive-target.ts'
 import { refuseOtherScope, refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
 import { skillTarget } from '../installation/skill-target.ts'
 import { holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
-import { settingsPlaces } from '../wiring.ts'
+import { settingsPlaces } from '../installation/wiring.ts'
 
 /** `postflight install` and `uninstall`: adds our entries to a host's settings or to a skill, and removes them. */
 

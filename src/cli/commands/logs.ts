@@ -1,15 +1,10 @@
-import fs from 'node:fs'
-import { PostflightError } from '../../core/errors.ts'
-import { type JournalLine, parseJournalLine } from '../../core/journal-entry.ts'
+import type { JournalLine } from '../../core/journal-entry.ts'
 import { LOGS_TEXT } from '../../core/messages/commands.ts'
-import { journalCut, KIND_NAMES } from '../../core/messages/files.ts'
 import { oneLine } from '../../core/text.ts'
-import { kindAt } from '../../io/fs/path-kind.ts'
-import { journalPaths } from '../../io/journal.ts'
-import { JOURNAL_PART_BYTES, readJournalPart } from '../../io/journal-tail.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
 import type { LogsDocument } from '../documents/logs.ts'
-import { jsonText } from '../report.ts'
+import { allEntries, entriesAfter } from '../journal-entries.ts'
+import { jsonText } from '../print.ts'
 import type { Screen } from '../screen.ts'
 
 /** `postflight logs`: prints the journal for people. */
@@ -39,68 +34,26 @@ function lastEntries(
   return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
 }
 
-/** The whole journal, and the position after it (in bytes). Of a journal that is too long, the last part. */
-export function allEntries(
-  context: CommandContext,
-  root: string,
-): { readonly entries: readonly JournalLine[]; readonly end: number } {
-  const { old, current } = readableJournal(root)
-  const parts = [readJournal(old, 0), readJournal(current, 0)]
-  if (parts.some(({ cut }) => cut)) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
-  return { entries: parts.flatMap(({ lines }) => parseLines(lines)), end: parts[1]?.end ?? 0 }
-}
-
-/**
- * Prints the last entries and then each new one, until it is stopped or the reader is gone. After a rotation it first
- * reads the rest of the old file.
- */
+/** Prints the last entries and then each new one, until it is stopped or the reader is gone. */
 export async function followLogs(
   context: CommandContext,
   options: LogsOptions,
   screen: Screen,
   json: boolean,
 ): Promise<void> {
-  const { old, current } = readableJournal(requireRoot(context))
   const { last, end } = lastEntries(context, options)
+  const root = requireRoot(context)
   let position = end
   const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
-  const readNew = (): JournalLine[] => {
-    const isRotated = sizeOf(current) < position
-    const before = isRotated ? parseLines(readJournal(old, position).lines) : []
-    const read = readJournal(current, isRotated ? 0 : position)
-    position = read.end
-    return [...before, ...parseLines(read.lines)]
+  const readNew = (): readonly JournalLine[] => {
+    const { entries, end } = entriesAfter(root, position)
+    position = end
+    return entries
   }
   if (!last.every(print)) return
   do {
     if (!readNew().every(print)) return
   } while (await screen.pause(FOLLOW_INTERVAL_MS))
-}
-
-/** The journal's files. Their folder must not be a link, which may lead out of the project. */
-function readableJournal(root: string): ReturnType<typeof journalPaths> {
-  const paths = journalPaths(root)
-  const kind = kindAt(paths.folder)
-  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, KIND_NAMES[kind])
-  return paths
-}
-
-function sizeOf(file: string): number {
-  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-  return stats?.isFile() ? stats.size : 0
-}
-
-function readJournal(file: string, start: number) {
-  const part = readJournalPart(file, start)
-  return part.kind === 'unreadable' ? refuse(file, part.detail) : part
-}
-
-function refuse(file: string, detail: string): never {
-  throw new PostflightError('file-unreadable', { path: file, detail })
-}
-
-function parseLines(lines: readonly string[]): JournalLine[] {
-  return lines.map(parseJournalLine).filter((entry) => entry !== undefined)
 }
 
 function describeEntry(entry: JournalLine): string {

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { JournalLine } from '../../core/journal-entry.ts'
-import { errorMessage } from '../../core/messages/errors.ts'
 import { KIND_NAMES } from '../../core/messages/files.ts'
 import { REPORT_TEXT as TEXT } from '../../core/messages/report.ts'
 import { composeReport } from '../../core/report/compose.ts'
@@ -14,12 +14,13 @@ import { fromIso, toIso } from '../../core/time.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { withVerifiedFile } from '../../io/fs/verified-write.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
-import { readHistory, readState, WORKFLOW_FOLDER } from '../../io/workflow/state-store.ts'
+import { readHistory, readState } from '../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../context.ts'
 import type { ReportDocument } from '../documents/report.ts'
+import { allEntries } from '../journal-entries.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
-import { asPostflightError, type Painter } from '../report.ts'
-import { allEntries } from './logs.ts'
+import type { Painter } from '../painter.ts'
+import { messageOf } from '../print.ts'
 
 /** `postflight report`: the story of markers and runs, as text or as one page of HTML. */
 
@@ -63,8 +64,7 @@ function sourceOf(context: CommandContext, root: string, only: TaskFolder | unde
       const state = readState(folder)
       return state === undefined ? [] : [{ task: folder.task, state, history: readHistory(folder, state) }]
     } catch (error) {
-      const { code, args } = asPostflightError(error)
-      const detail = errorMessage(code, args)
+      const detail = messageOf(error)
       unreadable.push({ event: 'error', time: toIso(nowMs), task: folder.task, detail })
       return []
     }

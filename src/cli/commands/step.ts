@@ -8,8 +8,8 @@ import { markerProblem } from '../../core/messages/files.ts'
 import { markerDisplayPath } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
-import { requirePromise } from '../../io/marker-file.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { requirePromise } from '../../io/markers/marker-file.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import { decideChecks } from '../checks/decision.ts'
 import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
 import type { StepDocument } from '../documents/step.ts'
@@ -86,7 +86,7 @@ async function proveStep(
   if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
   const { prove } = await import('../checks/prove.ts')
   const proof = await prove(context, {
-    ...{ root: folder.root, folder, marker, commands: decision.commands, areForeign: decision.areForeign },
+    ...{ folder, marker, commands: decision.commands, areForeign: decision.areForeign },
     limitMs: options.timeout,
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE, RUN_ID_FILE } from '../../core/files.ts'
+import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../core/files.ts'
 import { MAIN_AGENT, type Marker } from '../../core/marker.ts'
 import { WAIT_TEXT } from '../../core/messages/commands.ts'
 import { isUnowned } from '../../core/stop/rules.ts'
@@ -8,8 +8,8 @@ import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
-import { requirePromise } from '../../io/marker-file.ts'
-import { changeMarker } from '../../io/marker-store.ts'
+import { requirePromise } from '../../io/markers/marker-file.ts'
+import { changeMarker } from '../../io/markers/marker-store.ts'
 import type { announceRunWait } from '../../io/workflow/run-wait.ts'
 import {
   type CommandContext,
@@ -99,7 +99,7 @@ function waitOfRun(folder: TaskFolder, announced: ReturnType<typeof announceRunW
   return (
     announced && {
       id: announced.id ?? null,
-      path: path.join(folder.path, 'workflow', 'state.json'),
+      path: path.join(folder.path, RUN_STATE_FILE),
       count: announced.wait.count,
       left: announced.left,
     }

@@ -4,7 +4,7 @@ import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { shellWord } from '../../core/text.ts'
 import type { Scope } from '../../io/settings/paths.ts'
 import { type CommandContext, displayPath } from '../context.ts'
-import { hookCommand, projectFolder } from '../host-entry.ts'
+import { hookCommand, projectFolder } from '../installation/host-entry.ts'
 import {
   enabledPlugin,
   guardDisabledIn,
@@ -13,7 +13,7 @@ import {
   settingsPlaces,
   type WiredSkill,
   wiredSkills,
-} from '../wiring.ts'
+} from '../installation/wiring.ts'
 import { checkEntries, type WiredHost } from './entries.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findWiredCopy } from './wired-copy.ts'

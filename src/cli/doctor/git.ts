@@ -1,6 +1,6 @@
 import { GIT_FINDINGS } from '../../core/messages/doctor.ts'
 import { shellWord } from '../../core/text.ts'
-import { notIgnored, OWN_FILES, trackedFiles } from '../git.ts'
+import { ownFilesNotIgnored, trackedFiles } from '../installation/git.ts'
 import { bad, type DoctorFinding } from './finding.ts'
 
 /** Checks that git neither tracks our files nor would add them. */
@@ -16,7 +16,7 @@ const MAX_NAMED = 20
 
 /** Checks the root's repository. Without one, and without git, there is nothing to find. */
 export function checkGit(root: string): DoctorFinding[] {
-  const missing = notIgnored(root, OWN_FILES) ?? []
+  const missing = ownFilesNotIgnored(root) ?? []
   const tracked = trackedFiles(root, PATTERNS)
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
   return [

@@ -1,13 +1,13 @@
 import path from 'node:path'
-import { variable } from '../../core/hosts/host.ts'
 import { HOST_FINDINGS } from '../../core/messages/doctor.ts'
 import { errorFault } from '../../core/messages/errors.ts'
 import { findPlaces } from '../../core/settings/claude-hooks.ts'
 import { HOOK_HOSTS, type HookHost } from '../../core/settings/hook-hosts.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
+import { hookHostFolder } from '../../io/settings/paths.ts'
 import type { CommandContext } from '../context.ts'
-import { projectFolder } from '../host-entry.ts'
-import { hookHostPlaces, type SettingsPlace } from '../wiring.ts'
+import { projectFolder } from '../installation/host-entry.ts'
+import { hookHostPlaces, type SettingsPlace } from '../installation/wiring.ts'
 import { checkEntries } from './entries.ts'
 import { bad, type DoctorFinding } from './finding.ts'
 
@@ -35,7 +35,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
     .filter((place) => wired.includes(place))
     .flatMap((place) => [
       checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
-      ...(host.trust === 'hooks' ? checkTrust(context, place) : []),
+      ...(host.trust === 'hooks' ? checkTrust(context, host, place) : []),
     ])
   // What stands in Claude Code's settings alone is checked with them.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
@@ -54,9 +54,12 @@ const CONFIGURATION_LIMIT = 4_194_304
  * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
  * trusted hook is the present one is known to Codex alone.
  */
-function checkTrust({ environment, findHome }: CommandContext, { file, text = '' }: SettingsPlace): DoctorFinding[] {
-  const folder = variable(environment, 'CODEX_HOME') ?? path.join(findHome(), '.codex')
-  const configuration = textOf(path.join(folder, 'config.toml'))
+function checkTrust(
+  { environment, findHome }: CommandContext,
+  host: HookHost,
+  { file, text = '' }: SettingsPlace,
+): DoctorFinding[] {
+  const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
   const untrusted = findPlaces(text, file).filter(({ event, group, hook }) => {
     const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
     // A key of TOML has the escapes of JSON, or none.

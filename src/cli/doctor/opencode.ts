@@ -9,7 +9,7 @@ import { oneLine } from '../../core/text.ts'
 import { openCodeConfigPaths, requireInside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
-import { openCodePlugin, projectFolder } from '../host-entry.ts'
+import { openCodePlugin, projectFolder } from '../installation/host-entry.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
 /** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry it reports nothing. */

@@ -2,8 +2,8 @@ import { HOOK_FINDINGS } from '../../core/messages/doctor.ts'
 import { findEntries } from '../../core/settings/claude-hooks.ts'
 import { isReactiveHook } from '../../core/settings/reactive-hooks.ts'
 import type { CommandContext } from '../context.ts'
-import { projectFolder } from '../host-entry.ts'
-import { hooksDisabledIn, settingsPlaces } from '../wiring.ts'
+import { projectFolder } from '../installation/host-entry.ts'
+import { hooksDisabledIn, settingsPlaces } from '../installation/wiring.ts'
 import { type DoctorFinding, good } from './finding.ts'
 
 /** Lists the reactive rules in Claude Code's settings. The hook does not need them, so they say nothing about it. */

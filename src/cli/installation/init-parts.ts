@@ -3,7 +3,7 @@ import { addRules, rulesOf } from '../../core/settings/permission-rules.ts'
 import { requireInside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
-import { notIgnored, OWN_FILES } from '../git.ts'
+import { ownFilesNotIgnored } from './git.ts'
 import { ignoreFile } from './project-files.ts'
 import { hasMark, isAsWritten, protocolSkill, protocolSkillFile } from './protocol-skill.ts'
 import { placeOf, type Target } from './target.ts'
@@ -55,7 +55,7 @@ function ignorePart({ project }: Target): InitPart {
     .map((line) => `  ${line}`)
   if (findCommandRepository(project) === undefined) return { ...part, state: 'needless', preview }
   requireInside(file, project)
-  const isIgnored = notIgnored(project, OWN_FILES)?.length === 0
+  const isIgnored = ownFilesNotIgnored(project)?.length === 0
   return { ...part, state: isIgnored ? 'done' : stateOf(file, addIgnored), preview }
 }
 

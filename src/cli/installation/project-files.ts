@@ -4,10 +4,10 @@ import { removeIgnored } from '../../core/settings/ignored-files.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../../io/settings/replace.ts'
 import type { CommandContext } from '../context.ts'
-import { settingsPlaces } from '../wiring.ts'
 import { hasMark, isAsWritten, protocolSkillFile } from './protocol-skill.ts'
 import { removeEmptyFolders } from './removal.ts'
 import type { Target } from './target.ts'
+import { settingsPlaces } from './wiring.ts'
 
 /** What `init` writes beside the settings: lines of `.gitignore`, and a skill. `uninstall` removes it. */
 

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { type CommandContext, displayPath } from '../context.ts'
-import { enabledPlugin, hookHostPlaces, settingsPlaces, wiredSkills } from '../wiring.ts'
 import type { Target } from './target.ts'
+import { enabledPlugin, hookHostPlaces, settingsPlaces, wiredSkills } from './wiring.ts'
 
 /** Refuses to wire the hook a second time: Claude Code would run both, and each stop would use two continuations. */
 

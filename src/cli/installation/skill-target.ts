@@ -2,7 +2,7 @@ import path from 'node:path'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addSkillHooks, findSkillCommands, removeSkillHooks } from '../../core/settings/skill-hooks.ts'
 import type { CommandContext } from '../context.ts'
-import { hookCommand, projectFolder } from '../host-entry.ts'
+import { hookCommand, projectFolder } from './host-entry.ts'
 import type { Target } from './target.ts'
 
 /** A skill's file, into whose front matter the hooks go. */

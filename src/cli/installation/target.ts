@@ -16,7 +16,7 @@ import {
 } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
-import { hookCommand, openCodePlugin, projectFolder } from '../host-entry.ts'
+import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
 

@@ -1,5 +1,4 @@
 import { commandLine } from '../../core/command-line.ts'
-import { errorMessage } from '../../core/messages/errors.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
@@ -9,7 +8,7 @@ import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import type { LostRun } from '../../io/workflow/state-copy.ts'
 import { readState } from '../../io/workflow/state-store.ts'
-import { asPostflightError } from '../report.ts'
+import { messageOf } from '../print.ts'
 import { placeText } from '../workflow/view.ts'
 import type { StatusItem } from './status-item.ts'
 
@@ -28,9 +27,7 @@ export function runItem(
     const kind = kindOf(state)
     return kind === undefined ? 'completed' : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    const message = errorMessage(code, args)
-    return { ...base, kind: 'unusable', host_session: null, message, fix: null }
+    return { ...base, kind: 'unusable', host_session: null, message: messageOf(error), fix: null }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Output } from '../report.ts'
+import type { Output } from '../print.ts'
 import type { Size } from './layout.ts'
 
 /**

@@ -6,7 +6,8 @@ import { isOver } from '../commands/workflow/status-watch.ts'
 import { type CommandContext, findCommandRoot } from '../context.ts'
 import type { StatusDocument } from '../documents/workflow/status.ts'
 import type { Invocation } from '../invocation.ts'
-import type { Output, Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
+import type { Output } from '../print.ts'
 import { type View, watchView } from './watch.ts'
 
 /** The commands with `--watch` as views of a terminal. */

@@ -1,7 +1,7 @@
-import { errorMessage } from '../../core/messages/errors.ts'
 import { WATCH_TEXT } from '../../core/messages/views.ts'
 import type { CommandResult } from '../context.ts'
-import { asPostflightError, type Output, type Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
+import { messageOf, type Output } from '../print.ts'
 import { fill } from './layout.ts'
 import { openLiveScreen } from './live-screen.ts'
 
@@ -63,7 +63,6 @@ function lookAgain({ look, paint }: View, before: CommandResult): CommandResult 
   try {
     return look()
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    return { ...before, lines: [`${paint.red('✗')} ${errorMessage(code, args)}`] }
+    return { ...before, lines: [`${paint.red('✗')} ${messageOf(error)}`] }
   }
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { commandLine } from '../../core/command-line.ts'
-import { variable } from '../../core/hosts/host.ts'
+import { claudeCode } from '../../core/hosts/claude-code.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
@@ -37,7 +37,7 @@ export function driverLines(
 /** Only a session of Claude Code is checked: where other hosts keep their hooks is not known. */
 function promptsOf(context: CommandContext, session: string, next: string): string {
   const isClaudeCode =
-    variable(context.environment, 'CLAUDE_CODE_SESSION_ID') === session &&
+    claudeCode.shellIdentity?.(context.environment)?.session === session &&
     shellIdentity(context.environment)?.session === session
   const findings = isClaudeCode ? checkSettings(context, false) : []
   const wrong = findings.find(({ ok }) => !ok)

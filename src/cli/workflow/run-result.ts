@@ -2,7 +2,7 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import type { CommandContext, CommandResult } from '../context.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 import { runData, runLines } from './view.ts'
 
 /** The result of a command that changed a run: how the run stands now. */

@@ -1,10 +1,9 @@
-import { errorMessage } from '../../core/messages/errors.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { oneLine } from '../../core/text.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { readState } from '../../io/workflow/state-store.ts'
-import { asPostflightError } from '../report.ts'
+import { messageOf } from '../print.ts'
 import { placeText } from './view.ts'
 
 /** How the run of a task folder stands, in words. */
@@ -28,7 +27,6 @@ export function runStanding(folder: TaskFolder): RunStanding | undefined {
       ? { standing: 'running', note: WORKFLOW_TEXT.running(name, placeText(state)), state }
       : { standing: 'over', note: WORKFLOW_TEXT.over(name, state.outcome ?? ''), state }
   } catch (error) {
-    const { code, args } = asPostflightError(error)
-    return { standing: 'unusable', note: errorMessage(code, args), state: undefined }
+    return { standing: 'unusable', note: messageOf(error), state: undefined }
   }
 }

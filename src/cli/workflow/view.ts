@@ -9,13 +9,13 @@ import { promptBound } from '../../core/workflow/bound.ts'
 import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
-import { type PhaseStanding, phaseStandings } from '../../core/workflow/mermaid.ts'
+import { type PhaseStanding, phaseStandings } from '../../core/workflow/picture.ts'
 import { isInStep } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../report.ts'
+import type { Painter } from '../painter.ts'
 
 /** A run as `status` and `history` print it. */
 

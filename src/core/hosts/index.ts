@@ -28,6 +28,11 @@ export function shellIdentity(environment: Environment): ShellIdentity | undefin
   return undefined
 }
 
+/** True where the environment shows that an agent runs the command: CLAUDECODE and AI_AGENT tell no session. */
+export function isAgentShell(environment: Environment): boolean {
+  return shellIdentity(environment) !== undefined || environment.CLAUDECODE === '1' || Boolean(environment.AI_AGENT)
+}
+
 /** Why this stop is not judged; undefined if it is. */
 export function exemptionOf(payload: Payload, environment: Environment): Exemption | undefined {
   const own = HOSTS.find((host) => host.recognizes?.(payload, environment))

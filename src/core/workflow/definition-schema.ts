@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { SHAPE_TEXT } from '../messages/definitions.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_INPUT_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
+import { POINTER } from './pointer.ts'
 
 /**
  * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is
@@ -17,10 +18,7 @@ const text = (description: string, most = 200) =>
   z.string().check(z.minLength(1), z.maxLength(most)).register(z.globalRegistry, { description })
 
 const pointer = (description: string) =>
-  z
-    .string()
-    .check(z.regex(/^(?:\/(?:[^~/]|~[01])*)*$/), z.maxLength(500))
-    .register(z.globalRegistry, { description })
+  z.string().check(z.regex(POINTER), z.maxLength(500)).register(z.globalRegistry, { description })
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 

@@ -1,9 +1,7 @@
 /** JSON pointers (RFC 6901). */
 
-/** True for a valid pointer: empty, or beginning with `/`, with `~` only as `~0` and `~1`. */
-export function isPointer(text: string): boolean {
-  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(text)
-}
+/** A valid pointer: empty, or beginning with `/`, with `~` only as `~0` and `~1`. */
+export const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/
 
 /** The value at a pointer; undefined if there is none. Only own properties count. */
 export function resolvePointer(value: unknown, pointer: string): unknown {

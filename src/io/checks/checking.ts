@@ -28,6 +28,6 @@ export function checkingSince(folder: string): number | undefined {
 }
 
 /** True for a lock whose process was killed. A time in the future (the clock was set back) counts too. */
-export function isLeftBehind({ mtimeMs }: { readonly mtimeMs: number }): boolean {
+function isLeftBehind({ mtimeMs }: { readonly mtimeMs: number }): boolean {
   return Math.abs(Date.now() - mtimeMs) > SILENT_MS
 }

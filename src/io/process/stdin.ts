@@ -6,10 +6,10 @@ import { processAgeMs } from './age.ts'
 /** Reads a payload from stdin, whatever stdin does. */
 
 /** After this time (ms) reading ends: the hook must answer within 5 s. */
-export const STDIN_PATIENCE_MS = 3_000
+const STDIN_PATIENCE_MS = 3_000
 
 /** A payload longer than this (bytes) is not read to its end. */
-export const STDIN_MAX_BYTES = 33_554_432
+const STDIN_MAX_BYTES = 33_554_432
 
 /** A text longer than this (bytes) is read to its end before it is parsed: parsing after each chunk is slow. */
 const EARLY_LIMIT = 262_144

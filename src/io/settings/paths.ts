@@ -32,15 +32,20 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
 
 /** The settings file of another host with hooks. */
 export function hookHostSettingsPath(
-  { folder, folderVariable, file }: HookHost,
+  host: HookHost,
   scope: Exclude<Scope, 'local'>,
   project: string,
   home: string,
   environment: Environment,
 ): string {
-  if (scope === 'project') return path.join(project, folder, file)
+  if (scope === 'project') return path.join(project, host.folder, host.file)
+  return path.join(hookHostFolder(host, home, environment), host.file)
+}
+
+/** The user's folder of another host with hooks. */
+export function hookHostFolder({ folder, folderVariable }: HookHost, home: string, environment: Environment): string {
   const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
-  return path.join(named ?? path.join(home, folder), file)
+  return named ?? path.join(home, folder)
 }
 
 /** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */

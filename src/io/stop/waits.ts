@@ -5,7 +5,7 @@ import { waitEndRecord } from '../../core/stop/outcome.ts'
 import { type Stop, waitState } from '../../core/stop/rules.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { endedWait, stampedWait } from '../../core/wait.ts'
-import { changeMarker } from '../marker-store.ts'
+import { changeMarker } from '../markers/marker-store.ts'
 
 /** Stamps and ends waits on disk (docs/design.md, "Waiting"). */
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import { RUN_STATE_FILE } from '../../core/files.ts'
+import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { Recorded } from '../../core/journal-entry.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
@@ -18,7 +18,7 @@ import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { endRunWait } from './run-wait.ts'
 import { findLostRuns, removeCopy } from './state-copy.ts'
-import { readState, stateDisplayPath, WORKFLOW_FOLDER, withRunLock } from './state-store.ts'
+import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
 /** Finds the runs that are active, and those that are unfinished. */
 

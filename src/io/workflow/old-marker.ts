@@ -2,7 +2,7 @@ import path from 'node:path'
 import { MARKER_FILE } from '../../core/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
-import { endMarker } from '../marker-store.ts'
+import { endMarker } from '../markers/marker-store.ts'
 
 /**
  * Removes the marker by which earlier versions found a run. It is not a promise, so a promise stays.

@@ -1,13 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
+import { ARTIFACTS_FOLDER, STEP_RESULTS_FOLDER } from '../../core/workflow/archive.ts'
 import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
 import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { removeFile } from '../fs/write.ts'
-import { WORKFLOW_FOLDER } from './state-store.ts'
 import { promptFiles, stepResultFiles } from './step-files.ts'
 
 /** The folder of the runs that were put aside. */
@@ -33,11 +34,17 @@ export function putAside(folder: TaskFolder, state: WorkflowState): void {
   }
   // The state last: as long as it is there, the next call moves the rest too.
   const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
-  for (const name of [...artifacts, 'artifacts', 'step-results', CHECKS_FOLDER, ...stepResultFiles(folder.path)]) {
+  for (const name of [
+    ...artifacts,
+    ARTIFACTS_FOLDER,
+    STEP_RESULTS_FOLDER,
+    CHECKS_FOLDER,
+    ...stepResultFiles(folder.path),
+  ]) {
     move(name)
   }
-  move(`${WORKFLOW_FOLDER}/history.jsonl`)
-  move(`${WORKFLOW_FOLDER}/state.json`)
+  move(RUN_HISTORY_FILE)
+  move(RUN_STATE_FILE)
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }

@@ -10,7 +10,7 @@ import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../fs/write.ts'
 import { journalPaths } from '../journal.ts'
-import { newRunId } from '../marker-id.ts'
+import { newRunId } from '../random-id.ts'
 import { listTaskFolders } from '../task-folders.ts'
 
 /**
@@ -82,7 +82,7 @@ function holdsId(held: HeldId, id: string): boolean {
 }
 
 function idFile(folder: TaskFolder): string {
-  return path.join(folder.path, ...RUN_ID_FILE.split('/'))
+  return path.join(folder.path, RUN_ID_FILE)
 }
 
 /** Writes a run's id and its run file where they are missing or name another place. The caller holds the run's lock. */

@@ -1,4 +1,5 @@
 import { PostflightError } from '../../core/errors.ts'
+import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { cut } from '../../core/text.ts'
 import {
@@ -14,12 +15,12 @@ import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { newState, type WorkflowState } from '../../core/workflow/state.ts'
 import { enterFrom } from '../../core/workflow/steering.ts'
 import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
-import { newRunId } from '../marker-id.ts'
+import { newRunId } from '../random-id.ts'
 import { observe } from './observe.ts'
 import { removeOldMarker } from './old-marker.ts'
 import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
-import { readState, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
+import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /** Starts, resumes and ends runs. Each call holds the run's lock and writes the run's state. */
@@ -73,7 +74,7 @@ export interface Stopping {
 
 /** Asks a run to stop after the step or phase in work. If no prompt is out, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
-  return change(folder, (state) => {
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
     writeChanged(folder, asked, state)
@@ -85,6 +86,15 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
     })
     return { state: seen, wasOver: false }
   })
+}
+
+/** Stops a run at once, resumable. A prompt that is out is not waited for; what it leaves counts when the run is resumed. */
+export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
+    state.active
+      ? { state: finish(folder, haltState(state, WORKFLOW_TEXT.stoppedNow, nowMs), state), wasOver: false }
+      : { state, wasOver: true },
+  )
 }
 
 /** The result of resuming a run. */
@@ -101,7 +111,7 @@ export interface Resumed {
  * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`.
  */
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
-  return change(folder, (state) => {
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!isResumable(state)) {
       throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
     }
@@ -130,12 +140,12 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
 
 /** Ends a run at once. */
 export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
-  return change(folder, (state) => finish(folder, abortState(state, nowMs), state))
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => finish(folder, abortState(state, nowMs), state))
 }
 
 /** Stops a run at once, resumable, because its driver was interrupted or failed. A run of another session goes on. */
 export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
-  return change(folder, (state) =>
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
   )
 }
@@ -144,9 +154,4 @@ function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowStat
   writeChanged(folder, ended, previous)
   removeIfEnded(folder, ended)
   return ended
-}
-
-function change<Result>(folder: TaskFolder, action: (state: WorkflowState) => Result): Result {
-  requireRun(folder)
-  return withRunLock(folder, COMMAND_PATIENCE_MS, () => action(requireState(folder)))
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
-import type { PathKind } from '../../core/files.ts'
+import { type PathKind, RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../core/files.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../../core/workflow/history.ts'
@@ -18,16 +18,11 @@ import { keepCopy } from './state-copy.ts'
 
 /** Reads and writes a run's state, which one writer at a time replaces as a whole, and its history, one line a transition. */
 
-/** The folder of a run's state, in the task folder. */
-export const WORKFLOW_FOLDER = 'workflow'
-
-const STATE_FILE = 'state.json'
-const HISTORY_FILE = 'history.jsonl'
 const HISTORY_LIMIT = 67_108_864
 
 /** The state file's path for people: relative to the root. */
 export function stateDisplayPath(folder: TaskFolder): string {
-  return `${folder.relative}/${WORKFLOW_FOLDER}/${STATE_FILE}`
+  return `${folder.relative}/${RUN_STATE_FILE}`
 }
 
 /**
@@ -41,7 +36,7 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
   if (kind !== 'folder') throw unusable('unreadable', FILE_DETAILS.kindOf(WORKFLOW_FOLDER, kind))
-  const read = readSmallFile(path.join(stateFolder(folder), STATE_FILE), STATE_MAX_BYTES)
+  const read = readSmallFile(path.join(folder.path, RUN_STATE_FILE), STATE_MAX_BYTES)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') throw unusable('unreadable', read.detail)
   const state = parseState(read.text)
@@ -51,24 +46,18 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
 
 /** When the state was last written, in ms since the epoch. @throws file-system errors. */
 export function stateWrittenMs(folder: TaskFolder): number {
-  return fs.lstatSync(path.join(stateFolder(folder), STATE_FILE)).ctimeMs
+  return fs.lstatSync(path.join(folder.path, RUN_STATE_FILE)).ctimeMs
 }
 
 /** The state of a task's run. @throws {PostflightError} `workflow-none`, `workflow-state`. */
 export function requireState(folder: TaskFolder): WorkflowState {
   const state = readState(folder)
-  if (state === undefined) throw new PostflightError('workflow-none', { task: taskWord(folder) })
+  if (state === undefined) throw noRun(folder)
   return state
 }
 
-/**
- * Refuses a task without a run. Locking would create the folder, and a question must not.
- * @throws {PostflightError} `workflow-none`.
- */
-export function requireRun(folder: TaskFolder): void {
-  if (kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
-    throw new PostflightError('workflow-none', { task: taskWord(folder) })
-  }
+function noRun(folder: TaskFolder): PostflightError {
+  return new PostflightError('workflow-none', { task: taskWord(folder) })
 }
 
 function kindOfStateFolder(target: string): PathKind | undefined {
@@ -92,7 +81,7 @@ export function recordHistory(folder: TaskFolder, state: WorkflowState, previous
 export function writeState(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
   recordHistory(folder, state, previous)
   removeLitter(folder)
-  replaceFile(path.join(stateFolder(folder), STATE_FILE), formatState(state))
+  replaceFile(path.join(folder.path, RUN_STATE_FILE), formatState(state))
   if (state.active && state.id !== undefined) keepCopy(folder, state.id)
 }
 
@@ -103,8 +92,9 @@ export function writeChanged(folder: TaskFolder, state: WorkflowState, previous:
 
 /** Removes the temporary files of killed processes: under the lock no other process writes. */
 function removeLitter(folder: TaskFolder): void {
+  const beginning = `${path.basename(RUN_STATE_FILE)}.`
   for (const name of fs.readdirSync(stateFolder(folder))) {
-    if (name.startsWith(`${STATE_FILE}.`) && name.endsWith('.tmp')) tryRemoveFile(path.join(stateFolder(folder), name))
+    if (name.startsWith(beginning) && name.endsWith('.tmp')) tryRemoveFile(path.join(stateFolder(folder), name))
   }
 }
 
@@ -119,11 +109,21 @@ export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: (
 }
 
 /**
+ * Runs `action` with the state of a task's run, as the only writer of this run, and returns its result.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`; as `withRunLock`.
+ */
+export function withRun<T>(folder: TaskFolder, patienceMs: number, action: (state: WorkflowState) => T): T {
+  // Locking would create the folder, and a question must not.
+  if (kindAt(stateFolder(folder)) === undefined) throw noRun(folder)
+  return withRunLock(folder, patienceMs, () => action(requireState(folder)))
+}
+
+/**
  * Every transition, oldest first. A line that a crash wrote twice, or that no state followed, is left out: the state
  * decides.
  */
 export function readHistory(folder: TaskFolder, state: WorkflowState): HistoryEntry[] {
-  const read = readSmallFile(path.join(stateFolder(folder), HISTORY_FILE), HISTORY_LIMIT)
+  const read = readSmallFile(path.join(folder.path, RUN_HISTORY_FILE), HISTORY_LIMIT)
   const lines = read.kind === 'text' ? read.text.split('\n') : []
   const entries = new Map<number, HistoryEntry>()
   for (const line of lines) {
@@ -146,7 +146,7 @@ function appendHistory(folder: TaskFolder, entries: readonly HistoryEntry[]): vo
   if (entries.length === 0) return
   // The text begins with a line break, so that a line cut short by a kill damages no other line.
   const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
-  const history = path.join(stateFolder(folder), HISTORY_FILE)
+  const history = path.join(folder.path, RUN_HISTORY_FILE)
   const descriptor = fs.openSync(history, fs.constants.O_WRONLY | APPENDING, 0o644)
   try {
     writeWhole(descriptor, text)

@@ -14,7 +14,7 @@ import {
 } from '../../core/workflow/steering.ts'
 import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
 import { observe } from './observe.ts'
-import { requireRun, requireState, withRunLock, writeChanged } from './state-store.ts'
+import { withRun, writeChanged } from './state-store.ts'
 import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /** What a person does to a run: each call holds the run's lock, writes the change, and moves the run on without a prompt. */
@@ -75,9 +75,7 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
 
 /** Changes the state, and takes in what lies there. */
 function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
-  requireRun(folder)
-  return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
-    const state = requireState(folder)
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const changed = change(state)
     writeChanged(folder, changed, state)
     if (!changed.active) {

@@ -42,7 +42,7 @@ export function trustRun(state: WorkflowState, truster: Truster): void {
  * True if the user trusts the commands of a run. Where that cannot be noted, the session that drives the run does, because
  * no other session takes a run over without trust.
  */
-export function isTrusted(state: WorkflowState, truster: Truster): boolean {
+function isTrusted(state: WorkflowState, truster: Truster): boolean {
   if (commandsOfRun(state).length === 0) return true
   const file = trustFile(state, truster)
   try {

@@ -9,7 +9,7 @@ import { applyEffect, type Looking, observe } from './observe.ts'
 import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
 import { removeCopy } from './state-copy.ts'
-import { recordHistory, requireRun, requireState, withRunLock, writeChanged, writeState } from './state-store.ts'
+import { recordHistory, withRun, writeChanged, writeState } from './state-store.ts'
 
 /** Takes the turns of a run: what the agent left moves it on, and the next prompt goes out. */
 
@@ -61,9 +61,7 @@ export function takeTurn(
   asking: Asking,
   look: (state: WorkflowState) => Look | undefined,
 ): Turn | NoTurn {
-  requireRun(folder)
-  return withRunLock(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, () => {
-    const state = requireState(folder)
+  return withRun(folder, asking.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
     const looked = look(state)
     if (looked === undefined) return { state, command: 'none' }
     const { looking } = looked

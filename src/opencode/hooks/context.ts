@@ -1,7 +1,7 @@
 import { findRoots, startFolders } from '../../io/root.ts'
 import type { HostClient } from '../host/api.ts'
 import { screenOf } from '../host/screen.ts'
-import { createReporter, type Reporter } from '../safe-hook.ts'
+import { createReporter, type Reporter } from '../reporter.ts'
 
 /** The surroundings of a hook factory. */
 

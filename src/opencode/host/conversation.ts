@@ -66,7 +66,7 @@ export function mannerOf({ agent, model, system }: UserMessage): Manner {
 }
 
 /** The last text of a message, which a sub-agent's caller gets. */
-export function lastText(message: Message): string {
+function lastText(message: Message): string {
   return message.parts.findLast((part) => part.type === 'text')?.text ?? ''
 }
 

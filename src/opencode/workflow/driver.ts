@@ -14,9 +14,9 @@ import { interruptRun, startRun } from '../../io/workflow/run.ts'
 import { requireState } from '../../io/workflow/state-store.ts'
 import { requireTrust, trustRun } from '../../io/workflow/trust.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../messages.ts'
-import type { Reporter } from '../safe-hook.ts'
+import type { Reporter } from '../reporter.ts'
 import { callerManner } from './caller.ts'
-import { checkPhase, truster } from './phase-check.ts'
+import { checkPhase, trusterOf } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
 import { nextTurn, standingWait, takePassed, takeUp, turnEntry } from './turn.ts'
 
@@ -112,7 +112,7 @@ export class WorkflowDriver {
     const started = await retryWhileLocked(() =>
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
     )
-    trustRun(started, truster(root))
+    trustRun(started, trusterOf(root))
   }
 
   async #drive(
@@ -126,9 +126,9 @@ export class WorkflowDriver {
     // Before the run is taken up, which ends a wait.
     let wait = await findWait()
     if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
-    requireTrust(folder, requireState(folder), truster(caller.root))
+    requireTrust(folder, requireState(folder), trusterOf(caller.root))
     await takeUp(folder, caller.root)
-    trustRun(requireState(folder), truster(caller.root))
+    trustRun(requireState(folder), trusterOf(caller.root))
     const manner = await callerManner(client, caller.session)
     const phases = new PhaseRunner(this.#ports, { ...caller, manner, folder, signal }, this.#children)
     for (let returned = false; ; returned = true) {

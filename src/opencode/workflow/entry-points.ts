@@ -4,14 +4,9 @@ import { ownText } from '../host/conversation.ts'
 import type { HostConfig, PluginTool } from '../host/plugin-api.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
+import { WORKFLOW_COMMAND } from './names.ts'
 
 /** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */
-
-/** The name of the tool. */
-export const WORKFLOW_TOOL = 'workflow_run'
-
-/** The name of the command, without the slash. */
-export const WORKFLOW_COMMAND = 'postflight-workflow'
 
 /** The tool. `findDriver` returns the driver of the active instance. */
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
@@ -58,7 +53,7 @@ export async function runWorkflowCommand(
 }
 
 /** The request in the words of the command: `<task> [definition] [--set NAME=VALUE]…`. */
-export function commandRequest(line: string): RunRequest {
+function commandRequest(line: string): RunRequest {
   const [task = '', ...rest] = commandWords(line)
   const end = rest.indexOf('--set')
   const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')

@@ -8,7 +8,7 @@ import { requireTrust, type Truster } from '../../io/workflow/trust.ts'
 /** Runs the checks of phases for the driver, as child processes: the server goes on meanwhile. */
 
 /** The user of this server, and the session that drives the run. */
-export function truster(session: string): Truster {
+export function trusterOf(session: string): Truster {
   return { environment: process.env, findHome: os.homedir, session }
 }
 
@@ -24,7 +24,7 @@ export async function checkPhase(folder: TaskFolder, session: string, signal: Ab
   for (;;) {
     const state = requireState(folder)
     if (state.hostSession !== session || checkStanding(folder, state).kind !== 'due') return
-    requireTrust(folder, state, truster(session))
+    requireTrust(folder, state, trusterOf(session))
     const place = { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal }
     const { kind } = await runPhaseCheck(folder, state, place)
     if (kind !== 'busy' || signal?.aborted === true) return

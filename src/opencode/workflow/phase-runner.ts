@@ -11,6 +11,7 @@ import type { Turns } from '../host/turns.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Sessions } from '../sessions.ts'
 import { phaseManner } from './caller.ts'
+import { WORKFLOW_TOOL } from './names.ts'
 import { isLost } from './turn.ts'
 
 /** Gives out the prompts of one run: each phase in a child session of its own, and each of the steps that are in work at once. */
@@ -18,7 +19,7 @@ import { isLost } from './turn.ts'
 /** The permissions of a phase's session: no person is there to answer a question, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
   { permission: 'question', pattern: '*', action: 'deny' },
-  { permission: 'workflow_run', pattern: '*', action: 'deny' },
+  { permission: WORKFLOW_TOOL, pattern: '*', action: 'deny' },
 ]
 
 /** The time (ms) after which a conversation is looked for again: OpenCode deletes the sessions below it first. */

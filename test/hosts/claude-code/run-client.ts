@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { outputOf } from '../../support/child-output.ts'
 
 /** Options for starting the client. */
 export interface RunOptions {
@@ -111,15 +112,8 @@ export function startClaude(options: RunOptions): RunningClient {
     },
   )
 
-  let stdout = ''
-  let stderr = ''
+  const output = outputOf(child)
   let timedOut = false
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
   const timer = setTimeout(() => {
     timedOut = true
     killTree(child.pid, 'SIGKILL')
@@ -132,13 +126,13 @@ export function startClaude(options: RunOptions): RunningClient {
     })
     child.once('close', (exitCode, signal) => {
       clearTimeout(timer)
-      const events = parseEvents(stdout)
+      const events = parseEvents(output.stdout)
       const result = events.findLast((event) => event.type === 'result')
       const sessionId = events.map((event) => event.session_id).find((id) => typeof id === 'string')
       const notices = events.flatMap(noticeOf)
       const hooks = events.flatMap(hookEndOf)
       const durationMs = performance.now() - started
-      resolve({ exitCode, signal, timedOut, stdout, stderr, events, result, notices, hooks, sessionId, durationMs })
+      resolve({ exitCode, signal, timedOut, ...output, events, result, notices, hooks, sessionId, durationMs })
     })
   })
 
@@ -152,7 +146,7 @@ export function startClaude(options: RunOptions): RunningClient {
     pid: child.pid ?? -1,
     send,
     kill: (signal = 'SIGKILL') => killTree(child.pid, signal),
-    output: () => ({ stdout, stderr }),
+    output: () => output,
     done,
   }
 }

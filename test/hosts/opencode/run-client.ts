@@ -1,6 +1,7 @@
 /** Starts the real OpenCode, headless, in an environment that is independent of the machine. */
 
 import { spawn } from 'node:child_process'
+import { outputOf } from '../../support/child-output.ts'
 import { killTree } from '../claude-code/run-client.ts'
 
 /** Options for starting the client. */
@@ -73,15 +74,8 @@ export function start(options: RunOptions, words: readonly string[]): RunningCli
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
   })
-  let stdout = ''
-  let stderr = ''
+  const output = outputOf(child)
   let timedOut = false
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
   const timer = setTimeout(() => {
     timedOut = true
     killTree(child.pid, 'SIGKILL')
@@ -90,13 +84,13 @@ export function start(options: RunOptions, words: readonly string[]): RunningCli
     child.once('error', reject)
     child.once('close', (exitCode, signal) => {
       clearTimeout(timer)
-      const events = parseEvents(stdout)
+      const events = parseEvents(output.stdout)
       const texts = events.flatMap(({ type, part }) => (type === 'text' ? (part?.text ?? []) : []))
       const sessionId = events.find((event) => event.sessionID !== undefined)?.sessionID
-      resolve({ exitCode, signal, timedOut, stdout, stderr, events, texts, sessionId })
+      resolve({ exitCode, signal, timedOut, ...output, events, texts, sessionId })
     })
   })
-  return { kill: (signal = 'SIGKILL') => killTree(child.pid, signal), output: () => ({ stdout, stderr }), done }
+  return { kill: (signal = 'SIGKILL') => killTree(child.pid, signal), output: () => output, done }
 }
 
 function parseEvents(stdout: string): RunEvent[] {

@@ -1,13 +1,12 @@
 import { abortRun } from '../../../io/workflow/run.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../report.ts'
-import { restoreLostRun } from '../../workflow/lost-run.ts'
+import type { Painter } from '../../painter.ts'
+import { restoreRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 
 /** `postflight workflow abort`: ends a run at once. */
 export function abort(context: CommandContext, paint: Painter, task: string): CommandResult<RunDocument> {
-  restoreLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = restoreRunFolder(context, task)
   return runResult(context, paint, folder, abortRun(folder, context.nowMs))
 }

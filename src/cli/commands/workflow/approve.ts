@@ -1,11 +1,11 @@
 import { PostflightError } from '../../../core/errors.ts'
-import { shellIdentity } from '../../../core/hosts/index.ts'
+import { isAgentShell } from '../../../core/hosts/index.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
 import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { checkOneLine } from '../../option-values.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { changeRun } from '../../workflow/change-run.ts'
 
 export interface ApproveOptions {
@@ -46,10 +46,5 @@ export function reject(
 
 /** @throws {PostflightError} `approval-agent` in an agent's shell: a courtesy against haste, because an agent can leave it. */
 function refuseAgent(context: CommandContext, folder: TaskFolder): void {
-  if (isAgentShell(context)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
-}
-
-/** True where the environment shows that an agent runs this command. */
-function isAgentShell({ environment }: CommandContext): boolean {
-  return shellIdentity(environment) !== undefined || environment.CLAUDECODE === '1' || Boolean(environment.AI_AGENT)
+  if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
 }

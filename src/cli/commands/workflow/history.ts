@@ -3,15 +3,14 @@ import { formatAge, toIso } from '../../../core/time.ts'
 import { phaseMs } from '../../../core/workflow/clock.ts'
 import { visitsOf } from '../../../core/workflow/state.ts'
 import { readHistory, requireState } from '../../../io/workflow/state-store.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { HistoryDocument } from '../../documents/workflow/history.ts'
-import { refuseLostRun } from '../../workflow/lost-run.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { historyLine } from '../../workflow/view.ts'
 
 /** `postflight workflow history`: prints every transition of a run. */
 export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {
-  refuseLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   const entries = readHistory(folder, state)
   const entered = state.definition.phases.filter(({ id }) => visitsOf(state, id) > 0)

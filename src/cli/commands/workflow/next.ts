@@ -14,10 +14,10 @@ import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.t
 import { requireState } from '../../../io/workflow/state-store.ts'
 import { requireTrust } from '../../../io/workflow/trust.ts'
 import { type NoTurn, type Turn, takeTurn } from '../../../io/workflow/turn.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { NextDocument } from '../../documents/workflow/next.ts'
 import { dueData } from '../../workflow/due-data.ts'
-import { refuseLostRun } from '../../workflow/lost-run.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { trusterOf } from '../../workflow/runner.ts'
 import { exitCodeOf } from '../../workflow/view.ts'
 
@@ -38,8 +38,7 @@ export async function next(
   task: string,
   options: NextOptions,
 ): Promise<CommandResult<NextDocument>> {
-  refuseLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = requireRunFolder(context, task)
   const caller = shellIdentity(context.environment)?.session
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
   const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>

@@ -3,11 +3,11 @@ import { trustedLine } from '../../../core/messages/workflow-commands.ts'
 import { resumeRun } from '../../../io/workflow/run.ts'
 import { requireState } from '../../../io/workflow/state-store.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../../io/workflow/trust.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { ResumeDocument } from '../../documents/workflow/resume.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
-import { restoreLostRun } from '../../workflow/lost-run.ts'
+import { restoreRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
 
@@ -29,8 +29,7 @@ export function resume(
   options: ResumeOptions,
 ): CommandResult<ResumeDocument> {
   const runner = runnerOf(context, options)
-  restoreLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = restoreRunFolder(context, task)
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)

@@ -1,7 +1,7 @@
 import { retryRunStep, skipRunStep } from '../../../io/workflow/steer.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 import { changeRun } from '../../workflow/change-run.ts'
 
 export interface RunStepOptions {

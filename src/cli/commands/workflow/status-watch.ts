@@ -1,6 +1,7 @@
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { StatusDocument } from '../../documents/workflow/status.ts'
-import { jsonText, type Painter, type ReportOptions } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
+import { jsonText, type PrintOptions } from '../../print.ts'
 import type { Screen } from '../../screen.ts'
 import { status } from './status.ts'
 
@@ -16,7 +17,7 @@ export interface Watching {
   readonly contextNow: () => CommandContext
   readonly task: string | undefined
   readonly paint: Painter
-  readonly options: ReportOptions
+  readonly options: PrintOptions
   readonly screen: Screen
 }
 
@@ -37,7 +38,7 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
 }
 
 /** Prints one document a line with --json, and nothing with --quiet, which only waits. */
-function show(result: CommandResult, options: ReportOptions, screen: Screen, isFirst: boolean): boolean {
+function show(result: CommandResult, options: PrintOptions, screen: Screen, isFirst: boolean): boolean {
   if (options.json) return screen.print(`${jsonText(result.data)}\n`)
   return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
 }

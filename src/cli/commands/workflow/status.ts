@@ -1,18 +1,15 @@
+import { WORKFLOW_FOLDER } from '../../../core/files.ts'
 import { errorMessage } from '../../../core/messages/errors.ts'
 import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import type { TaskFolder } from '../../../core/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
-import { readState, requireState, WORKFLOW_FOLDER } from '../../../io/workflow/state-store.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  findCommandRoot,
-  requireRoot,
-  requireTaskFolder,
-} from '../../context.ts'
+import { readState, requireState } from '../../../io/workflow/state-store.ts'
+import { type CommandContext, type CommandResult, findCommandRoot, requireRoot } from '../../context.ts'
 import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
-import { asPostflightError, type Painter } from '../../report.ts'
-import { lostError, lostRuns, refuseLostRun } from '../../workflow/lost-run.ts'
+import type { Painter } from '../../painter.ts'
+import { asPostflightError } from '../../print.ts'
+import { lostError, lostRuns } from '../../workflow/lost-run.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'
 
@@ -23,9 +20,7 @@ export function status(
   task: string | undefined,
 ): CommandResult<StatusDocument> {
   if (task !== undefined) {
-    refuseLostRun(context, task)
-    const root = requireRoot(context)
-    const folder = requireTaskFolder(root, task, 'workflow')
+    const folder = requireRunFolder(context, task)
     const state = requireState(folder)
     return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
   }

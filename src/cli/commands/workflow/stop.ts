@@ -1,10 +1,9 @@
 import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { stopRun } from '../../../io/workflow/run.ts'
-import { stopRunNow } from '../../../io/workflow/stop-now.ts'
-import { type CommandContext, type CommandResult, requireRoot, requireTaskFolder } from '../../context.ts'
+import { stopRun, stopRunNow } from '../../../io/workflow/run.ts'
+import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../report.ts'
-import { refuseLostRun } from '../../workflow/lost-run.ts'
+import type { Painter } from '../../painter.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 
 export interface StopOptions {
@@ -19,8 +18,7 @@ export function stop(
   task: string,
   { now }: StopOptions,
 ): CommandResult<RunDocument> {
-  refuseLostRun(context, task)
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = requireRunFolder(context, task)
   const { state, wasOver } = now ? stopRunNow(folder, context.nowMs) : stopRun(folder, context.nowMs)
   const result = runResult(context, paint, folder, state)
   return wasOver ? { ...result, lines: [...result.lines, `  ${STATUS_TEXT.wasOver(state.outcome ?? '')}`] } : result

@@ -7,7 +7,7 @@ import { MAX_PHASE_STEPS } from '../../../core/workflow/definition-limits.ts'
 import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { ValidateDocument } from '../../documents/workflow/validate.ts'
-import type { Painter } from '../../report.ts'
+import type { Painter } from '../../painter.ts'
 
 /** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
 export function validate(context: CommandContext, paint: Painter, file: string): CommandResult<ValidateDocument> {

@@ -1,8 +1,8 @@
 import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
 import { cut, oneLine } from '../../text.ts'
 import { END } from '../../workflow/definition-limits.ts'
-import { phaseDetails, waysOf } from '../../workflow/mermaid.ts'
 import type { Phase } from '../../workflow/phase-fields.ts'
+import { phaseDetails, waysOf } from '../../workflow/picture.ts'
 import type { PhaseStory, RunStory } from '../report.ts'
 import { type Html, html } from './html.ts'
 

@@ -2,7 +2,7 @@ import type { HostClient, ModelName, Part, UserMessage } from '../../host/api.ts
 import { knownModel, modelName } from '../../host/catalogue.ts'
 import { readLastMessages, sendPrompt } from '../../host/conversation.ts'
 import type { HostEvent } from '../../host/plugin-api.ts'
-import type { Reporter } from '../../safe-hook.ts'
+import type { Reporter } from '../../reporter.ts'
 import type { KnownSessions } from '../known-sessions.ts'
 import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'

@@ -1,5 +1,5 @@
 import type { HostEvent } from '../../host/plugin-api.ts'
-import type { Reporter } from '../../safe-hook.ts'
+import type { Reporter } from '../../reporter.ts'
 import type { KnownSessions } from '../known-sessions.ts'
 import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'

@@ -1,7 +1,7 @@
 import type { UserMessage } from '../../host/api.ts'
 import { modelName, parseModel } from '../../host/catalogue.ts'
 import type { HostConfig, ProviderConfig } from '../../host/plugin-api.ts'
-import type { Reporter } from '../../safe-hook.ts'
+import type { Reporter } from '../../reporter.ts'
 import { TOO_MANY_REQUESTS } from './rate-limit.ts'
 import { FALLBACK_TEXT } from './texts.ts'
 

@@ -1,3 +1,4 @@
+import { WORKFLOW_TOOL } from '../../workflow/names.ts'
 import { factory } from '../factory.ts'
 import { HOOK_TEXT } from '../texts.ts'
 import { addToResult, resultText } from '../tool-result.ts'
@@ -7,7 +8,7 @@ import { jsonFaultIn } from './patterns.ts'
 /** Tools whose output may hold the text of any error: it is what they read, ran, or were told. */
 const NEVER_LOOKED_AT: readonly string[] = [
   ...['bash', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch', 'codesearch', 'lsp', 'edit', 'write', 'patch'],
-  ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', 'workflow_run'],
+  ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', WORKFLOW_TOOL],
 ]
 
 /** The tool that OpenCode calls instead of one whose call cannot be read (1.18.34). */

@@ -1,6 +1,6 @@
 import type { HostClient } from '../../host/api.ts'
 import { need } from '../../host/refusal.ts'
-import { WORKFLOW_TOOL } from '../../workflow/entry-points.ts'
+import { WORKFLOW_TOOL } from '../../workflow/names.ts'
 
 /** The tools that are switched off for a sub-agent. */
 

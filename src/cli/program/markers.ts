@@ -1,8 +1,6 @@
-import { CHECK_SECONDS, milliseconds } from './check-options.ts'
-import { example } from './help-examples.ts'
-import type { Program, Run } from './program.ts'
-import { collect } from './repeated-option.ts'
-import { requireOption } from './required-option.ts'
+import type { Program, Run } from './bare-program.ts'
+import { example } from './help-example.ts'
+import { CHECK_SECONDS, collect, requireOption, timeoutMs } from './option-parsing.ts'
 
 /** Declares the commands about markers. */
 
@@ -52,7 +50,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
       run({
         command: 'clear',
         arguments: [task],
-        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+        options: { ...options, timeout: timeoutMs(timeout) },
       }),
     )
   program
@@ -85,7 +83,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
       run({
         command: 'step',
         arguments: [task, step],
-        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+        options: { ...options, timeout: timeoutMs(timeout) },
       }),
     )
   program

@@ -1,8 +1,8 @@
-import { PostflightError } from '../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../core/messages/usage.ts'
-import { example } from './help-examples.ts'
-import type { Program, Run } from './program.ts'
-import { requireOption } from './required-option.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
+import type { Program, Run } from './bare-program.ts'
+import { example } from './help-example.ts'
+import { requireOption } from './option-parsing.ts'
 
 /** Declares the commands by which a person steers a run: `postflight workflow approve`, `reject`, `retry`, `skip`. */
 

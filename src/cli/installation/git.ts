@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import path from 'node:path'
 
 /** Asks git about a project's files. */
 
@@ -18,12 +17,20 @@ function askGit(folder: string, words: readonly string[], input?: string): strin
   return run.status === 0 || run.status === 1 ? run.stdout : undefined
 }
 
-/** Those of the paths, relative to `folder`, that git does not ignore; undefined where git cannot tell. */
-export function notIgnored(folder: string, paths: readonly string[]): string[] | undefined {
-  const ignored = askGit(folder, ['check-ignore', '--no-index', '--stdin', '-z'], `${paths.join('\0')}\0`)
+/** Files of ours, one of each kind, that git should ignore, relative to the root. */
+const OWN_FILES = [
+  'specs/.postflight-pending',
+  'specs/259_x/.postflight-pending',
+  'specs/.postflight/journal.jsonl',
+  '.claude/settings.json.postflight-backup',
+]
+
+/** Those of our files that git does not ignore in a project; undefined where git cannot tell. */
+export function ownFilesNotIgnored(project: string): string[] | undefined {
+  const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${OWN_FILES.join('\0')}\0`)
   if (ignored === undefined) return undefined
   const names = ignored.split('\0')
-  return paths.filter((one) => !names.includes(one))
+  return OWN_FILES.filter((one) => !names.includes(one))
 }
 
 /** The files that git tracks below `folder` and that match one of the patterns, relative to it. */
@@ -31,11 +38,3 @@ export function trackedFiles(folder: string, patterns: readonly string[]): strin
   const listed = askGit(folder, ['ls-files', '-z', '--cached', '--', ...patterns.map((one) => `:(glob)${one}`)])
   return (listed ?? '').split('\0').filter((name) => name !== '')
 }
-
-/** Files of ours, one of each kind, that git should ignore, relative to the root. */
-export const OWN_FILES = [
-  'specs/.postflight-pending',
-  'specs/259_x/.postflight-pending',
-  'specs/.postflight/journal.jsonl',
-  path.posix.join('.claude', 'settings.json.postflight-backup'),
-]

@@ -1,5 +1,5 @@
-import { example } from './help-examples.ts'
-import type { Program, Run } from './program.ts'
+import type { Program, Run } from './bare-program.ts'
+import { example } from './help-example.ts'
 
 /** Declares the commands for people who look: the report, the status line, completion. */
 
@@ -39,7 +39,7 @@ export function addViewCommands(program: Program, run: Run): void {
     .argument('[words...]', 'the words of the line, the last one unfinished')
     .addHelpText('after', example('complete -- workflow st'))
     .action(async (words) => {
-      const { completionRequest } = await import('./completion/request.ts')
+      const { completionRequest } = await import('../completion/request.ts')
       const request = completionRequest(program, words)
       return run({ command: 'complete', arguments: [request], options: {} }, request.root)
     })

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ABANDONED_FILE, UNPARSED_FILE } from '../core/files.ts'
-import type { StoredMarker } from '../core/stored-marker.ts'
-import type { TaskFolder } from '../core/task-folder.ts'
-import { isAbsent } from './fs/errors.ts'
-import { kindAt } from './fs/path-kind.ts'
-import { removeFile } from './fs/write.ts'
+import { ABANDONED_FILE, UNPARSED_FILE } from '../../core/files.ts'
+import type { StoredMarker } from '../../core/stored-marker.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import { isAbsent } from '../fs/errors.ts'
+import { kindAt } from '../fs/path-kind.ts'
+import { removeFile } from '../fs/write.ts'
 
 /**
  * Keeps copies before a marker is overwritten or removed: of a text that could not be parsed (docs/design.md, "Markers"),

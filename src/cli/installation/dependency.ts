@@ -1,12 +1,12 @@
 import path from 'node:path'
-import { isJsonObject } from '../core/json-object.ts'
-import { realPath } from '../io/fs/path-kind.ts'
-import { readSmallFile } from '../io/fs/read.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import { realPath } from '../../io/fs/path-kind.ts'
+import { readSmallFile } from '../../io/fs/read.ts'
 
 /** Finds this package among the dependencies of a project. */
 
 /** The place of this package in a project that depends on it. */
-export const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
+const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
 
 /**
  * The path of this package, relative to a project that depends on it; undefined for another project. pnpm and yarn link

@@ -6,20 +6,8 @@ import type { ErrorDocument } from './documents/error.ts'
 
 /** Prints the results of commands and errors. */
 
-/** The ways to highlight a word. */
-export interface Painter {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly green: (text: string) => string
-  readonly yellow: (text: string) => string
-  readonly red: (text: string) => string
-}
-
-const plain = (text: string): string => text
-const NO_COLOURS: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
-
 /** How to print. */
-export interface ReportOptions {
+export interface PrintOptions {
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -33,14 +21,8 @@ export interface Output {
   readonly columns?: number | undefined
 }
 
-/** Colours on a terminal without NO_COLOR; none otherwise. The library is loaded only where it is needed. */
-export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
-  if (noColor || output.isTTY !== true) return NO_COLOURS
-  return (await import('picocolors')).default.createColors(true)
-}
-
 /** Prints a result: one JSON document, or lines, or with --quiet only the essential lines. */
-export function printResult(result: CommandResult, options: ReportOptions, stdout: Output): void {
+export function printResult(result: CommandResult, options: PrintOptions, stdout: Output): void {
   if (options.json) {
     stdout.write(`${jsonText(result.data, 2)}\n`)
     return
@@ -59,7 +41,7 @@ export function jsonText(value: object, indent?: number): string {
 
 /** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
-  const message = errorMessage(error.code, error.args)
+  const message = messageOf(error)
   stderr.write(`postflight: ${message}\n`)
   const document: ErrorDocument = { error: { code: error.code, message } }
   try {
@@ -68,6 +50,12 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
     // The line on stderr says everything.
   }
   return error.exitCode
+}
+
+/** The sentence that tells of an error. */
+export function messageOf(error: unknown): string {
+  const { code, args } = asPostflightError(error)
+  return errorMessage(code, args)
 }
 
 /** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */

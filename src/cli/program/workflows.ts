@@ -1,9 +1,7 @@
-import { CHECK_SECONDS, milliseconds } from './check-options.ts'
-import { example } from './help-examples.ts'
-import type { Program, Run } from './program.ts'
-import { collect } from './repeated-option.ts'
-import { requireOption } from './required-option.ts'
-import { addSteeringCommands } from './steering-program.ts'
+import type { Program, Run } from './bare-program.ts'
+import { example } from './help-example.ts'
+import { CHECK_SECONDS, collect, requireOption, timeoutMs } from './option-parsing.ts'
+import { addSteeringCommands } from './steering.ts'
 
 /** Declares `postflight workflow …`. */
 
@@ -93,7 +91,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
       run({
         command: 'workflow next',
         arguments: [name],
-        options: { ...options, timeout: milliseconds('--timeout', timeout) },
+        options: { ...options, timeout: timeoutMs(timeout) },
       }),
     )
   workflow
@@ -106,7 +104,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
       run({
         command: 'workflow check',
         arguments: [name],
-        options: { timeout: milliseconds('--timeout', timeout) },
+        options: { timeout: timeoutMs(timeout) },
       }),
     )
   workflow

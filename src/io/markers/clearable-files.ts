@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ABANDONED_FILE, CLAIMS_FOLDER, RETURN_META_FILE } from '../core/files.ts'
-import type { TaskFolder } from '../core/task-folder.ts'
-import { kindAt } from './fs/path-kind.ts'
+import { ABANDONED_FILE, CLAIMS_FOLDER, RETURN_META_FILE } from '../../core/files.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import { kindAt } from '../fs/path-kind.ts'
 
 /** Which files of a task folder `clear` removes. */
 

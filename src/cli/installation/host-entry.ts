@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { guardedCommand, guardedNodeCommand } from '../core/settings/hook-entries.ts'
-import { PLUGIN_FILE } from '../core/settings/opencode-plugins.ts'
-import type { Scope } from '../io/settings/paths.ts'
-import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
+import { guardedCommand, guardedNodeCommand } from '../../core/settings/hook-entries.ts'
+import { PLUGIN_FILE } from '../../core/settings/opencode-plugins.ts'
+import type { Scope } from '../../io/settings/paths.ts'
+import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from '../context.ts'
 import { dependencyIn } from './dependency.ts'
 
 /** The entries for this package in a host's settings: `install` writes them and `doctor` expects them. */

@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { PostflightError } from '../core/errors.ts'
-import { variable } from '../core/hosts/host.ts'
-import { isJsonObject } from '../core/json-object.ts'
-import { findCommands } from '../core/settings/claude-hooks.ts'
-import type { HookHost } from '../core/settings/hook-hosts.ts'
-import { splitMark } from '../core/settings/json-document.ts'
-import { findSkillCommands, isForkedSkill } from '../core/settings/skill-hooks.ts'
-import { readSmallFile } from '../io/fs/read.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { variable } from '../../core/hosts/host.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import { findCommands } from '../../core/settings/claude-hooks.ts'
+import type { HookHost } from '../../core/settings/hook-hosts.ts'
+import { splitMark } from '../../core/settings/json-document.ts'
+import { findSkillCommands, isForkedSkill } from '../../core/settings/skill-hooks.ts'
+import { readSmallFile } from '../../io/fs/read.ts'
 import {
   claudeFolder,
   claudeSettingsPath,
@@ -16,9 +16,9 @@ import {
   requireInside,
   SCOPES,
   type Scope,
-} from '../io/settings/paths.ts'
-import { readSettingsFile } from '../io/settings/read.ts'
-import type { CommandContext } from './context.ts'
+} from '../../io/settings/paths.ts'
+import { readSettingsFile } from '../../io/settings/read.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Finds the places that wire our hooks into Claude Code: its settings files, a plugin, skills. */
 

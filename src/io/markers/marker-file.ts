@@ -1,10 +1,10 @@
 import path from 'node:path'
-import { PostflightError } from '../core/errors.ts'
-import { MARKER_FILE } from '../core/files.ts'
-import { MARKER_MAX_BYTES, parseMarker, unparsed } from '../core/marker.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../core/stored-marker.ts'
-import type { TaskFolder } from '../core/task-folder.ts'
-import { readSmallFile } from './fs/read.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { MARKER_FILE } from '../../core/files.ts'
+import { MARKER_MAX_BYTES, parseMarker, unparsed } from '../../core/marker.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../core/stored-marker.ts'
+import type { TaskFolder } from '../../core/task-folder.ts'
+import { readSmallFile } from '../fs/read.ts'
 
 /** Reads marker files. Readers need no lock. */
 

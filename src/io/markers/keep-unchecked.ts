@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
-import { UNCHECKED } from '../core/marker.ts'
-import { formatMarker, withFields } from '../core/marker-text.ts'
-import type { StoredMarker } from '../core/stored-marker.ts'
-import { isFull } from './fs/errors.ts'
-import { createWhole, removeFile } from './fs/write.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
+import { UNCHECKED } from '../../core/marker.ts'
+import { formatMarker, withFields } from '../../core/marker-text.ts'
+import type { StoredMarker } from '../../core/stored-marker.ts'
+import { isFull } from '../fs/errors.ts'
+import { createWhole, removeFile } from '../fs/write.ts'
 import { keepEarlierAbandoned } from './quarantine.ts'
 
 /** Keeps markers that end without their checks: they are evidence, as those whose continuations are spent. */

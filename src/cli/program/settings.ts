@@ -1,6 +1,6 @@
-import { example } from './help-examples.ts'
-import type { Program, Run } from './program.ts'
-import { collect } from './repeated-option.ts'
+import type { Program, Run } from './bare-program.ts'
+import { example } from './help-example.ts'
+import { collect } from './option-parsing.ts'
 
 /** Declares the commands that wire the guard into a host, and the one that checks it. */
 

@@ -1,0 +1,59 @@
+import fs from 'node:fs'
+import { PostflightError } from '../core/errors.ts'
+import { type JournalLine, parseJournalLine } from '../core/journal-entry.ts'
+import { journalCut, KIND_NAMES } from '../core/messages/files.ts'
+import { kindAt } from '../io/fs/path-kind.ts'
+import { journalPaths } from '../io/journal.ts'
+import { JOURNAL_PART_BYTES, readJournalPart } from '../io/journal-tail.ts'
+import type { CommandContext } from './context.ts'
+
+/** The journal of a root, for the commands that show it. */
+
+/** Entries, and the position after them (in bytes). */
+interface Entries {
+  readonly entries: readonly JournalLine[]
+  readonly end: number
+}
+
+/** The whole journal. Of a journal that is too long, the last part. @throws {PostflightError} `file-unreadable`. */
+export function allEntries(context: CommandContext, root: string): Entries {
+  const { old, current } = readableJournal(root)
+  const before = readJournal(old, 0)
+  const now = readJournal(current, 0)
+  if (before.cut || now.cut) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
+  return { entries: [...before.entries, ...now.entries], end: now.end }
+}
+
+/** The entries after a position. After a rotation, the rest of the old file comes first. @throws as `allEntries`. */
+export function entriesAfter(root: string, position: number): Entries {
+  const { old, current } = readableJournal(root)
+  const isRotated = sizeOf(current) < position
+  const before = isRotated ? readJournal(old, position).entries : []
+  const { entries, end } = readJournal(current, isRotated ? 0 : position)
+  return { entries: [...before, ...entries], end }
+}
+
+/** The journal's files. Their folder must not be a link, which may lead out of the project. */
+function readableJournal(root: string): ReturnType<typeof journalPaths> {
+  const paths = journalPaths(root)
+  const kind = kindAt(paths.folder)
+  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, KIND_NAMES[kind])
+  return paths
+}
+
+function sizeOf(file: string): number {
+  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
+  return stats?.isFile() ? stats.size : 0
+}
+
+/** The entries of a journal file from `start` (bytes) on. */
+function readJournal(file: string, start: number) {
+  const part = readJournalPart(file, start)
+  if (part.kind === 'unreadable') return refuse(file, part.detail)
+  const { lines, end, cut } = part
+  return { entries: lines.map(parseJournalLine).filter((entry) => entry !== undefined), end, cut }
+}
+
+function refuse(file: string, detail: string): never {
+  throw new PostflightError('file-unreadable', { path: file, detail })
+}

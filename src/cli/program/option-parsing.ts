@@ -1,0 +1,31 @@
+import { PostflightError } from '../../core/errors.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
+
+/** Reads the options of a command line, as far as commander does not. */
+
+/** The default of `--timeout`, in the commands that run checks. */
+export const CHECK_SECONDS = '600'
+
+/** The value of `--timeout` in ms. @throws {PostflightError} `value-invalid`. */
+export function timeoutMs(value: string): number {
+  if (!/^0*[1-9]\d{0,5}$/.test(value)) {
+    throw new PostflightError('value-invalid', { option: '--timeout', value, expected: OPTION_EXPECTATIONS.seconds })
+  }
+  return Number(value) * 1000
+}
+
+/** Collects the values of an option that can be repeated. */
+export function collect(value: string, previous: readonly string[]): string[] {
+  return [...previous, value]
+}
+
+/**
+ * The value of an option that must be given. commander's `requiredOption` would complain about it before it complains
+ * about an option that it does not know: with `--definiton` that says the wrong thing.
+ * @throws {PostflightError} `usage`.
+ */
+export function requireOption(option: string, value: string | undefined, command: string): string {
+  const help = `postflight ${command} --help`
+  if (value === undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.missingOption(option, help) })
+  return value
+}
