@@ -160,7 +160,7 @@ chapter(
 const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
 postflight('workflow', 'validate', flow)
 postflight('workflow', 'start', '262', 'workflow', '--definition', flow)
-say('From here on no person types anything. At every stop the hook checks the files and gives out the next prompt.')
+say('From here on no person types anything. At every stop the hook checks the files and sends the next prompt.')
 const inTask = (name) => path.join(project, 'specs', '262_workflow', name)
 /** The work of a scripted model for each prompt. Its second step fails once. */
 const work = [

@@ -21,7 +21,7 @@ import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
 /**
  * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only where a run file lies. `SubagentStop` only
- * observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
+ * observes. `Stop` observes too, because a SubagentStop can be missing, and sends the next prompt.
  */
 
 export { endWaits, listUnfinishedRuns } from '../io/workflow/active-runs.ts'
@@ -68,7 +68,7 @@ export interface DrivenRuns {
   readonly recorded: readonly Recorded[]
 }
 
-/** Moves every run of this session on. At most one, the first in path order, gives out a prompt. Never throws. */
+/** Moves every run of this session on. At most one, the first in path order, sends a prompt. Never throws. */
 export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenRuns {
   let prompt: string | undefined
   let promptLine: string | undefined

@@ -156,7 +156,7 @@ describe.concurrent('checks of others', () => {
 
     const run = await project.cli(['clear', '259', '--run-checks'], { env: OTHER })
 
-    expect(run).toMatchObject({ status: 0, stderr: `postflight: runs the check: ${NOTE.run}\n` })
+    expect(run).toMatchObject({ status: 0, stderr: `postflight: running the check: ${NOTE.run}\n` })
     expect(project.read('ran')).toBe('ran\n')
   })
 
@@ -259,7 +259,7 @@ describe.concurrent('adopt', () => {
     })
     await project.cli(['clear', '259'], { env: { CLAUDE_CODE_SESSION_ID: 'third' } })
 
-    expect(run.stdout).toContain(`dropped the checks of its last session: \`${NOTE.run}\``)
+    expect(run.stdout).toContain(`dropped the checks of its previous session: \`${NOTE.run}\``)
     expect(project.has('ran')).toBe(false)
     expect(project.has(MARKER)).toBe(false)
   })
@@ -402,9 +402,11 @@ describe('running checks', () => {
     project.write('go', '')
 
     expect(second.status).toBe(1)
-    expect(second.stdout).toMatch(/has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for their end/)
+    expect(second.stdout).toMatch(
+      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for them to end/,
+    )
     expect(reason).toMatch(
-      /They have been running since \d{4}-\S+Z\. To wait for their end: postflight wait 259_x --for "the checks"/,
+      /They have been running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/,
     )
     expect(await ended).toMatchObject({ status: 0 })
     expect(project.read('ran')).toBe('ran\n')
@@ -443,9 +445,9 @@ describe('running checks', () => {
     const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
 
     expect(run.status).toBe(1)
-    expect(run.stdout).toMatch(/failed \(no end after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
+    expect(run.stdout).toMatch(/failed \(still running after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
     expect(isAlive(Number(project.read('child')))).toBe(false)
-    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (no end after 1.0 s')
+    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (still running after 1.0 s')
   })
 
   it('are killed even if they ignore being asked to end', async () => {

@@ -255,7 +255,7 @@ describe.concurrent('doctor', () => {
       expect(fine.map(({ ok }) => ok)).toEqual([true, true])
       expect(found).toHaveLength(1)
       expect(found[0]?.what).toContain(said)
-      expect(found[0]?.what).toContain('cannot be written (EACCES)')
+      expect(found[0]?.what).toContain('cannot be written to (EACCES)')
       expect(found[0]?.fix).toContain(`chmod u+wx ${project.at(folder)}`)
     },
   )

@@ -86,7 +86,7 @@ describe.concurrent('a promise that waits', () => {
       expect(isBlock(await stopAt(project, `p${prompt}`))).toBe(false)
     }
     // Without an event of the eleventh prompt, the command cannot know that it is the eleventh.
-    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('if it is the one of the last wait')
+    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('only at the prompt where the tenth wait began')
     expect(isBlock(await stopAt(project, 'p11'))).toBe(true)
 
     const refused = await project.cli(WAIT, { env: ENV })
@@ -295,7 +295,7 @@ describe.concurrent('work in the background', () => {
     const { answer } = await stopAt(project, 'p1', { background_tasks: [...shells, shell(undefined)] })
 
     expect(answer.reason).toContain(
-      'Running in the background: "npm run dev", "npm run build", "watch" and 2 more. If you wait for that, or for an answer: postflight wait 007_x --for "<what>"',
+      'Running in the background: "npm run dev", "npm run build", "watch" and 2 more. If you are waiting for that, or for an answer: postflight wait 007_x --for "<what>"',
     )
   })
 

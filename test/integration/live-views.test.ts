@@ -161,7 +161,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('a view that stays open', () => {
     expect(view.screen().join('\n')).toMatch(/completed[\s\S]*✓ only/)
   })
 
-  it('of a run in work changes its time, which is not a change', async ({ expect, onTestFinished }) => {
+  it('of a running phase changes its time, which is not a change', async ({ expect, onTestFinished }) => {
     const project = await busyProject()
     await project.cli(['workflow', 'next', '7'])
     const view = start(project, 'workflow status 7 --watch', WIDE, onTestFinished)

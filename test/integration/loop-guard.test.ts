@@ -177,7 +177,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(blocks + (await stopTimes(project, 2))).toBe(3)
   })
 
-  it('when steps are ticked, the owner is learnt and the marker is adopted between stops', async () => {
+  it('when steps are ticked, the owner is recorded and the marker is adopted between stops', async () => {
     const project = createProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
     const created = await project.cli(['create', '259', 'x', '--step', 'one', '--step', 'two'], { env })

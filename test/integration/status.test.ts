@@ -96,7 +96,7 @@ describe('status', () => {
     clean.marker('001_x', OWNED)
     expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({
       status: 0,
-      stdout: 'nothing pending of session another\n',
+      stdout: 'nothing pending in session another\n',
     })
   })
 

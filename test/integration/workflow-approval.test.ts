@@ -199,7 +199,7 @@ describe('an approval is refused', () => {
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('it is in phase "plan"') })
   })
 
-  it('for a result that is not valid any more; rejecting it works', async () => {
+  it('for a result that is no longer valid; rejecting it works', async () => {
     const project = await start([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
     await project.hook(stop())
     project.write(`${IN_TASK}/plan.md`, 'first plan')

@@ -640,7 +640,7 @@ describe.concurrent('explain', () => {
     expect(project.snapshot()).toEqual(before)
     const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
     expect(stdout).toContain(
-      answer === 'driver' ? "answer: allow, unless the workflow's driver gives out a prompt" : 'answer: allow\n',
+      answer === 'driver' ? "answer: allow, unless the workflow's driver sends a prompt" : 'answer: allow\n',
     )
   })
 })

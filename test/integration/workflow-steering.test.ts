@@ -33,7 +33,7 @@ describe('workflow stop --now', () => {
 
     const stopped = await project.cli(['workflow', 'stop', '7', '--now', '--json'])
 
-    expect(stopped.json()).toMatchObject({ active: false, outcome: 'stopped', why: 'it was stopped at once' })
+    expect(stopped.json()).toMatchObject({ active: false, outcome: 'stopped', why: 'it was stopped immediately' })
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
     leave(project, true)
     await project.cli(['workflow', 'resume', '7'])
@@ -173,8 +173,8 @@ describe('workflow retry', () => {
   it.each([
     ['9', 'has 3 steps'],
     ['1', 'is done'],
-    ['2', 'has attempts left'],
-    ['3', 'has attempts left'],
+    ['2', 'still has attempts left'],
+    ['3', 'still has attempts left'],
   ])('refuses step %s, which %s', async (step, why) => {
     const project = await start([STEPS])
     await next(project)
@@ -255,7 +255,7 @@ describe('workflow skip', () => {
     const run = await project.cli(['workflow', 'skip', '7', '--step', '1'])
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('is done') })
-    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('is not in its steps') })
+    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('is not working on steps now') })
   })
 })
 

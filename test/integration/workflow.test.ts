@@ -403,7 +403,7 @@ describe('bad input', () => {
     [
       ['start', '8', '--definition', 'flow.json'],
       64,
-      /give a slug for its name after the number: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
+      /give a slug after the number, to name the folder: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
     ],
     [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml does not exist/],
     [['graph', '8'], 1, /task 8 has no folder/],
@@ -448,7 +448,7 @@ describe('bad input', () => {
     expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
-      /"one" \(completed\): `workflow start --fresh` puts it aside and starts a new run\.\n$/,
+      /"one" \(completed\): `workflow start --fresh` sets it aside and starts a new run\.\n$/,
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')

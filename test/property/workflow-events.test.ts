@@ -205,7 +205,7 @@ describe('a run to which anything happens', () => {
             for (const { step, outcome } of state.endedSteps) {
               if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
             }
-            if (state.inWork.length > 1) reached.add('several steps in work')
+            if (state.inWork.length > 1) reached.add('several steps in progress')
           }
           expect(world.state.outcome).toBeDefined()
           reached.add(`ended as ${world.state.outcome}`)
@@ -227,6 +227,6 @@ describe('a run to which anything happens', () => {
       { numRuns: 300 },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    expectReached(reached, [...EVENTS, 'several steps in work', ...outcomes])
+    expectReached(reached, [...EVENTS, 'several steps in progress', ...outcomes])
   })
 })

@@ -349,7 +349,7 @@ describe('shells in the background', () => {
     const shells = ['npm run "dev"', 'a\nb', 'c', 'd', 'e']
     const text = composeReason([{ ...blocked({}), shells, root: '/p' }], ON_PATH, false)
     expect(linesOf(text)).toContain(
-      `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you wait for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
+      `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you are waiting for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
     )
   })
 
@@ -398,7 +398,7 @@ describe('the checks of a promise', () => {
     const checkingSinceMs = Date.UTC(2026, 10, 22)
     const line = (mayWait: boolean) => checksOf([{ run: 'npm test' }], { checkingSinceMs, mayWait }).at(-1)
     expect(line(true)).toMatch(/^They have been running since 2026-11-22T00:00:00Z.*postflight wait 259.*--for/)
-    expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for their end.')
+    expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for them to end.')
   })
 
   it('that another session wrote are not named', () => {

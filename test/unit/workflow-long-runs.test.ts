@@ -56,7 +56,7 @@ describe('a definition', () => {
     ],
     [{ phases: [{ ...A, parallel: 2 }] }, 'phases.0.parallel: parallel is allowed only in a phase with steps'],
     [{ phases: [{ id: 'a', steps: ['x'], parallel: 17 }] }, 'phases.0.parallel: '],
-    [{ phases: [{ id: 'a', steps: [{ agent: 3 }] }] }, 'phases.0.steps.0.agent: the agent of a step must be a text'],
+    [{ phases: [{ id: 'a', steps: [{ agent: 3 }] }] }, 'phases.0.steps.0.agent: the agent of a step must be a string'],
     [
       { phases: [{ id: 'a', steps: ['x'], step_check: { json_schema: { pattern: 'x' } } }] },
       'phases.0.step_check.json_schema.pattern: unknown keyword',
@@ -184,10 +184,10 @@ describe('cases', () => {
 
   it('are listed in the prompt', () => {
     expect(duePrompt(begin(TRIAGE, FIX), PLACE).prompt).toContain(
-      '/kind it must have one of these texts: "bug", "idea"',
+      '/kind it must have one of these strings: "bug", "idea"',
     )
     const next = { ...CASES, default: 'fix' }
-    expect(duePrompt(begin({ ...TRIAGE, next }, FIX), PLACE).prompt).toContain('a text, such as one of these: "bug"')
+    expect(duePrompt(begin({ ...TRIAGE, next }, FIX), PLACE).prompt).toContain('a string, such as one of these: "bug"')
   })
 })
 
@@ -309,7 +309,7 @@ describe('an approval', () => {
     }
     const approved = approveState(asking, undefined, NOW)
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
-    // An artifact that is not valid any more is asked for again, and approved again.
+    // An artifact that is no longer valid is asked for again, and approved again.
     expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
   })
 

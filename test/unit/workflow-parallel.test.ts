@@ -10,7 +10,7 @@ import { withHandOut } from '../../src/core/workflow/work.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 import { begin, NO_SESSIONS, seeing } from './workflow-builders.ts'
 
-/** Several steps in work at once. */
+/** Several steps in progress at once. */
 
 const NONE: StepResultSeen = { kind: 'absent' }
 const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
@@ -41,7 +41,7 @@ function back(
 /** The state after the next prompt went out. */
 const hand = (state: WorkflowState): WorkflowState => back(state, {}, { mayPrompt: true })
 
-/** The steps in work, as `step: failed attempts`, with a star where the prompt is out. */
+/** The steps in progress, as `step: failed attempts`, with a star where the prompt is out. */
 const workOf = ({ inWork }: WorkflowState): string[] =>
   inWork.map(({ step, attempts, out }) => `${step + 1}: ${attempts}${out ? ' *' : ''}`)
 const endedOf = ({ endedSteps }: WorkflowState): string[] =>
@@ -52,7 +52,7 @@ const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
 const out = hand(begin(FIVE))
 
 describe('a hand-out', () => {
-  it('gives out as many steps as may be in work at once, each counted as a prompt', () => {
+  it('gives out as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
     expect(out).toMatchObject({ prompted: true, prompts: 3, currentStep: 0 })
     expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])

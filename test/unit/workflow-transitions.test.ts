@@ -334,7 +334,7 @@ describe('the commands of a person', () => {
     ])
   })
 
-  it('stop the run after the step in work and its attempts, before the next step or the artifact', () => {
+  it('stop the run after the step in progress and its attempts, before the next step or the artifact', () => {
     const phase = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 2 }
     const asked = (state: WorkflowState): WorkflowState => requestStop(state, NOW)
     expect(play(asked(play(begin(phase), {}, {}).state), AWAY, {}, {}, DONE, AWAY).told).toEqual([

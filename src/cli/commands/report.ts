@@ -21,7 +21,7 @@ import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import { asPostflightError, type Painter } from '../report.ts'
 import { allEntries } from './logs.ts'
 
-/** `postflight report`: the story of markers and runs, as text or as one page of HTML. */
+/** `postflight report`: the story of markers and runs, as text or as a single HTML page. */
 
 export interface ReportOptions {
   readonly html?: string

@@ -29,7 +29,7 @@ export const PROJECT_STATUS_TEXT = {
   noSpecs: 'nothing pending: no specs/ folder here',
   clean: (root: string, completed: number): string =>
     `nothing pending in ${oneLine(root, 300)}${completed === 0 ? '' : `; ${counted(completed, 'workflow')} completed`}`,
-  cleanOfSession: (session: string): string => `nothing pending of session ${oneLine(session, 120)}`,
+  cleanOfSession: (session: string): string => `nothing pending in session ${oneLine(session, 120)}`,
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
   fix: (fix: string): string => `  → ${fix}`,

@@ -139,7 +139,7 @@ const phase = z.strictObject({
     z
       .int()
       .check(z.minimum(1), z.maximum(MAX_PARALLEL))
-      .register(z.globalRegistry, { description: 'How many steps may be in work at once.', default: 1 }),
+      .register(z.globalRegistry, { description: 'How many steps may be in progress at once.', default: 1 }),
   ),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   max_skips: z.optional(

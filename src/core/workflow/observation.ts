@@ -25,9 +25,9 @@ export type StepsSeen =
 export interface Observation {
   readonly nowMs: number
   readonly artifact: ArtifactSeen
-  /** The results of the steps in work (`withHandOut`), in their order there. */
+  /** The results of the steps in progress (`withHandOut`), in their order there. */
   readonly stepResults: readonly StepResultSeen[]
-  /** The files of step results that no step in work is to leave, in a phase with steps at once. */
+  /** The files of step results that no step in progress is to leave, in a phase with steps at once. */
   readonly strayResults?: readonly string[] | undefined
   /** Undefined unless the steps are still unknown. */
   readonly steps: StepsSeen | undefined

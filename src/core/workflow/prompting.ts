@@ -48,7 +48,7 @@ export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, wh
 
 /** What a prompt asks for. */
 export interface Asked {
-  /** The steps in work that it hands out; undefined for the phase's own prompt. */
+  /** The steps in progress that it hands out; undefined for the phase's own prompt. */
   readonly steps?: readonly StepInWork[]
   /** True if it goes out once more, so that its work is begun. */
   readonly isAgain?: boolean

@@ -56,7 +56,7 @@ export function parseState(text: string): WorkflowState | StateProblem {
 }
 
 /**
- * The state of an earlier version with its steps in work: there was one at a time, and of the steps before it only their
+ * The state of an earlier version with its steps in progress: there was one at a time, and of the steps before it only their
  * number was kept.
  */
 function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
@@ -72,7 +72,7 @@ function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
   return { ...withWork(state, phase, { inWork: isBegun ? [current] : [], endedSteps }), prompted }
 }
 
-/** True if the steps in work and the ended ones are steps of the phase, each one once. */
+/** True if the steps in progress and the ended ones are steps of the phase, each one once. */
 function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
   const steps = [...inWork, ...endedSteps].map(({ step }) => step)
   return new Set(steps).size === steps.length && steps.every((step) => step < totalSteps)

@@ -72,7 +72,7 @@ export const STATE_SCHEMA = z.strictObject({
   active: flag('True while the run goes on.'),
   outcome: orNull(z.enum(RUN_OUTCOMES), 'How the run ended; null while it goes on.'),
   why: orNull(z.string(), 'The reason for the outcome.'),
-  phase: text('The phase in work.'),
+  phase: text('The phase in progress.'),
   phase_attempts: count("The failed attempts at the phase's own prompt in this visit."),
   max_phase_attempts: count('Their limit. It grows with each resume.'),
   current_step: count('The first step that has not ended.'),

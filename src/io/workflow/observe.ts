@@ -128,7 +128,7 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
 }
 
 /**
- * The files of step results in the task folder that no step in work is to leave: of a step that has ended, or without a
+ * The files of step results in the task folder that no step in progress is to leave: of a step that has ended, or without a
  * number. Only looked for in a phase with steps at once: elsewhere there is only one such file.
  */
 function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {

@@ -71,7 +71,7 @@ export interface Stopping {
   readonly wasOver: boolean
 }
 
-/** Asks a run to stop after the step or phase in work. If no prompt is out, it stops at once. */
+/** Asks a run to stop after the step or phase in progress. If no prompt is out, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return change(folder, (state) => {
     if (!state.active) return { state, wasOver: true }

@@ -50,7 +50,7 @@ export interface Asking {
 }
 
 /**
- * Observes, moves the run on as far as possible, and gives out the next prompt if one is due and allowed. `look` gets the
+ * Observes, moves the run on as far as possible, and sends the next prompt if one is due and allowed. `look` gets the
  * state (which may be large, so it is read only once) and says how to observe, or returns undefined to leave the run
  * alone. Of two requests at once, such as from a hook that is wired twice, the second gets the same prompt as the first,
  * as the same attempt.

@@ -69,7 +69,7 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
 
     const [reason, ...others] = reasonsIn(model.turns('main').at(-1))
     expect(reason).toContain('They have been running since')
-    expect(reason).toContain(`To wait for their end: postflight wait ${TASK} --for "the checks"`)
+    expect(reason).toContain(`To wait for them: postflight wait ${TASK} --for "the checks"`)
     expect(others).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Cleared.' })
     expect(guarded.story().filter((event) => event !== 'wait-end')).toEqual([

@@ -36,7 +36,7 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     expect(before?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
     expect(reminded?.userTexts).toEqual([expect.stringMatching(REMINDER), 'go'])
     expect(reminded?.userTexts[0]).toContain(
-      `is in phase "analyse". It must leave ${guarded.project.dir}/specs/007_flow/`,
+      `is in phase "analyse". It must produce ${guarded.project.dir}/specs/007_flow/`,
     )
     expect(told?.userTexts.at(-1)).toContain('call the tool workflow_run once')
     for (const turn of [told, after]) expect(turn?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
@@ -272,7 +272,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
     const lines = ran.stderr.split('\n').filter((line) => line.startsWith('postflight-guard: '))
     expect(lines).toEqual([
       'postflight-guard: unknown option "unknownThing".',
-      'postflight-guard: option "postReadNudge.every" is wrong, so postReadNudge stays off: it must be at least 1.',
+      'postflight-guard: option "postReadNudge.every" is invalid, so postReadNudge stays off: it must be at least 1.',
     ])
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('[postflight-guard]')
     expect(model.turns('main')[2]?.lastToolResult).toContain('[postflight-guard] The call of "read"')
@@ -289,7 +289,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 
     await expect
       .poll(() => guarded.log(), { timeout: 10_000 })
-      .toContain('is wrong, so foregroundFallback stays off: not')
+      .toContain('is invalid, so foregroundFallback stays off: not')
     expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
   })
 })

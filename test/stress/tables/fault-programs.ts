@@ -361,7 +361,7 @@ const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
     run: cli('workflow', 'start', '259', '--definition', 'flow.json', '--fresh'),
     again: [0, 1],
   },
-  { name: 'a stop that gives out the next prompt', files: FLOW_FILES, setup: [begin], run: hook(stop) },
+  { name: 'a stop that sends the next prompt', files: FLOW_FILES, setup: [begin], run: hook(stop) },
   {
     name: "a sub-agent's stop that archives a step result",
     files: { ...FLOW_FILES, ...MADE },
