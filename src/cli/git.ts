@@ -6,7 +6,7 @@ import path from 'node:path'
 /** A repository's configuration may name programs. These are the ones that the commands below would start. */
 const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.untrackedCache=false']
 
-/** git's answer, or undefined where git is missing, or the folder is not in a working tree. */
+/** git's answer; undefined if git is missing, or the folder is not in a working tree. */
 function askGit(folder: string, words: readonly string[], input?: string): string | undefined {
   const run = spawnSync('git', [...SAFE, ...words], {
     cwd: folder,
@@ -18,7 +18,7 @@ function askGit(folder: string, words: readonly string[], input?: string): strin
   return run.status === 0 || run.status === 1 ? run.stdout : undefined
 }
 
-/** Those of the paths, relative to `folder`, that git does not ignore; undefined where git cannot tell. */
+/** The given paths, relative to `folder`, that git does not ignore; undefined if git gives no answer. */
 export function notIgnored(folder: string, paths: readonly string[]): string[] | undefined {
   const ignored = askGit(folder, ['check-ignore', '--no-index', '--stdin', '-z'], `${paths.join('\0')}\0`)
   if (ignored === undefined) return undefined

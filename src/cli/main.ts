@@ -3,7 +3,7 @@ import { asPostflightError, type Output, printError } from './report.ts'
 import { runCommand, type World } from './run-command.ts'
 import { asUsageError } from './usage-error.ts'
 
-/** The CLI without a process of its own. The only catch turns errors into exit codes. */
+/** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
 
 /** The process that the CLI runs in. */
 export interface CliProcess extends World {

@@ -78,7 +78,7 @@ function declareProgram({ version, stdout }: ProgramPorts) {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      // The catch in main.ts prints usage errors.
+      // The `catch` in main.ts prints usage errors.
       writeErr: () => {},
       // commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
       getOutHasColors: () => false,

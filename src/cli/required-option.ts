@@ -3,7 +3,7 @@ import { USAGE_TEXT } from '../core/messages/usage.ts'
 
 /**
  * The value of an option that must be given. commander's `requiredOption` would complain about it before it complains
- * about an option that it does not know: with `--definiton` that says the wrong thing.
+ * about an option that it does not know: with `--definiton` that would be the wrong complaint.
  * @throws {PostflightError} `usage`.
  */
 export function requireOption(option: string, value: string | undefined, command: string): string {

@@ -1,7 +1,7 @@
 import { example } from './help-examples.ts'
 import type { Program, Run } from './program.ts'
 
-/** Declares the commands for people who look: the report, the status line, completion. */
+/** Declares the commands that show things: the report, the status line, completion. */
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:

@@ -13,11 +13,11 @@ import { OPENCODE_TEXT } from './messages.ts'
 /** Reports errors and notices. */
 export interface Reporter {
   /**
-   * Reports an error to OpenCode's log and to the journal: as an internal one, unless OpenCode refused what cannot be
-   * otherwise. A session that was deleted is not reported, and a conversation that cannot be read is reported once.
+   * Reports an error to OpenCode's log and to the journal: as an internal one, unless it is an expected refusal of
+   * OpenCode. A session that was deleted is not reported, and a conversation that cannot be read is reported once.
    */
   fault(where: string, error: unknown): void
-  /** Tells the user something, on the screen where there is one, and in the log. */
+  /** Shows a notice to the user, on the screen if there is one, and writes it to the log. */
   notice(text: string): void
 }
 

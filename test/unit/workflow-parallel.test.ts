@@ -127,7 +127,7 @@ describe('a hand-out', () => {
     const given = hand(resumed)
     expect(workOf(given)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
-    // Where nothing else is left in work, it is given up before the next hand-out.
+    // Where nothing else is left in progress, it is given up before the next hand-out.
     const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
     expect(endedOf(advance(alone, seeing()).state)).toContain('1: skipped after 2')
   })

@@ -39,7 +39,7 @@ function lastEntries(
   return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
 }
 
-/** The whole journal, and the position after it (in bytes). Of a journal that is too long, the last part. */
+/** The whole journal, and the position after it (in bytes). If the journal is too long, only its last part. */
 export function allEntries(
   context: CommandContext,
   root: string,

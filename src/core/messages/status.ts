@@ -3,7 +3,7 @@ import { counted, quote } from './phrases.ts'
 
 /** What `postflight status` prints. */
 
-/** The kinds of things that are not done, each with its words. */
+/** The kinds of unfinished things, each with its words. */
 export const STATUS_KINDS = {
   pending: 'pending',
   waiting: 'waiting',

@@ -59,7 +59,7 @@ export function resumeState(
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    // Of a run that lost its client, only the time until its last transition is known to be work.
+    // If a run lost its client, only the time until its last transition counts as work.
     ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,

@@ -202,7 +202,10 @@ export const STATE_FIELDS = {
   updatedMs: given('updated_at', KNOWN_TIME),
   /** The values of the definition's inputs. */
   inputs: given('inputs', later(VALUES, {})),
-  /** The time (ms) for which the run worked on each phase, and since when the current phase is not counted yet. */
+  /**
+   * The time (ms) for which the run worked on each phase, and the time from which work on the current phase is not
+   * counted yet.
+   */
   durations: ofRun('durations', later(COUNTS, {}), {}),
   clockSinceMs: ofRun('clock_since', later(TIME, undefined), undefined),
   /** The number of steps and artifacts that were skipped. */

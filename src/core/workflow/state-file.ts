@@ -11,7 +11,7 @@ import { type StepInWork, withWork } from './work.ts'
 /** The version of the format that this code reads and writes. */
 const STATE_VERSION = 1
 
-/** A larger state is not read, in bytes. */
+/** The maximum size of a state that is read, in bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 
 /** The form of a field in the file. */
@@ -79,8 +79,8 @@ function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean
 }
 
 /**
- * The state with limits that follow from its definition, should the file have been edited by hand. A resume adds the
- * definition's limit to the attempts that were spent, so none is ever further away than that.
+ * The state with limits that follow from its definition, in case the file was edited by hand. A resume adds the
+ * definition's limit to the attempts that were spent, so no limit is ever larger than that.
  */
 function clamped(state: WorkflowState, phase: Phase): WorkflowState {
   const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)

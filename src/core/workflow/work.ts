@@ -3,8 +3,8 @@ import type { Phase } from './phase-fields.ts'
 import type { WorkflowState } from './state.ts'
 
 /**
- * The steps of a visit: those that are in work, and those that have ended. A hand-out is what one prompt asks for: one step,
- * or up to `parallel`. Steps and attempts count from 0.
+ * The steps of a visit: those that are in progress, and those that have ended. A hand-out is what one prompt asks for:
+ * one step, or up to `parallel`. Steps and attempts count from 0.
  */
 
 /** A step in progress: from its first prompt until it is done or given up. */
@@ -78,8 +78,8 @@ export function withStepEnded(
 }
 
 /**
- * The state with the steps of the next hand-out in work: those that are left, and the first ones that have not begun, as many
- * as the phase and the budget allow. While a hand-out is out, or after a stop request, nothing joins.
+ * The state with the steps of the next hand-out in progress: those that are left, and the first ones that have not
+ * begun, as many as the phase and the budget allow. While a hand-out is out, or after a stop request, nothing joins.
  */
 export function withHandOut(state: WorkflowState, phase: Phase): WorkflowState {
   if (state.prompted || state.stopRequestedMs !== undefined) return state

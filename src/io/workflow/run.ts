@@ -95,8 +95,8 @@ export interface Resumed {
 }
 
 /**
- * Resumes a run for another session, or for its own where no session is known. First it takes in what the last prompt
- * left, so that finished work is not asked for again. A prompt that was out goes out again at the next turn.
+ * Resumes a run for another session, or for its own where no session is known. First it takes in the results of the
+ * last prompt, so that finished work is not requested again. A prompt that was out goes out again at the next turn.
  * `from`: the phase to go on with.
  * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`.
  */

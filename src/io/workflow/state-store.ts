@@ -62,7 +62,7 @@ export function requireState(folder: TaskFolder): WorkflowState {
 }
 
 /**
- * Refuses a task without a run. Locking would create the folder, and a question must not.
+ * Refuses a task without a run. Locking would create the folder, and reading must not.
  * @throws {PostflightError} `workflow-none`.
  */
 export function requireRun(folder: TaskFolder): void {

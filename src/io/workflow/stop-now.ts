@@ -6,7 +6,10 @@ import type { Stopping } from './run.ts'
 import { requireRun, requireState, withRunLock, writeChanged } from './state-store.ts'
 import { removeIfEnded } from './turn.ts'
 
-/** Stops a run at once, resumable. A prompt that is out is not waited for; what it leaves counts when the run is resumed. */
+/**
+ * Stops a run at once, resumable. It does not wait for a prompt that is out; a result of that prompt counts when the
+ * run is resumed.
+ */
 export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   requireRun(folder)
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
