@@ -59,7 +59,7 @@ const ways = z.strictObject({
 })
 
 const caseWays = z.strictObject({
-  verdict: pointer('JSON pointer to the verdict in the artifact: a text, a number or a boolean.'),
+  verdict: pointer('JSON pointer to the verdict in the artifact: a string, a number or a boolean.'),
   cases: z
     .record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60))
     .register(z.globalRegistry, { description: 'The next phase by verdict.' }),

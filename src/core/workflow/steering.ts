@@ -85,7 +85,7 @@ function again(
   return withWork(noted, phase, { inWork })
 }
 
-/** The state in which a step is given up at once. A result that its agent still leaves does not count. */
+/** The state in which a step is given up at once. A result that its agent still writes does not count. */
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const phase = currentPhase(state)
   const refusal = refusalOf(state, step)
