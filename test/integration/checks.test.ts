@@ -488,7 +488,7 @@ describe('running checks', () => {
       })
       expect(isAlive(Number(project.read('child')))).toBe(false)
       expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-pending': expect.any(String) })
-      // An interruption says nothing about the check.
+      // An interruption is not a result of the check.
       expect(read(project).checks[0]).not.toHaveProperty('failed')
     },
   )

@@ -25,7 +25,7 @@ function withPackage(): { project: Project; cli: (words: string, options?: RunOp
   return { project, cli: (words, options) => project.cli(words.split(' '), { packageFolder, ...options }) }
 }
 
-/** What lies in the project besides the package. */
+/** The files in the project besides the package. */
 function filesOf(project: Project): Record<string, string> {
   return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
 }
@@ -100,7 +100,7 @@ describe.concurrent('init', () => {
     const run = await cli('uninstall')
 
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
-    // The backup holds what was there before, which is not what is there now.
+    // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
   })
 

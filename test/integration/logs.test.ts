@@ -112,7 +112,7 @@ describe.concurrent('logs', () => {
     // It prints the last entry first, and follows from then on.
     await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^\{.*\}\n$/)
 
-    // It looks twice a second, from the size that it saw first, so append until it has seen an entry.
+    // It looks twice a second, from the size that it saw first, so the test appends until it has seen an entry.
     await expect
       .poll(
         async () => {

@@ -55,7 +55,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(counts.sort()).toEqual(['1', '2', '3'])
     expect(await stopTimes(project, 1)).toBe(0)
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
-    // The order of the journal's lines is a matter of chance.
+    // The order of the journal's lines is random.
     const recorded = project.journal().map((entry) => `${entry.event} ${entry.count}`)
     expect(recorded.sort()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
   })

@@ -9,7 +9,7 @@ const FLOW = JSON.stringify({
   phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', max_attempts: 1 }],
 })
 
-/** A project with one of each kind of thing that is not done. */
+/** A project with one unfinished thing of each kind. */
 async function busyProject(): Promise<Project> {
   const project = createSourceProject()
   project.write('flow.json', FLOW)

@@ -7,7 +7,7 @@ import { SESSION } from '../support/payloads.ts'
 import { LAUNCHER, runProcess } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-/** The JSON that Claude Code gives a status line, with what matters here. */
+/** The parts of Claude Code's JSON for a status line that matter here. */
 function hostJson(project: Project, session = SESSION): string {
   return JSON.stringify({
     session_id: session,

@@ -1,4 +1,4 @@
-/** Steps that are the tasks of a Markdown list: what is read, and that a tick changes one character. */
+/** Steps that are the tasks of a Markdown list: which tasks are read, and that a tick changes one character. */
 
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

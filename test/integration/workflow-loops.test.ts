@@ -1,4 +1,4 @@
-/** Loops of workflows on a disk: what a phase that is entered again is told. */
+/** Loops of workflows on a disk: the prompts of a phase that is entered again. */
 
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../support/process.ts'
@@ -48,7 +48,7 @@ describe('generate, validate, debug', () => {
     const archived = `${IN_TASK}/artifacts/only/1-a.2.txt`
     expect(second.prompt).toContain(`now in the file ${project.dir}/${archived}.`)
     expect(project.read(archived)).toBe('first')
-    // The second visit leaves nothing.
+    // The second visit leaves no result.
     expect((await next(project)).prompt).not.toContain('now in the file')
   })
 })

@@ -1,4 +1,7 @@
-/** The run file, by which the hook finds a workflow: it survives what people and agents do to task folders, and a run and a promise do not touch each other. */
+/**
+ * The run file, by which the hook finds a workflow: it survives changes of people and agents to task folders, and a run
+ * and a promise do not affect each other.
+ */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and what people see of them. */
+/** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and how people see them. */
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

@@ -13,7 +13,7 @@ import { expectReached } from '../support/reached.ts'
 import { type Agent, answer, applyTo, approved, startWorld, type World, worksSeen } from '../support/workflow-world.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
-/** Runs to which everything may happen at any time, driven by hooks and without hooks in turn. */
+/** Runs with any incident at any time, driven by hooks and without hooks in turn. */
 
 const NOW = 1_700_000_000_000
 const SESSIONS = { parentSession: undefined, hostSession: 'host' }
@@ -139,7 +139,7 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
   }
 }
 
-/** What never goes back, whatever happens. */
+/** The counts that never go back, whatever happens. */
 function countsOf(state: WorkflowState): Record<string, number> {
   const name = `${state.phase}#${visitsOf(state, state.phase)}`
   return {

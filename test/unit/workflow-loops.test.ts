@@ -8,7 +8,7 @@ import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
-/** What a phase is told about the phase that led to it, and about its own last visit. */
+/** The prompt's words about the phase that led here, and about the phase's own last visit. */
 
 const TEMPLATE = '<{{verdict}}> <{{previous_artifact}}> <{{artifact:check}}> <{{artifact:fix}}>'
 const CHECK = {
@@ -47,7 +47,7 @@ describe('a phase of a loop', () => {
     expect(promptOf(again)).toContain(`\n\n<> </f/${ARCHIVED}> `)
     expect(promptOf(again)).toContain('\n\nThis is visit 2 of this phase. It follows the phase "fix".\n\n')
     expect(promptOf(again)).toContain(`\n\nThe previous result is now in the file /f/${ARCHIVED}.\n\n`)
-    // Later attempts of the visit are told the same.
+    // Later attempts of the visit get the same words.
     expect(promptOf(played(again, {}, {}))).toContain(`now in the file /f/${ARCHIVED}.`)
   })
 

@@ -20,7 +20,7 @@ const HALF: StepResultSeen = { kind: 'invalid', why: 'no JSON', archived: false 
 const PLACE = { task: '7', folder: '/f' }
 const FIVE = { id: 'a', steps: ['s1', 's2', 's3', 's4', 's5'], parallel: 3, max_step_attempts: 2 }
 
-/** The state after the agents came back and left results, by step from 1. No prompt goes out unless `more` says so. */
+/** The state after the agents came back with results, by step from 1. No prompt goes out unless `more` says so. */
 function back(
   start: WorkflowState,
   results: Readonly<Record<number, StepResultSeen>>,
@@ -67,7 +67,7 @@ describe('a hand-out', () => {
     const over = back(some, { 1: DONE, 3: FAILED })
     expect([workOf(over), endedOf(over)]).toEqual([['3: 1'], ['2: done after 1', '1: done after 1']])
     expect(over).toMatchObject({ prompted: false, currentStep: 2 })
-    // What failed goes out again, with the next ones.
+    // Failed steps go out again, with the next ones.
     const again = hand(over)
     expect(workOf(again)).toEqual(['3: 1 *', '4: 0 *', '5: 0 *'])
     expect(lastEvents(again, 3)).toEqual(['prompt 3 2', 'prompt 4 1', 'prompt 5 1'])

@@ -17,7 +17,7 @@ import {
 } from '../../src/core/workflow/steering.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
-/** What a person does to a run. */
+/** The commands of a person to a run. */
 
 const MADE: Partial<Observation> = { artifact: { kind: 'valid' } }
 const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
@@ -134,7 +134,7 @@ it('a run that goes on from a phase enters it again, once more than its limit', 
   if (first === undefined) throw new Error('no phase')
   const entered = enterFrom(later, first, NOW)
   expect(entered).toMatchObject({ phase: 'first', clearing: true, visits: { first: 2, next: 1 }, visitsGranted: 1 })
-  // The state file keeps what was granted.
+  // The state file keeps the granted attempts and visits.
   expect(parseState(formatState(entered))).toMatchObject({ visitsGranted: 1 })
   expect(played(entered, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
 })

@@ -212,7 +212,7 @@ export const STATE_FIELDS = {
   skips: ofRun('skips', COUNT, 0),
   /** The number of steps that were given up in this visit. */
   phaseSkips: ofVisit('phase_skips', later(COUNT, 0), () => 0),
-  /** The number of prompts that were given out. */
+  /** The number of prompts that were sent. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */
   sequence: ofRun('sequence', COUNT, 0),

@@ -9,7 +9,7 @@ import { guardedProject } from './guarded.ts'
 const TASK = '007_demo'
 const CLEAR = bash('postflight clear 7')
 
-/** A check that is red, and names the red test, until the file `fixed` exists. */
+/** A check that fails, and names the failing test, until the file `fixed` exists. */
 const CREATE = bash(`postflight create 7 demo --check 'echo "test 7 of 9 failed"; test -e fixed'`)
 
 describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () => {

@@ -41,7 +41,7 @@ function subjects(guarded: GuardedProject): string[] {
   return log.trim().split('\n')
 }
 
-/** Everything that the main agent saw behind its first turn. */
+/** Everything that the main agent saw after its first turn. */
 function seenByMain(model: Model): string {
   const turn = model.turns('main').at(-1)
   return [...(turn?.toolResults ?? []), ...(turn?.reminders ?? [])].join('\n')

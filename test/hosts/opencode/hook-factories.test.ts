@@ -1,4 +1,7 @@
-/** The hook factories on the real OpenCode: what the model gets from each, and where it must get nothing. */
+/**
+ * The hook factories on the real OpenCode: the texts that the model gets from each, and the places where it must get
+ * none.
+ */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'

@@ -1,4 +1,4 @@
-/** What the user of the terminal interfaces sees of the guard. */
+/** The guard as the user of the terminal interfaces sees it. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
