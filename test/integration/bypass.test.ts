@@ -67,7 +67,7 @@ describe.concurrent('bypass', () => {
   it.each([
     ['259', 'specs/259_x'],
     ['.', 'specs'],
-  ])('says of %s without a marker that there is nothing to bypass', async (task, folder) => {
+  ])('says for %s without a marker that there is nothing to bypass', async (task, folder) => {
     const project = createSourceProject()
     project.write('specs/259_x/plan.md', '')
     const before = project.snapshot()

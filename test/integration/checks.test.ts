@@ -110,7 +110,7 @@ describe.concurrent('clear with checks', () => {
     ['is not found', 'no-such-program-here', 'exit code 127: command not found'],
     ['is killed by a signal', 'kill -9 $$', 'killed by SIGKILL'],
     ['whose program is killed', "sh -c 'kill -9 $$'; exit $?", 'exit code 137: killed by SIGKILL'],
-  ])('says it of a check that %s', async (_, run, words) => {
+  ])('says so about a check that %s', async (_, run, words) => {
     const result = await checked([{ run }]).cli(['clear', '259'], { env: ENV })
 
     expect(result.status).toBe(1)
@@ -126,7 +126,7 @@ describe.concurrent('clear with checks', () => {
     expect(run.status).toBe(0)
   })
 
-  it('says that there is no shell where there is none', async () => {
+  it('reports a missing shell', async () => {
     const project = checked([NOTE], {}, createProject())
 
     const run = await project.cli(['clear', '259'], { env: { ...ENV, PATH: project.at('nothing') } })
@@ -140,7 +140,7 @@ describe.concurrent('checks of others', () => {
   it.each([
     ['another session', OTHER],
     ['a plain terminal', {}],
-  ])('are not run for %s, which is told both ways out', async (_, env) => {
+  ])('are not run for %s, and the message names both ways out', async (_, env) => {
     const project = checked([NOTE])
 
     const run = await project.cli(['clear', '259'], { env })

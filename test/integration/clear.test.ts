@@ -286,7 +286,7 @@ describe.concurrent('clear --all', () => {
 })
 
 describe.concurrent('clear --orphaned', () => {
-  it('clears what no session will come back for, and leaves every live marker', async () => {
+  it('clears the markers that no session will come back for, and leaves every live one', async () => {
     const project = createSourceProject()
     project.marker('001_live', OWNED)
     project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })

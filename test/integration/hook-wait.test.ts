@@ -79,7 +79,7 @@ describe.concurrent('a promise that waits', () => {
     expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p2', count: 2 })
   })
 
-  it('waits at ten prompts and no more', async () => {
+  it('waits at ten prompts at most', async () => {
     const project = withPromise(MAINS, createSourceProject)
     for (let prompt = 1; prompt <= 10; prompt++) {
       expect((await project.cli(WAIT, { env: ENV })).status).toBe(0)
@@ -159,7 +159,7 @@ describe.concurrent('a promise that waits', () => {
     expect(explained.json().markers[0]).toMatchObject({ rule: 'waiting', row: '6a', answer: 'allow' })
   })
 
-  it('is stopped and let go where the disk takes no stamp, and the user is told', async () => {
+  it('cannot be stamped on a full disk: the stop is allowed, and the user gets a notice', async () => {
     const project = withPromise()
     await project.cli(WAIT, { env: ENV })
     project.write('specs/007_x/.postflight-lock', '1 1\n')

@@ -221,7 +221,7 @@ describe.concurrent('init', () => {
     expect(project.read(SKILL)).not.toContain('Old words.')
   })
 
-  it('leaves .gitignore alone where there is no repository, and where git ignores these files already', async () => {
+  it('leaves .gitignore alone outside a repository, and if git ignores these files already', async () => {
     const outside = createSourceProject({ git: false })
     const run = await outside.cli(['init', '--yes', '--json'])
     const project = createSourceProject()
@@ -285,7 +285,7 @@ describe.concurrent('a second place for the hook', () => {
     },
   )
 
-  it('with the same command is no second one: Claude Code runs it once', async () => {
+  it('with the same command does not count as a second one: Claude Code runs it once', async () => {
     const { project, cli } = withPackage()
     await cli('install')
 

@@ -62,7 +62,7 @@ describe('a run that waits for an approval', () => {
     expect(state).toMatchObject({ active: true, phase: 'plan', phase_attempts: 0, approval: { standing: 'asked' } })
   })
 
-  it('goes on after it was approved, and the next phase is told the note', async () => {
+  it("goes on after it was approved, and the note is in the next phase's prompt", async () => {
     const project = await waiting()
 
     const approved = await workflow(project, 'approve', '7', '--note', 'use the existing table')
@@ -149,7 +149,7 @@ describe('a run that waits for an approval', () => {
     expect(started.answer.hookSpecificOutput?.additionalContext).toContain('waits until a person approves')
   })
 
-  it('also waits for a result that was there before the phase began', async () => {
+  it('also waits for a result that existed before the phase began', async () => {
     const project = createSourceProject()
     project.write(`${IN_TASK}/plan.md`, 'from before')
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))

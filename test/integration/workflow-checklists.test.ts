@@ -140,7 +140,7 @@ describe('a checklist', () => {
     ['lists a thousand deep', `${'- '.repeat(1000)}[ ] a\n`, 'is nested too deeply'],
     ['more than 128 KiB', `- [ ] a\n${'a'.repeat(140_000)}`, 'larger than 131072 bytes'],
     ['more than a thousand open tasks', '- [ ] a\n'.repeat(1001), 'lists 1001 steps'],
-  ])('with %s stalls the run, and is read again after it was mended', async (_, text, why) => {
+  ])('with %s stalls the run, and is read again after it was repaired', async (_, text, why) => {
     const project = await start(text)
 
     const stalled = await next(project)

@@ -13,7 +13,7 @@ async function next(project: Project): Promise<JsonDocument> {
 }
 
 describe('generate, validate, debug', () => {
-  it('tells each phase of the loop the errors and where its last result lies', async () => {
+  it('tells each phase of the loop the errors and where its last result is', async () => {
     const project = createSourceProject()
     const definition = `${PACKAGE}/examples/generate-validate-debug.json`
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', definition])
@@ -36,7 +36,7 @@ describe('generate, validate, debug', () => {
     expect(project.read(archived)).toContain('line 9')
   })
 
-  it('names the newest file where the name in the archive was taken, and none where nothing was archived', async () => {
+  it('names the newest file if the name in the archive was taken, and none if nothing was archived', async () => {
     const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', gate: 'advisory', next: 'only', max_visits: 3 }
     const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify({ name: 'loop', phases: [phase] }))

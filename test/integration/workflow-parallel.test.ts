@@ -154,7 +154,7 @@ describe('inputs', () => {
 })
 
 describe('simulate', () => {
-  it('prints the path, the prompts and the bound', async () => {
+  it('prints the path, the number of prompts and their maximum', async () => {
     const check = {
       id: 'check',
       prompt: 'p',

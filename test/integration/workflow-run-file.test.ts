@@ -74,7 +74,7 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
 const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
-  it('lies there while the run is active, names it, and is hidden from git', async ({ expect }) => {
+  it('exists while the run is active, names it, and is hidden from git', async ({ expect }) => {
     const project = await started()
     const { id } = JSON.parse(project.read(STATE))
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)

@@ -124,7 +124,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
   })
 
-  it('fails when no visits are left, and says so', async () => {
+  it('fails when no visits are left, and says why', async () => {
     const project = await started({
       name: 'loop',
       phases: [

@@ -17,7 +17,7 @@ describe('a check that failed', () => {
     [{ kind: 'timed-out', limitMs: 500 }, 'still running after 0.5 s, so it was killed'],
     [{ kind: 'timed-out', limitMs: 600_000 }, 'still running after 600 s, so it was killed'],
     [{ kind: 'interrupted', by: 'SIGINT' }, 'interrupted (SIGINT)'],
-  ])('%j is told in words', (failure, expected) => {
+  ])('%j has these words', (failure, expected) => {
     expect(failureWords(failure)).toBe(expected)
   })
 

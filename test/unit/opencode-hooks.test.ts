@@ -294,7 +294,7 @@ describe('the words of a rate limit', () => {
 })
 
 describe('the header of GitHub Copilot', () => {
-  it('asks for each message once, and remembers a bounded number of them', async () => {
+  it('fetches each message once, and remembers a bounded number of them', async () => {
     const asked: string[] = []
     const message = async ({ path }: { path: { messageID: string } }) => {
       asked.push(path.messageID)

@@ -54,7 +54,7 @@ describe("the plugin's options", () => {
       { jsonErrorRecovery: { except: [1] } },
       'postflight-guard: option "jsonErrorRecovery.except.0" is invalid, so jsonErrorRecovery stays off: it must be a string.',
     ],
-  ])('%j is answered in one line', (given, line) => {
+  ])('%j leads to one line', (given, line) => {
     expect(readOptions(given).problems).toEqual([line])
   })
 })

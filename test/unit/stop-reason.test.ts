@@ -190,7 +190,7 @@ describe('the checklist', () => {
   })
 })
 
-describe('a sub-agent is told to repeat its report (CC#85917, OMC#3203)', () => {
+describe('a sub-agent is asked to repeat its report (CC#85917, OMC#3203)', () => {
   it('at the end', () => {
     expect(composeReason([blocked()], ON_PATH, true)).toMatch(REPORT)
     expect(composeReason([blocked(), blocked()], ON_PATH, true).match(/full report/g)).toHaveLength(1)
@@ -229,7 +229,7 @@ describe('several markers', () => {
     for (const task of ['001_x', '002_x', '003_x']) expect(text).toContain(`postflight clear ${task}\n`)
   })
 
-  it('are counted if there is no room for them', () => {
+  it('are counted if they do not fit', () => {
     const text = composeReason(items(100), ON_PATH, true)
     const shown = text.match(/^Task \d+_x: /gm) ?? []
     expect(shown.length).toBeGreaterThan(5)

@@ -144,7 +144,7 @@ describe('cases', () => {
     artifact: { kind: 'valid', verdict, reason: 'it crashes' },
   })
 
-  it('lead on by their verdict, which the next phase is told', () => {
+  it("lead on by their verdict, which the next phase's prompt contains", () => {
     const fixing = played(begin(TRIAGE, FIX), {}, seen('bug'))
     expect(fixing).toMatchObject({ phase: 'fix', ledBy: { phase: 'triage', verdict: 'bug', reason: 'it crashes' } })
     expect(fixing.history.at(-2)).toMatchObject({ event: 'pass', verdict: 'bug', detail: 'it crashes' })
@@ -417,7 +417,7 @@ describe('a simulation', () => {
     expect(history.filter(({ event }) => event === 'approved')).toHaveLength(60)
   })
 
-  it('ends after as many prompts as it may give out', () => {
+  it('ends after the maximum number of prompts', () => {
     const { definition } = ready({ name: 'x', phases: [{ id: 'a', steps: ['x', 'y', 'z'] }] })
     const { prompts, state } = simulate(definition, script(), PLACE, {}, 2)
     expect([prompts.length, state.active]).toEqual([2, true])

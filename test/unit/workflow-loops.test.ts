@@ -34,14 +34,14 @@ const promptOf = (state: WorkflowState): string => duePrompt(state, PLACE).promp
 describe('a phase of a loop', () => {
   const fixing = played(begin(CHECK, FIX), {}, failing('line 3 is wrong'), {})
 
-  it('is told the reason for the verdict that led to it, at its first visit too', () => {
+  it('gets the reason for the verdict that led to it, at its first visit too', () => {
     expect(promptOf(fixing)).toContain('\n\n<line 3 is wrong> <> </f/reports/check.json> </f/fix.md>\n\n')
     expect(promptOf(fixing)).toContain(
       '\n\nThis phase follows the phase "check", whose verdict was "fail":\nline 3 is wrong\n\n',
     )
   })
 
-  it('is told at its second visit what led back to it, and where its last artifact lies', () => {
+  it('learns at its second visit what led back to it, and where its last artifact is', () => {
     const again = played(fixing, MADE, {}, { previousArtifact: ARCHIVED })
     expect(again).toMatchObject({ phase: 'check', prompted: true, previousArtifact: ARCHIVED })
     expect(promptOf(again)).toContain(`\n\n<> </f/${ARCHIVED}> `)
@@ -51,13 +51,13 @@ describe('a phase of a loop', () => {
     expect(promptOf(played(again, {}, {}))).toContain(`now in the file /f/${ARCHIVED}.`)
   })
 
-  it('is told only of a verdict that the phase before it has', () => {
+  it('gets only a verdict that the phase before it has', () => {
     const unexplained = played(begin(CHECK, FIX), {}, failing(), {})
     expect(promptOf(unexplained)).toContain('\n\n<fail> <> ')
     expect(promptOf(unexplained)).not.toContain('This phase follows')
   })
 
-  it('that ended the run is told its own verdict after a resume', () => {
+  it('that ended the run gets its own verdict after a resume', () => {
     const judged = begin({ ...CHECK, next: { ...CHECK.next, fail: 'end' } }, FIX)
     const failed = played(judged, {}, failing('nothing works'))
     expect(failed).toMatchObject({ outcome: 'failed' })

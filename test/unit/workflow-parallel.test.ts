@@ -52,14 +52,14 @@ const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
 const out = hand(begin(FIVE))
 
 describe('a hand-out', () => {
-  it('gives out as many steps as may be in progress at once, each counted as a prompt', () => {
+  it('has as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
     expect(out).toMatchObject({ prompted: true, prompts: 3, currentStep: 0 })
     expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])
     expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
   })
 
-  it('takes what passes as it comes, and goes on when the last one has come back', () => {
+  it('takes results that pass as they come, and goes on when the last step has come back', () => {
     const helper = { returned: false, takes: 'passing' } as const
     const some = back(out, { 2: DONE, 3: FAILED }, helper)
     expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])
@@ -84,7 +84,7 @@ describe('a hand-out', () => {
     expect(ended).toMatchObject({ command: { kind: 'finish' }, effects: [{ name: 'stray-step-result-1.json' }] })
   })
 
-  it('archives each result under its step and attempt, and what was not asked for as a stray', () => {
+  it('archives each result under its step and attempt, and unrequested ones as strays', () => {
     const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
     expect(taken.effects).toEqual([
       { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' },
@@ -152,7 +152,7 @@ describe('a hand-out', () => {
     expect(back(some, { 1: HALF }).inWork[0]).toMatchObject({ attempts: 1, failure: 'no JSON' })
   })
 
-  it('is no larger than what the budget leaves', () => {
+  it('does not exceed the rest of the budget', () => {
     const state = begin(FIVE)
     const budget = (maxPrompts: number) => ({ ...state, definition: { ...state.definition, maxPrompts } })
     expect(workOf(hand(budget(2)))).toEqual(['1: 0 *', '2: 0 *'])

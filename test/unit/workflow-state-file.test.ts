@@ -60,7 +60,7 @@ describe('a state file', () => {
     ['an unknown outcome', { outcome: { a: 1 } }],
     ['a detail that is not a text', { detail: 5 }],
     ['a verdict that is not a text', { verdict: true }],
-  ])('leaves an entry of the history out that has %s', (_, wrong) => {
+  ])('leaves out an entry of the history that has %s', (_, wrong) => {
     const fields = fieldsOf(busyState())
     const [entry] = fields.history as [object]
     const held = { ...fields, history: [{ ...entry, ...wrong }, entry] }

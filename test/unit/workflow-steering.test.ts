@@ -71,7 +71,7 @@ describe('a rejection', () => {
     expect(isApprovalDue(abortState(again, NOW))).toBe(false)
   })
 
-  it('is not what the next phase is told, but the note of an approval is', () => {
+  it("is not in the next phase's prompt, but the note of an approval is", () => {
     const next = played(approveState(asking, 'use the table', NOW), MADE)
     expect(next).toMatchObject({ phase: 'next', ledBy: { phase: 'plan', reason: 'use the table' } })
     expect(next.history.find(({ event }) => event === 'approved')).toMatchObject({ detail: 'use the table' })
@@ -81,7 +81,7 @@ describe('a rejection', () => {
 describe('a step', () => {
   const first = played(begin(WORK), {}, {})
 
-  it('that is in work is skipped at once, and the next one goes out', () => {
+  it('that is in progress is skipped at once, and the next one goes out', () => {
     const skipped = steered(skipStep(first, 0, NOW))
     expect(skipped).toMatchObject({ prompted: false, inWork: [], skips: 1, phaseSkips: 1 })
     expect(skipped.endedSteps).toEqual([{ step: 0, attempts: 0, outcome: 'skipped' }])

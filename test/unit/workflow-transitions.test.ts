@@ -308,7 +308,7 @@ describe('steps taken from an artifact', () => {
     expect(play({ ...begin(A), stepsKnown: false }, {}).told).toEqual(['wait'])
   })
 
-  it('stall the run if there is no list of steps', () => {
+  it('stall the run without a list of steps', () => {
     const entered = play(begin(A, taking), VALID).state
     expect(play(entered, { steps: { kind: 'none', why: 'a.json has no list' } }).told).toEqual([
       'finish | end b stalled a.json has no list',

@@ -76,7 +76,7 @@ describe.skipIf(hostsSkipped())('an unowned marker from before the session holds
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
   })
 
-  it('brought back by git in the middle of the session', async () => {
+  it('restored by git in the middle of the session', async () => {
     const guarded = guardedProject({ git: true })
     guarded.project.write(MARKER, unowned(2))
     git(guarded, 'add', '-A', '-f')

@@ -13,7 +13,7 @@ const CLEAR = bash('postflight clear 7')
 const CREATE = bash(`postflight create 7 demo --check 'echo "test 7 of 9 failed"; test -e fixed'`)
 
 describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () => {
-  it('is held, is told which test is red, mends it, clears and ends', async () => {
+  it('is blocked, learns which test fails, fixes it, clears and ends', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -32,7 +32,7 @@ describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () 
     expect(guarded.postflight('status', '--exit-code', '--github')).toMatchObject({ status: 0 })
   })
 
-  it('and never mends it, is held three times, and the verdict for CI is red', async () => {
+  it('and never fixes it, is blocked three times, and the verdict for CI is a failure', async () => {
     const guarded = guardedProject()
 
     const { ran } = await guarded.run({
