@@ -116,7 +116,7 @@ describe.concurrent('explain', () => {
 
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining(name) })
     expect(explained.json().answer).toEqual(run.answer)
-    expect(shown.stdout).toContain('the user is told: postflight-guard:')
+    expect(shown.stdout).toContain('notice to the user: postflight-guard:')
   })
 
   it('names a host that ignores the answer', async () => {
@@ -214,6 +214,6 @@ describe.concurrent('explain', () => {
   it('reports that no root was found', async () => {
     const project = createSourceProject({ specs: false })
 
-    expect((await project.cli(['explain'])).stdout).toContain('none of the start folders leads to a specs/ folder')
+    expect((await project.cli(['explain'])).stdout).toContain('no start folder leads to a specs/ folder')
   })
 })

@@ -243,7 +243,7 @@ describe.concurrent('wait is refused', () => {
     [
       'to a sub-agent',
       MAINS,
-      'cannot wait for a sub-agent',
+      'cannot wait here: a sub-agent',
       { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' },
     ],
   ])('%s', async (_what, fields, why, env = ENV) => {

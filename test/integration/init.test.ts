@@ -278,7 +278,7 @@ describe.concurrent('a second place for the hook', () => {
 
       expect(run.status).toBe(1)
       expect(run.stderr).toBe(
-        `postflight: the hook is already in ${SETTINGS}, with another command: a second entry would count each stop twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
+        `postflight: the hook is already in ${SETTINGS}, with another command: each stop would then count twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
       )
       expect(project.snapshot()).toEqual(before)
       expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)

@@ -186,7 +186,7 @@ describe('an approval is refused', () => {
       ['reject', '7', '--reason', 'no'],
     ]) {
       const run = await project.cli(['workflow', ...words], { env })
-      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person approves') })
+      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person may approve') })
     }
     expect(project.snapshot('specs')).toEqual(before)
   })
@@ -199,7 +199,7 @@ describe('an approval is refused', () => {
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('it is in phase "plan"') })
   })
 
-  it('for a result that is no longer valid; rejecting it works', async () => {
+  it('for a result that has become invalid; rejecting it works', async () => {
     const project = await start([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
     await project.hook(stop())
     project.write(`${IN_TASK}/plan.md`, 'first plan')

@@ -433,7 +433,7 @@ describe('bad input', () => {
     expect(project.has(IN_TASK)).toBe(false)
   })
 
-  it('an existing run is not replaced, unless it has ended and --fresh puts it aside', async () => {
+  it('an existing run is not replaced, unless it has ended and --fresh sets it aside', async () => {
     const project = await started(one())
     const start = (...more: string[]) =>
       project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])

@@ -205,7 +205,7 @@ describe('the sentences about workflows', () => {
   it.each([
     ['not-json', 'is not complete JSON (x)'],
     ['version', 'has version x'],
-    ['shape', 'is not a valid workflow state (wrong: x)'],
+    ['shape', 'is not a valid workflow state (invalid: x)'],
     ['unreadable', 'cannot be read (x)'],
   ] as const)('say that a state has the problem %s', (problem, said) => {
     expect(errorMessage('workflow-state', { path: 'p', problem, detail: 'x' })).toContain(`p ${said}`)

@@ -309,7 +309,7 @@ describe('an approval', () => {
     }
     const approved = approveState(asking, undefined, NOW)
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
-    // An artifact that is no longer valid is asked for again, and approved again.
+    // An artifact that has become invalid is requested again, and approved again.
     expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
   })
 

@@ -35,7 +35,7 @@ export const EXPLAIN_TEXT = {
   noPayload: 'No payload given (--payload FILE, or - for stdin). The hook reads an empty one as:',
   whose: (session: string | undefined, agent: string | undefined): string =>
     `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,
-  noRoot: 'no root: none of the start folders leads to a specs/ folder',
+  noRoot: 'no root: no start folder leads to a specs/ folder',
   roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
   noMarkers: 'no pending markers',
   marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
@@ -43,7 +43,7 @@ export const EXPLAIN_TEXT = {
   run: (path: string, why: string): string => `${path}: ${why}`,
   unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
-  told: (notice: string): string => `the user is told: ${inLine(notice)}`,
+  told: (notice: string): string => `notice to the user: ${inLine(notice)}`,
   disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
   'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,

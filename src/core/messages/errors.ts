@@ -16,7 +16,7 @@ const NAME_QUOTE_LIMIT = 40
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is not complete JSON (${detail})`,
   version: (detail) => `has version ${detail}, which this postflight-guard does not support`,
-  shape: (detail) => `is not a valid workflow state (wrong: ${detail})`,
+  shape: (detail) => `is not a valid workflow state (invalid: ${detail})`,
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
@@ -166,7 +166,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'skill-forked': (a) =>
     `${a.path} has "context: fork", and Claude Code never runs the hooks of such a skill: use \`postflight install\` without --skill. Nothing was written.`,
   'already-wired': (a) =>
-    `${WIRED[a.wiredBy](a.where)}: a second entry would count each stop twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
+    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
   'rules-invalid': (a) => `${a.path}${a.place}: ${a.detail}. Nothing was written.`,
   'rules-not-of-host': (a) =>
     `--reactive is for Claude Code, not for --host ${a.host}. OpenCode's plugin takes the rules as its option "reactive". Nothing was written.`,
@@ -194,7 +194,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'approval-agent': (a) =>
     `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
   'approval-artifact': (a) =>
-    `the result that you would approve is no longer valid (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+    `the result that you would approve has become invalid (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
   'run-step': (a) =>
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,

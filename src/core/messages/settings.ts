@@ -43,7 +43,7 @@ export const INSTALL_TEXT = {
     `${isDryRun ? 'Would remove' : 'Removed'} our lines from ${file}`,
   removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
   keptSkill: (file: string, word: string): string =>
-    `Kept ${file}, because it was changed since \`postflight init\` wrote it: remove it with \`rm ${word}\``,
+    `Kept ${file}, because it was changed after \`postflight init\` wrote it. To remove it: \`rm ${word}\``,
   keptBackup: (backup: string): string => `Kept the backup ${backup}, because it differs from the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
@@ -79,7 +79,7 @@ export const INIT_TEXT = {
     permissions: (file: string): string =>
       `Permission rules, in ${file}: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
     gitignore: (file: string): string =>
-      `Lines in ${file}: git ignores markers, the journal and the backups of settings.`,
+      `Lines in ${file}, so that git ignores markers, the journal and the backups of settings.`,
     skill: (file: string): string =>
       `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
   } satisfies Record<Part, (file: string) => string>,

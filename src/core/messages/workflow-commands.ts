@@ -71,7 +71,7 @@ export const PHASE_CHECK_TEXT = {
   running: (run: string, since: string): string =>
     `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
   tooEarly: (run: string, why: string): string =>
-    `the check \`${quote(run, 200)}\` was not run, because the result of the phase is not there yet: ${quote(why)}`,
+    `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
 } as const
 

@@ -21,7 +21,7 @@ import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /**
  * Approves the artifact that the run waits for.
- * @throws {PostflightError} `approval-none`; `approval-artifact` if the artifact is no longer valid.
+ * @throws {PostflightError} `approval-none`; `approval-artifact` if the artifact has become invalid.
  */
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {

@@ -55,7 +55,7 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
       worker: dutiful([bash(`${CREATE}; ${WAIT}; echo "exit code $?"`), say('The report.')]),
     })
 
-    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait for a sub-agent[\s\S]*exit code 1/)
+    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait here: a sub-agent[\s\S]*exit code 1/)
   })
 
   it('is held at a later message, although it was interrupted before the stop that it announced', async () => {
