@@ -143,7 +143,7 @@ describe.concurrent('adopt', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('exits with 1 where there is no marker', async () => {
+  it('exits with 1 without a marker', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
 

@@ -92,7 +92,7 @@ describe.concurrent('bypass', () => {
     expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
   })
 
-  it('--all succeeds where there is no marker', async () => {
+  it('--all succeeds without a marker', async () => {
     const project = createSourceProject()
 
     expect(await project.cli(['bypass', '--all'])).toMatchObject({

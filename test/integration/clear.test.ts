@@ -107,7 +107,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('succeeds where there is no specs/', async () => {
+  it('succeeds without a specs/ folder', async () => {
     const project = createSourceProject({ specs: false })
 
     const runs = [await project.cli(['clear', '259']), await project.cli(['clear', '--all'])]

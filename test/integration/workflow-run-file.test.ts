@@ -739,7 +739,7 @@ describe('a command that is killed at any write', () => {
           existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
         const running = join(folder, RUNNING)
         const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
-        // An active run is found by its file and goes on; without an active run there is no file.
+        // An active run is found by its file and goes on; without an active run the file is gone.
         expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
         const kept = join(folder, '.git/postflight-guard')
         expect(existsSync(kept) ? readdirSync(kept) : [], `call ${call}`).toHaveLength(isActive ? 1 : 0)

@@ -298,7 +298,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 })
 
 describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {
-  it('switch them off: no marker blocks, and there is no tool', async () => {
+  it('switch them off: no marker blocks, and the tool is missing', async () => {
     const guarded = guardedProject({ options: { guard: false, workflow: false } })
 
     const { model } = await guarded.run({

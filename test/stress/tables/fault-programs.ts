@@ -186,7 +186,7 @@ const COMMAND_PROGRAMS: readonly FaultProgram[] = [
     blocks: [3, 3],
   },
   {
-    name: 'create where there is no specs/',
+    name: 'create without a specs/ folder',
     files: {},
     run: cli('create', '259', 'prove_completeness'),
     blocks: [3, 3],
