@@ -20,7 +20,7 @@ import {
 /**
  * `npm run bench`: times the hook and the CLI as whole processes, beside the alternatives, in one run. `--compare` ends
  * with exit code 1 when a limit (bench/limits.ts) is exceeded; `--json FILE` saves the figures; `--json -` prints them
- * instead of the table; `--rounds N` sets the number of rounds (default 25); `--quick` leaves out what takes long.
+ * instead of the table; `--rounds N` sets the number of rounds (default 25); `--quick` leaves out the slow parts.
  */
 
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')

@@ -11,7 +11,7 @@ export interface Subject {
   readonly environment?: Readonly<Record<string, string>>
   /** Runs before each timed run, and is not timed. */
   readonly prepare?: () => void
-  /** A text that stdout must contain: a process that did something else is not worth timing. */
+  /** A text that stdout must contain: the time of a process that did something else would be meaningless. */
   readonly expects?: string
 }
 

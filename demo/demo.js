@@ -155,12 +155,12 @@ expect(hook(stop(), 'main').decision === undefined, 'the bypass')
 chapter('7. The journal lists all of this.')
 postflight('logs')
 chapter(
-  '8. Part two: a workflow. It has four phases, each gated by a file that it leaves; the third is a list of steps.',
+  '8. Part two: a workflow. It has four phases, each gated by a file that it must write; the third is a list of steps.',
 )
 const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
 postflight('workflow', 'validate', flow)
 postflight('workflow', 'start', '262', 'workflow', '--definition', flow)
-say('From here on no person types anything. At every stop the hook checks the files and gives out the next prompt.')
+say('From here on no person types anything. At every stop the hook checks the files and sends the next prompt.')
 const inTask = (name) => path.join(project, 'specs', '262_workflow', name)
 /** The work of a scripted model for each prompt. Its second step fails once. */
 const work = [
@@ -178,7 +178,7 @@ for (const [asked, name, text] of work) {
     `a prompt for ${asked}`,
   )
   show(answer.reason.split('\n')[0], '    │ ')
-  say(`The agent leaves ${name}${text.includes('false') ? `: ${text}` : '.'}`)
+  say(`The agent writes ${name}${text.includes('false') ? `: ${text}` : '.'}`)
   fs.writeFileSync(inTask(name), text)
   if (asked === 'step 2 of 2, attempt 1') {
     hook(subagentStop(WORKER), 'the sub-agent that did the step')

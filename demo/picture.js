@@ -1,5 +1,5 @@
-// Draws docs/demo.svg, the picture in README, from what the demo prints. `npm run picture` builds first; with --check it
-// writes nothing, and fails if the picture is another one.
+// Draws docs/demo.svg, the picture in README, from what the demo prints. `npm run picture` builds first; with --check
+// it writes nothing, and fails if the picture has changed.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

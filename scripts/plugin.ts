@@ -13,7 +13,10 @@ import { claudeEntries } from '../src/core/settings/hook-entries.ts'
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Claude Code replaces it.
 const HOOK_COMMAND = 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/postflight-hook"'
 
-/** What is copied from the package, by its place in the plugin. Every file in `bin/` is a command of the agent's shell. */
+/**
+ * The files that are copied from the package, by their places in the plugin. Every file in `bin/` is a command of the
+ * agent's shell.
+ */
 const COPIED: Readonly<Record<string, string>> = {
   'bin/postflight': 'bin/postflight.js',
   commands: 'plugin/commands',

@@ -1,9 +1,10 @@
-// Where the source is. This is the only place to fill in: the owner and the name of the repository on GitHub. Then
-// `node scripts/repository.js` writes `repository`, `homepage` and `bugs` of package.json, and a release is possible.
+// The address of the source. This is the only place to fill in: the owner and the name of the repository on GitHub.
+// Then `node scripts/repository.js` writes `repository`, `homepage` and `bugs` of package.json, and a release is
+// possible.
 const REPOSITORY = 'OWNER/postflight-guard'
 
 // `node scripts/repository.js --check [OWNER/NAME]` writes nothing. It fails if the place above is not filled in, if
-// package.json says something else, or if the repository at hand is another one: npm refuses provenance then.
+// package.json says something else, or if the present repository is another one: npm refuses provenance then.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const file = new URL('../package.json', import.meta.url)
@@ -16,7 +17,7 @@ const fields = {
   bugs: { url: `${address}/issues` },
 }
 
-/** What keeps a release from being published; undefined if nothing does. */
+/** The obstacle to publishing a release; undefined if there is none. */
 function fault() {
   if (REPOSITORY.startsWith('OWNER/')) {
     return 'The address of the source is missing: replace OWNER in scripts/repository.js, and run `node scripts/repository.js`.'

@@ -1,5 +1,5 @@
-// Prints the sizes of what is published, and fails where one is over its limit: `npm run size`, after a build. A limit is
-// raised on purpose, in the change that needs it.
+// Prints the sizes of the published files, and fails if one is over its limit: `npm run size`, after a build. A limit
+// is raised on purpose, in the change that needs it.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const [packed] = JSON.parse(
   }),
 )
 
-/** What is measured, its size in bytes, and its limit in kB. */
+/** The measured part, its size in bytes, and its limit in kB. */
 const rows = [
   ['tarball', packed.size, 590],
   ['hook', sizeOf('dist/hook.js'), 75],

@@ -44,7 +44,7 @@ export interface Terminal {
   readonly print: (line: string) => void
   /** The answer; undefined at the end of the input. */
   readonly ask: (question: string) => Promise<string | undefined>
-  /** After the last question. */
+  /** Called after the last question. */
   readonly close: () => void
 }
 
@@ -81,7 +81,7 @@ export function findCommandRoot(context: CommandContext): string | undefined {
   return root
 }
 
-/** The start folder of a command that may have to make `specs/`: the named folder, or the current one. */
+/** The start folder of a command that may create `specs/`: the named folder, or the current one. */
 export function startOf(context: CommandContext): { path: string; explicit: boolean } {
   const explicit = explicitStart(context)
   return { path: explicit?.path ?? context.cwd, explicit: explicit !== undefined }

@@ -3,7 +3,7 @@ import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'
 import { runCommand, type World } from './run-command.ts'
 
-/** The CLI without a process of its own. The only catch turns errors into exit codes. */
+/** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
 
 /** The process that the CLI runs in. */
 export interface CliProcess extends World {

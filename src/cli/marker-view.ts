@@ -67,7 +67,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
   let spent: number | null = null
   try {
-    // How many stops it had blocked when it was cleared without its checks is not kept.
+    // The file does not say how many stops it had blocked when it was cleared without its checks.
     spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
   } catch (error) {
     problems.push(INSPECT_TEXT.noCount(errorText(error)))

@@ -4,7 +4,7 @@ import type { Output } from './print.ts'
 
 /** The stdout and stderr of this process. */
 
-/** A reader that stops to read (`| head -1`) has what it wants. On a full disk the result would be lost. */
+/** A reader that stops reading (`| head -1`) has what it wants. On a full disk the result would be lost. */
 const READER_GONE: readonly string[] = ['EPIPE', 'EAGAIN']
 
 export const standardOutput: Output = {

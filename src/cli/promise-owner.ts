@@ -40,8 +40,8 @@ export function conflictWith(
 }
 
 /**
- * The error for a promise of another agent of the session. A host's shell may not tell which agent runs `create`: then a
- * promise whose owner is known can be renewed as it is, but not changed or replaced.
+ * The error for a promise of another agent of the session. If a host's shell does not say which agent runs `create`, a
+ * promise with a known owner can be renewed as it is, but not changed or replaced.
  */
 function otherAgent(
   { marker, folder }: StoredMarker,

@@ -89,7 +89,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
 export async function runCommand(invocation: Invocation, options: GlobalOptions, world: World): Promise<0 | 1> {
   const { stdout } = world
   const contextNow = (): CommandContext => world.contextNow(options.root)
-  // A question would stand in the middle of the document.
+  // A question would end up in the middle of the document.
   const context = options.json ? { ...contextNow(), terminal: undefined } : contextNow()
   const { NO_COLOR, TERM } = context.environment
   if (invocation.command === 'logs' && invocation.options.follow) {

@@ -84,7 +84,6 @@ export interface ErrorArguments {
     readonly property: string | undefined
     readonly expected: 'object' | 'list' | 'unique'
   }
-  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   /** `fault`: the YAML parser's name of the fault; empty where the front matter is missing. */
   'skill-front-matter': { readonly path: string; readonly fault: string }
   'skill-layout': { readonly path: string }
@@ -99,6 +98,7 @@ export interface ErrorArguments {
   /** `place`: the rule and its field, as they follow the path. */
   'rules-invalid': { readonly path: string; readonly place: string; readonly detail: string }
   'rules-not-of-host': { readonly host: string }
+  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   'workflow-definition': {
     readonly path: string
     readonly place: string

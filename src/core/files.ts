@@ -9,13 +9,13 @@ export const SPECS_FOLDER = 'specs'
 /** The marker of a pending postflight, in a task folder or in `specs/` itself (the old global place). */
 export const MARKER_FILE = '.postflight-pending'
 
-/** One integer for `cat`: the continuations spent. It shows the claims, and is a floor under them. */
+/** One integer, for `cat`: the continuations spent. It mirrors the claims, and the count never falls below it. */
 export const LOOP_GUARD_FILE = '.postflight-loop-guard'
 
 /** The new name of a marker whose continuations are spent. */
 export const ABANDONED_FILE = '.postflight-abandoned'
 
-/** The folder of claims: one exclusively created file for each continuation. Every block rests on its claim. */
+/** The folder of claims: one exclusively created file for each continuation. No stop is blocked without its claim. */
 export const CLAIMS_FOLDER = '.postflight-claims'
 
 /** The lock for rewriting or removing a marker; held for milliseconds. */

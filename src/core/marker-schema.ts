@@ -18,7 +18,7 @@ const wait = z.looseObject({
   for: filled('What the agent waits for.'),
   count: count(1, 'The number of this prompt among those that the promise has waited at.'),
   prompt_id: z.optional(filled('The prompt whose stops are allowed.')),
-  last_prompt_id: z.optional(filled('The prompt of the wait before.')),
+  last_prompt_id: z.optional(filled('The prompt of the previous wait.')),
   stopped_ms: z.optional(z.number()).register(z.globalRegistry, {
     description: 'Without ids of prompts: when the one stop was allowed, in ms since the epoch.',
   }),
@@ -46,7 +46,7 @@ export const MARKER_SCHEMA = z.looseObject({
   skill: text('The skill that made the promise.'),
   task_number: z.optional(z.number().register(z.globalRegistry, { description: "The task's number." })),
   operation: text('The operation, such as "research".'),
-  reason: text('What the agent is told when it stops too early.'),
+  reason: text('The message to the agent when it stops too early.'),
   created: z.optional(
     z.iso.datetime({ offset: true }).register(z.globalRegistry, { description: 'When the promise was made.' }),
   ),
@@ -66,5 +66,5 @@ export const MARKER_SCHEMA = z.looseObject({
   outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
   wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
   waits: z.optional(count(0, 'The number of prompts at which the promise has waited, apart from `wait`.')),
-  workflow: flag('True in a marker of earlier versions that says that a workflow runs.'),
+  workflow: flag('True in a marker by which earlier versions found a running workflow.'),
 })

@@ -15,9 +15,9 @@ export interface ToolUse {
   readonly sessionBornMs?: number | undefined
 }
 
-/** By how much (ms) a file's time may lie before the command that wrote it: clocks round, and the hook starts later. */
+/** How far (ms) a file's time may lie before the command that wrote it: clocks round, and the hook starts later. */
 const PRINTED_TOLERANCE_MS = 3_000
-/** The same where nothing but the time connects command and file. */
+/** The same if only the time connects the command and the file. */
 const CAUGHT_TOLERANCE_MS = 1_000
 /** How long (ms) a shell call may take: the longest that Claude Code 2.1.329 allows. */
 export const ONE_CALL_MS = 600_000
@@ -75,7 +75,10 @@ function mayMake({ command = '' }: Payload): boolean {
   return RUNS_SCRIPT.test(command) || parts.some((part) => MAKING_PART.test(part) && !READING_PART.test(part))
 }
 
-/** True if the promise was made while the command ran, or by such a command a short time ago if its duration is not told. */
+/**
+ * True if the promise was made while the command ran, or shortly before now by such a command, if the host does not say
+ * how long it ran.
+ */
 function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
   if (use.payload.durationMs !== undefined) return isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
   return mayMake(use.payload) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
@@ -123,8 +126,8 @@ function madeAtMs({ createdMs }: Marker, { changedMs }: FileTimes): number {
 }
 
 /**
- * The fields that make the command's agent the owner. Where the marker's session changes, its checks stay those of the
- * session that wrote them: a marker that a clone brought must not have its commands run by being claimed.
+ * The fields that make the command's agent the owner. If the marker's session changes, its checks still belong to the
+ * session that wrote them, so that claiming a marker from a clone does not make its commands run.
  */
 export function claimedOwner(
   { hostSession, checks, checksSession }: Marker,

@@ -30,8 +30,8 @@ export interface Payload {
   /** Codex's id of the turn. */
   readonly turn?: string
   /**
-   * The id of the prompt that is answered: the same over a chain of blocks, and a new one after the person wrote or
-   * background work woke the agent (Claude Code 2.1.329). On Codex the id of the turn.
+   * The id of the prompt that is answered: it stays the same through a chain of blocks, and changes when the person
+   * writes or background work wakes the agent (Claude Code 2.1.329). On Codex the id of the turn.
    */
   readonly prompt?: string
   /** The number of running tasks in the background whose end wakes the agent with a result. */

@@ -10,7 +10,7 @@ export interface LineItem {
   readonly text: string
 }
 
-/** More items than this are counted, not named. */
+/** Items beyond this number are counted, not named. */
 const NAMED_ITEMS = 3
 
 /** The kinds in the order of the line: first what waits for the user, last what is over. */

@@ -48,7 +48,7 @@ export function parseWait(value: unknown): Wait | undefined {
   }
 }
 
-/** True for a number of waits. */
+/** True for a valid number of waits. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -21,7 +21,7 @@ export function keepReportOfHeld(
   const isHeld = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
   if (!isHeld || agent === undefined || lastMessage === undefined) return []
   if (!handsOverReports(payload, environment)) return []
-  // A sub-agent in a worktree has a root of its own, which its caller's hook does not find, besides the project's.
+  // A sub-agent in a worktree has its own root besides the project's, and its caller's hook does not find that one.
   return roots.flatMap((root) => {
     try {
       keepReport(root, agent, lastMessage, nowMs)
@@ -32,7 +32,7 @@ export function keepReportOfHeld(
   })
 }
 
-/** Handles the return of a sub-agent to its caller, who gets the kept report if the agent's last message lacks it. */
+/** Handles the return of a sub-agent. Its caller gets the kept report if the agent's last message lacks it. */
 export function handleReturn({ payload, roots }: HookContext): HookResult {
   const { returned } = payload
   const complaints: string[] = []
@@ -53,7 +53,7 @@ export function handleReturn({ payload, roots }: HookContext): HookResult {
   return { report: { ...NOTHING_TO_REPORT, heldReport }, recorded: [], complaints }
 }
 
-/** A text as it is printed, without the blanks around it. */
+/** A text as it is printed, trimmed. */
 function comparable(text: string): string {
   return stripControl(text).replaceAll('\r\n', '\n').trim()
 }

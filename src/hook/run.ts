@@ -26,7 +26,7 @@ import { handleToolUse } from './tool-use.ts'
  * The hook in any process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").
  */
 
-/** The most complaints that are printed: a hostile folder may hold very many markers. */
+/** The maximum number of complaints that are printed: a hostile folder may hold very many markers. */
 const MAX_COMPLAINTS = 20
 
 /** The age (ms) of this process after which no further marker is judged: one may take a second, and the hook has 5 s. */

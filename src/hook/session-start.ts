@@ -12,7 +12,10 @@ import { endWait } from '../io/stop/waits.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
-/** Handles `SessionStart`: its waits end, and the session is told of unfinished postflights (docs/design.md, "Recovery"). */
+/**
+ * Handles `SessionStart`: its waits end, and the session gets a list of unfinished postflights (docs/design.md,
+ * "Recovery").
+ */
 export function handleSessionStart(context: HookContext): HookResult {
   const { payload, environment, roots, findRepositories, nowMs, deadline } = context
   if (startsSubagent(payload, environment)) return NOTHING_DONE

@@ -108,7 +108,7 @@ function decisionFor(context: HookContext, markers: readonly StoredMarker[]): De
   const use: ToolUse = { payload, endMs: findStart(), sessionBornMs }
   const claimed = claimedIds(payload.output)
   const waiting = waitingIds(payload.output)
-  // A command that printed a line printed all: what else was made meanwhile is another agent's.
+  // A command that printed one line has printed all of them: other markers from that time belong to another agent.
   const made = claimed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, use))
   return (stored, present) => {
     const claims =

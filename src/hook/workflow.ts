@@ -21,8 +21,8 @@ import { stateDisplayPath } from '../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../io/workflow/turn.ts'
 
 /**
- * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only where a run file lies. `SubagentStop` only
- * observes. `Stop` observes too, because a SubagentStop can be missing, and gives out the next prompt.
+ * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only if there is a run file. `SubagentStop`
+ * only observes. `Stop` observes too, because a SubagentStop can be missing, and sends the next prompt.
  */
 
 export { endWaits, listUnfinishedRuns } from '../io/workflow/active-runs.ts'
@@ -69,7 +69,7 @@ export interface DrivenRuns {
   readonly recorded: readonly Recorded[]
 }
 
-/** Moves every run of this session on. At most one, the first in path order, gives out a prompt. Never throws. */
+/** Moves every run of this session on. Only one of them may send a prompt: the first in path order. Never throws. */
 export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenRuns {
   let prompt: string | undefined
   let promptLine: string | undefined
@@ -114,7 +114,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
       }
-      // At each stop of the main conversation: at a sub-agent's the user does not see it.
+      // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
         const { phase } = turn.state
         notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, phase, command('approve'), command('reject')))
@@ -130,7 +130,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
   return { report: { prompt, promptLine, notices, alerts }, recorded }
 }
 
-/** What a person who looks elsewhere must know of: the run needs them, or waits for them. */
+/** Alerts for a person who is looking elsewhere: the run needs them, or waits for them. */
 function alertsOf(folder: TaskFolder, { command, state }: Turn, { payload }: WorkflowStop): string[] {
   const task = taskWord(folder)
   const { outcome, wait } = state

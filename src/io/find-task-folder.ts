@@ -57,7 +57,7 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
     const [inUse, another] = candidates.filter(holdsOurs)
     if (inUse !== undefined && another === undefined) return inUse
   }
-  // Without a listing it is not known that the folder is missing.
+  // Without a listing, the folder may exist all the same.
   if (matching.length === 0) {
     const specs = path.join(root, SPECS_FOLDER)
     refuseUnsearched(problems.filter((problem) => problem.path === specs || isUndecodable(problem, reference)))

@@ -7,7 +7,10 @@ import { openingFault } from './fs/read.ts'
 
 /** Reads a part of a journal of any length: its end, or the lines since the last read. Never through a link, never a pipe. */
 
-/** The most that is read at once, in bytes. The journal is rotated at 1 MiB, so other programs wrote to a longer one. */
+/**
+ * The maximum number of bytes that are read at once. The journal is rotated at 1 MiB, so other programs wrote to a
+ * longer one.
+ */
 export const JOURNAL_PART_BYTES = 16_777_216
 
 /** Whole lines of a journal file. */

@@ -71,7 +71,7 @@ function rotate(root: string): JournalProblem | undefined {
     })
     return undefined
   } catch {
-    // Another process rotates it, or the next entry will; but a folder in the old one's place stays there.
+    // Another process rotates it, or the next entry will; but a folder with the old file's name would stay.
     return isFolder(old) ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
   }
 }

@@ -17,7 +17,7 @@ const MAX_BYTES = 65_536
 /** A report older than this (ms) belongs to an agent that never returned. */
 const LIFETIME_MS = 86_400_000
 
-/** The most files that one call looks at to remove old ones: a cloned repository may hold very many. */
+/** The maximum number of files that one call examines to remove old ones: a cloned repository may hold very many. */
 const MAX_LOOKED_AT = 100
 
 /** Keeps the report of an agent, unless a longer one of it is kept already. @throws file-system errors. */

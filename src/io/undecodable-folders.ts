@@ -5,8 +5,8 @@ import { FILE_DETAILS } from '../core/messages/files.ts'
 import { beginsWithDigit, type SearchProblem } from '../core/task-folder.ts'
 
 /**
- * Folders whose names are not UTF-8. Node decodes such a name into another one, which names nothing or a different
- * folder, so a marker in it cannot be judged. The user is told of it.
+ * Folders whose names are not UTF-8. Node decodes such a name into another one, which belongs to no folder or to a
+ * different one, so a marker in it cannot be judged. The user gets a notice.
  */
 
 const REPLACEMENT_CHARACTER = '\ufffd'

@@ -17,7 +17,7 @@ import type { Hooks } from './host/plugin-api.ts'
 import { OPTIONS_TEXT } from './messages.ts'
 import { type OptionFault, optionFault } from './option-fault.ts'
 
-/** The plugin's options, and the hooks that they ask for. */
+/** The plugin's options, and the hooks that they switch on. */
 
 type Create<T> = (context: HookContext, value: T) => Hooks
 

@@ -5,8 +5,8 @@ import { tryRemoveFile } from '../io/fs/write.ts'
 import { notedRoots } from '../io/roots-file.ts'
 
 /**
- * The files in which commands note their roots (`io/roots-file.ts`), one for each conversation, in a temporary folder of
- * this instance. OpenCode tells in which folder a shell starts, not where its command goes from there.
+ * The files in which commands note their roots (`io/roots-file.ts`), one for each conversation, in a temporary folder
+ * of this instance. OpenCode says in which folder a shell starts, but not which folder its command changes to.
  */
 export class RootsFiles {
   readonly #files = new Map<string, Promise<string | undefined>>()
@@ -54,7 +54,7 @@ export class RootsFiles {
     try {
       if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true })
     } catch {
-      // The system empties its temporary folder.
+      // The system empties its temporary folder anyway.
     }
     this.#folder = undefined
     this.#known.clear()

@@ -100,7 +100,7 @@ export async function server(
       ? { [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver) }
       : {},
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
-      // The command is what the user said last; its own message is the plugin's.
+      // The command counts as the user's last message; the message that it creates is the plugin's.
       sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)

@@ -48,7 +48,7 @@ export class Sessions {
     if (time !== undefined) this.#births.set(id, time.created)
   }
 
-  /** The time at which a session was created (ms since the epoch); undefined where it is not known. */
+  /** The time at which a session was created (ms since the epoch); undefined if it is unknown. */
   bornMs(session: string): number | undefined {
     return this.#births.get(session)
   }

@@ -1,7 +1,10 @@
 import { ROOTS_FILE_VARIABLE } from '../io/roots-file.ts'
 import type { Agent } from './sessions.ts'
 
-/** Tells the agent's commands who runs them, so that `postflight create` knows the owner: OpenCode itself does not. */
+/**
+ * Puts the session and the agent into the environment of the agent's commands, so that `postflight create` knows the
+ * owner: OpenCode does not do this itself.
+ */
 
 /** Sets session, agent and the file for roots in a shell's environment. */
 export function tellShell(env: Record<string, string>, agent: Agent, rootsFile: string | undefined): void {

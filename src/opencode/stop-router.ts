@@ -17,7 +17,7 @@ export interface StopRouterParts {
   readonly idle: IdleGuard
   readonly inLoop: InLoopGuard
   readonly subAgents: SubAgentGuard
-  /** True where the process ends when the main conversation is first idle. */
+  /** True if the process ends when the main conversation is first idle. */
   readonly oneShot: boolean
 }
 

@@ -6,7 +6,7 @@ import type { Unrun } from './shell-blocks.ts'
 const unrun: Record<string, Unrun[]> = {}
 
 // bash, and a PATH of folders that Windows does not have.
-describe.skipIf(process.platform === 'win32')('the pages say what is true', () => {
+describe.skipIf(process.platform === 'win32')('the pages are true', () => {
   afterAll(() => {
     const lines = Object.entries(unrun).flatMap(([name, blocks]) =>
       blocks.map(({ line, reason }) => `  ${name}:${line}: ${reason}`),

@@ -1,4 +1,4 @@
-/** Helpers for scripts of the model on any host: what an agent says, and how it answers a block. */
+/** Helpers for scripts of the model on any host: an agent's lines, and its answer to a block. */
 
 import type { Reply, Script, Turn } from './model.ts'
 

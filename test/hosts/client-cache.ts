@@ -175,7 +175,7 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   const npm = npmCommand()
   const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
   if (client.withoutOptional === true) flags.push('--omit=optional')
-  // By default npm takes more than a minute to report that there is no network.
+  // By default npm takes more than a minute to report a missing network.
   flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
   const done = await run(npm.file, [...npm.args, 'install', '--prefix', folder, ...flags, spec], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** What must be true on each client that runs our hook from its settings. */
+/** The cases that must hold on each client that runs our hook from its settings. */
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const CREATE = 'postflight create 259 prove --skill research --operation researc
 const REPORT = 'Found three lemmas.'
 const CONTINUATION = /This is continuation (\d of 3)/
 
-/** In what a client differs. */
+/** The differences between clients. */
 export interface HookCases {
   /** True if a sub-agent is a session of its own, which stops with `Stop`. */
   subAgentsAreSessions?: true

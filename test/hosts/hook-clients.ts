@@ -149,7 +149,7 @@ const qwen: HookClient = {
     const client = { name: '@qwen-code/qwen-code', version: testedVersion('qwen'), binary: 'cli-entry.js' }
     return [node, await ensureClient({ ...client, node, withoutOptional: true, megabytes: 152 })]
   },
-  // Otherwise its memory asks the model something after the last turn.
+  // Otherwise its memory sends the model a request after the last turn.
   configure({ home }) {
     const memory = { enableManagedAutoMemory: false, enableManagedAutoDream: false, enableAutoSkill: false }
     writeFileSync(inHome(home, '.qwen/settings.json'), JSON.stringify({ memory }))

@@ -1,6 +1,6 @@
 /**
- * A long run on a real client: inputs, an approval, a checklist of twelve tasks of which four are in work at once, and a
- * budget. Its prompts say everything that the scripted agents need.
+ * A long run on a real client: inputs, an approval, a checklist of twelve tasks, four of which are in progress at once,
+ * and a budget. Its prompts say everything that the scripted agents need.
  */
 
 export const TASK = '007_flow'

@@ -19,7 +19,7 @@ export interface ResponsesBody {
   tools?: { name?: string; type: string; tools?: { name: string }[] }[]
 }
 
-/** What Codex itself tells the model in a user's name. */
+/** Codex's own messages to the model in the user's name. */
 const CONTEXT = /^<(?:environment_context|user_instructions|skills|apps|plugins)\b|^# AGENTS\.md/
 
 /** The request in the shape of the Messages API. */

@@ -103,7 +103,7 @@ describe.concurrent('adopt', () => {
     expect(project.has(ABANDONED)).toBe(true)
   })
 
-  it('gives an id to a marker that has none, so that its owner can be learnt', async () => {
+  it('gives an id to a marker that has none, so that its owner can be recorded', async () => {
     const project = createSourceProject()
     project.marker('259_x', { session_id: 'sess_1', operation: 'research' })
 
@@ -143,7 +143,7 @@ describe.concurrent('adopt', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('exits with 1 where there is no marker', async () => {
+  it('exits with 1 without a marker', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/259_x'))
 

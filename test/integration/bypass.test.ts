@@ -67,7 +67,7 @@ describe.concurrent('bypass', () => {
   it.each([
     ['259', 'specs/259_x'],
     ['.', 'specs'],
-  ])('says of %s without a marker that there is nothing to bypass', async (task, folder) => {
+  ])('says for %s without a marker that there is nothing to bypass', async (task, folder) => {
     const project = createSourceProject()
     project.write('specs/259_x/plan.md', '')
     const before = project.snapshot()
@@ -75,7 +75,7 @@ describe.concurrent('bypass', () => {
     expect(await project.cli(['bypass', task])).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: `postflight: nothing to bypass: no marker in ${folder}, so no stop is blocked by it.\n`,
+      stderr: `postflight: nothing to bypass: no marker in ${folder}.\n`,
     })
     expect(project.snapshot()).toEqual(before)
   })
@@ -92,7 +92,7 @@ describe.concurrent('bypass', () => {
     expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
   })
 
-  it('--all succeeds where there is no marker', async () => {
+  it('--all succeeds without a marker', async () => {
     const project = createSourceProject()
 
     expect(await project.cli(['bypass', '--all'])).toMatchObject({

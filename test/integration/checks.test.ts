@@ -110,7 +110,7 @@ describe.concurrent('clear with checks', () => {
     ['is not found', 'no-such-program-here', 'exit code 127: command not found'],
     ['is killed by a signal', 'kill -9 $$', 'killed by SIGKILL'],
     ['whose program is killed', "sh -c 'kill -9 $$'; exit $?", 'exit code 137: killed by SIGKILL'],
-  ])('says it of a check that %s', async (_, run, words) => {
+  ])('says so about a check that %s', async (_, run, words) => {
     const result = await checked([{ run }]).cli(['clear', '259'], { env: ENV })
 
     expect(result.status).toBe(1)
@@ -126,7 +126,7 @@ describe.concurrent('clear with checks', () => {
     expect(run.status).toBe(0)
   })
 
-  it('says that there is no shell where there is none', async () => {
+  it('reports a missing shell', async () => {
     const project = checked([NOTE], {}, createProject())
 
     const run = await project.cli(['clear', '259'], { env: { ...ENV, PATH: project.at('nothing') } })
@@ -140,7 +140,7 @@ describe.concurrent('checks of others', () => {
   it.each([
     ['another session', OTHER],
     ['a plain terminal', {}],
-  ])('are not run for %s, which is told both ways out', async (_, env) => {
+  ])('are not run for %s, and the message names both ways out', async (_, env) => {
     const project = checked([NOTE])
 
     const run = await project.cli(['clear', '259'], { env })
@@ -156,7 +156,7 @@ describe.concurrent('checks of others', () => {
 
     const run = await project.cli(['clear', '259', '--run-checks'], { env: OTHER })
 
-    expect(run).toMatchObject({ status: 0, stderr: `postflight: runs the check: ${NOTE.run}\n` })
+    expect(run).toMatchObject({ status: 0, stderr: `postflight: running the check: ${NOTE.run}\n` })
     expect(project.read('ran')).toBe('ran\n')
   })
 
@@ -259,7 +259,7 @@ describe.concurrent('adopt', () => {
     })
     await project.cli(['clear', '259'], { env: { CLAUDE_CODE_SESSION_ID: 'third' } })
 
-    expect(run.stdout).toContain(`dropped the checks of its last session: \`${NOTE.run}\``)
+    expect(run.stdout).toContain(`dropped the checks of its previous session: \`${NOTE.run}\``)
     expect(project.has('ran')).toBe(false)
     expect(project.has(MARKER)).toBe(false)
   })
@@ -402,9 +402,11 @@ describe('running checks', () => {
     project.write('go', '')
 
     expect(second.status).toBe(1)
-    expect(second.stdout).toMatch(/has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for their end/)
+    expect(second.stdout).toMatch(
+      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for them to end/,
+    )
     expect(reason).toMatch(
-      /They have been running since \d{4}-\S+Z\. To wait for their end: postflight wait 259_x --for "the checks"/,
+      /They have been running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/,
     )
     expect(await ended).toMatchObject({ status: 0 })
     expect(project.read('ran')).toBe('ran\n')
@@ -443,9 +445,9 @@ describe('running checks', () => {
     const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
 
     expect(run.status).toBe(1)
-    expect(run.stdout).toMatch(/failed \(no end after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
+    expect(run.stdout).toMatch(/failed \(still running after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
     expect(isAlive(Number(project.read('child')))).toBe(false)
-    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (no end after 1.0 s')
+    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (still running after 1.0 s')
   })
 
   it('are killed even if they ignore being asked to end', async () => {
@@ -486,7 +488,7 @@ describe('running checks', () => {
       })
       expect(isAlive(Number(project.read('child')))).toBe(false)
       expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-pending': expect.any(String) })
-      // An interruption says nothing about the check.
+      // An interruption is not a result of the check.
       expect(read(project).checks[0]).not.toHaveProperty('failed')
     },
   )

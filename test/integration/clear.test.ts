@@ -107,7 +107,7 @@ describe.concurrent('clear', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('succeeds where there is no specs/', async () => {
+  it('succeeds without a specs/ folder', async () => {
     const project = createSourceProject({ specs: false })
 
     const runs = [await project.cli(['clear', '259']), await project.cli(['clear', '--all'])]
@@ -286,7 +286,7 @@ describe.concurrent('clear --all', () => {
 })
 
 describe.concurrent('clear --orphaned', () => {
-  it('clears what no session will come back for, and leaves every live marker', async () => {
+  it('clears the markers that no session will come back for, and leaves every live one', async () => {
     const project = createSourceProject()
     project.marker('001_live', OWNED)
     project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })

@@ -123,7 +123,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
       expect(stderr).toMatch(/^postflight: (?:invalid (?:slug|task) |Unknown option )[^\n]+\n$/)
     }
     if (!slug.startsWith('-')) {
-      expect(runs[0]?.stderr).toContain('a new folder has only letters, digits, "_", "-" and "."')
+      expect(runs[0]?.stderr).toContain('use only letters, digits, "_", "-" and "."')
     }
     expect(project.snapshot()).toEqual(before)
 

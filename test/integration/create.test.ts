@@ -510,7 +510,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect(document.dropped_steps).toEqual(dropped)
     const names = dropped.map((name) => `"${name}"`).join(', ')
     if (dropped.length === 0) expect(said).not.toContain('ticked')
-    else expect(said).toContain(`\n  these steps of the marker before were ticked, and are not any more: ${names}\n`)
+    else expect(said).toContain(`\n  ticked in the previous marker, but not in this one: ${names}\n`)
   })
 
   it('removes what an earlier promise left behind: loop guard and claims without a marker', async () => {

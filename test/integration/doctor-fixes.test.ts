@@ -14,8 +14,8 @@ import {
 } from '../support/project.ts'
 
 /**
- * Each finding of `doctor`: something makes it, and its fix removes it. Where doctor finds nothing, a stop in that project
- * must be held, exactly once: the test asks the hooks as Claude Code does.
+ * Each finding of `doctor`: something makes it, and its fix removes it. If doctor finds nothing, a stop in that project
+ * must be blocked, exactly once: the test runs the hooks as Claude Code does.
  */
 
 const SETTINGS = '.claude/settings.json'
@@ -67,7 +67,10 @@ async function doctor(
   return { status, stdout, wrong: findings.filter(({ ok }) => !ok) }
 }
 
-/** How many hooks hold a stop of the main conversation: what Claude Code would run, with its settings, in this order. */
+/**
+ * How many hooks block a stop of the main conversation: those that Claude Code would run, with its settings, in this
+ * order.
+ */
 async function holders({ project }: Wired): Promise<number> {
   const all = [USER, SETTINGS, LOCAL].flatMap((name): JsonDocument[] => {
     try {
@@ -96,7 +99,7 @@ async function holders({ project }: Wired): Promise<number> {
   return answers.filter((answer) => answer.includes('"block"')).length
 }
 
-/** Does what a fix says: commands are run, and what is to be done by hand is done by the row. */
+/** Applies a fix: commands are run, and the row does the manual parts. */
 async function follow({ cli, project }: Wired, fix: string): Promise<void> {
   const [first = ''] = fix.split(/, or | \(its/)
   for (const command of first.split(' && ')) {
@@ -118,7 +121,7 @@ const startFlow = async ({ project, cli }: Wired): Promise<void> => {
   await cli(['workflow', 'start', '8', 'flow', '--definition', 'flow.json'])
 }
 
-/** The name, what makes the finding, its words, and for a fix that people do by hand, what they do. */
+/** The name, the cause of the finding, its words, and the action for a fix that people do by hand. */
 type Row = [
   name: string,
   make: (wired: Wired) => unknown,
@@ -126,7 +129,7 @@ type Row = [
   byHand?: ((wired: Wired) => unknown) | undefined,
 ]
 
-/** Findings after which no stop is held, or each one costs too much. */
+/** Findings after which no stop is blocked, or each one costs too much. */
 const WIRING: readonly Row[] = [
   ['no hook', ({ project }) => rmSync(project.at(SETTINGS)), /not installed in any settings/],
   [

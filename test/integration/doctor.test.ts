@@ -53,7 +53,7 @@ describe.concurrent('doctor', () => {
   it.each([
     ['', withPackage],
     [' (processes of the package)', withBuiltPackage],
-  ])('finds nothing wrong where the hook is installed%s', async (_how, make) => {
+  ])('finds nothing wrong if the hook is installed%s', async (_how, make) => {
     const { cli, project } = make()
     await cli('install')
 
@@ -84,7 +84,7 @@ describe.concurrent('doctor', () => {
     ])
   })
 
-  it('finds nothing wrong where there is no specs/ yet', async () => {
+  it('finds nothing wrong before the first specs/ exists', async () => {
     const { cli, project } = withPackage()
     await cli('install')
     rmSync(project.at('specs'), { recursive: true })
@@ -255,7 +255,7 @@ describe.concurrent('doctor', () => {
       expect(fine.map(({ ok }) => ok)).toEqual([true, true])
       expect(found).toHaveLength(1)
       expect(found[0]?.what).toContain(said)
-      expect(found[0]?.what).toContain('cannot be written (EACCES)')
+      expect(found[0]?.what).toContain('cannot be written to (EACCES)')
       expect(found[0]?.fix).toContain(`chmod u+wx ${project.at(folder)}`)
     },
   )

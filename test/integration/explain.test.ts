@@ -116,7 +116,7 @@ describe.concurrent('explain', () => {
 
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining(name) })
     expect(explained.json().answer).toEqual(run.answer)
-    expect(shown.stdout).toContain('the user is told: postflight-guard:')
+    expect(shown.stdout).toContain('notice to the user: postflight-guard:')
   })
 
   it('names a host that ignores the answer', async () => {
@@ -127,7 +127,7 @@ describe.concurrent('explain', () => {
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
   })
 
-  it('says so where the event is not a stop, and shows what a starting session is told', async () => {
+  it('reports that the event is not a stop, and shows the text for a starting session', async () => {
     const project = everyRow()
     project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
     const payload = sessionStart('startup', { cwd: project.dir })
@@ -201,7 +201,7 @@ describe.concurrent('explain', () => {
     expect(run.stderr).toBe('postflight: nowhere.json does not exist: check the path.\n')
   })
 
-  it('says which stop it assumes without a payload', async () => {
+  it('names the stop that it assumes without a payload', async () => {
     const project = createSourceProject()
 
     const without = await project.cli(['explain'])
@@ -211,9 +211,9 @@ describe.concurrent('explain', () => {
     expect(empty.stdout).not.toContain('No payload')
   })
 
-  it('says so where there is no root', async () => {
+  it('reports that no root was found', async () => {
     const project = createSourceProject({ specs: false })
 
-    expect((await project.cli(['explain'])).stdout).toContain('none of the start folders leads to a specs/ folder')
+    expect((await project.cli(['explain'])).stdout).toContain('no start folder leads to a specs/ folder')
   })
 })

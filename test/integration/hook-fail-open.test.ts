@@ -294,7 +294,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a link for the claims', `${FOLDER}/.postflight-claims`, 'ln -s ../..'],
     ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
-    // To open a pipe that nothing writes to may wait for ever.
+    // Opening a pipe without a writer may wait for ever.
     const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
     project.write('README', 'precious')
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })

@@ -294,7 +294,7 @@ describe.concurrent('a marker that two roots lead to', () => {
 })
 
 describe.concurrent('the hook finds nothing', () => {
-  it('where there is no specs/', async () => {
+  it('without a specs/ folder', async () => {
     const project = createProject({ specs: false })
 
     expect(await project.hook(subagentStop())).toMatchObject({ stdout: '{}\n', stderr: '' })

@@ -1,4 +1,4 @@
-/** Notifications of the terminal: `terminalSequence` in the answer, on Claude Code, for those who ask for it. */
+/** Notifications of the terminal: `terminalSequence` in the answer, on Claude Code, for people who switch it on. */
 
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'

@@ -342,7 +342,7 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
     'cat specs/007_x/.postflight-pending',
     'ls -la specs/*/.postflight-*',
     'npm test; grep -r postflight .',
-  ])('has no known owner if the call only looked: %s', async (command) => {
+  ])('has no known owner if the call only read: %s', async (command) => {
     const project = createProject()
     await createCaught(project, '7')
 

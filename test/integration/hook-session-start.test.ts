@@ -14,7 +14,7 @@ function contextOf(run: HookRun): string | undefined {
 
 describe.concurrent('a session that starts', () => {
   it.each(['startup', 'resume', 'compact', 'clear', 'fork'])(
-    'by %s is told what is pending, and how to adopt or clear it',
+    'by %s learns what is pending, and how to adopt or clear it',
     async (source) => {
       const project = createProject()
       project.marker('259_x', { ...OWNED, created: hoursAgo(3) })
@@ -41,14 +41,14 @@ describe.concurrent('a session that starts', () => {
     expect(contextOf(run)).toContain('259_x, research: abandoned (it blocked 3 stops, the limit), of another session')
   })
 
-  it('is not told the markers’ own words, which may have come with the repository', async () => {
+  it('does not get the markers’ own words, which may have come with the repository', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 
     expect(contextOf(await project.hook(sessionStart('startup'), LAUNCHED))).not.toContain('SECRET ORDER')
   })
 
-  it('is told the owner of each marker', async () => {
+  it('gets the owner of each marker', async () => {
     const project = createProject()
     project.marker('001_mine', OWNED)
     project.marker('002_other', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -79,7 +79,7 @@ describe.concurrent('a session that starts', () => {
     expect(contextOf(run)).toContain(`postflight adopt --root ${project.dir} <task>`)
   })
 
-  it('where only a workflow runs is told the command that continues it, and none that would be refused', async () => {
+  it('gets, if only a workflow runs, the command that continues it, and none that would be refused', async () => {
     const project = createProject()
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -99,7 +99,7 @@ describe.concurrent('a session that starts', () => {
     }
   })
 
-  it('is told nothing where nothing is unfinished', async () => {
+  it('gets no text if nothing is unfinished', async () => {
     const project = createProject()
     mkdirSync(project.at('specs/001_a'))
 
@@ -122,7 +122,7 @@ describe.concurrent('a session that starts', () => {
     expect(context).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('is told nothing with POSTFLIGHT_DISABLE=1', async () => {
+  it('gets no text with POSTFLIGHT_DISABLE=1', async () => {
     const project = createProject()
     project.marker('259_x', OWNED)
 

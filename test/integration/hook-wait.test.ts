@@ -79,14 +79,14 @@ describe.concurrent('a promise that waits', () => {
     expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p2', count: 2 })
   })
 
-  it('waits at ten prompts and no more', async () => {
+  it('waits at ten prompts at most', async () => {
     const project = withPromise(MAINS, createSourceProject)
     for (let prompt = 1; prompt <= 10; prompt++) {
       expect((await project.cli(WAIT, { env: ENV })).status).toBe(0)
       expect(isBlock(await stopAt(project, `p${prompt}`))).toBe(false)
     }
     // Without an event of the eleventh prompt, the command cannot know that it is the eleventh.
-    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('if it is the one of the last wait')
+    expect((await project.cli(WAIT, { env: ENV })).stdout).toContain('only at the prompt where the tenth wait began')
     expect(isBlock(await stopAt(project, 'p11'))).toBe(true)
 
     const refused = await project.cli(WAIT, { env: ENV })
@@ -159,7 +159,7 @@ describe.concurrent('a promise that waits', () => {
     expect(explained.json().markers[0]).toMatchObject({ rule: 'waiting', row: '6a', answer: 'allow' })
   })
 
-  it('is stopped and let go where the disk takes no stamp, and the user is told', async () => {
+  it('cannot be stamped on a full disk: the stop is allowed, and the user gets a notice', async () => {
     const project = withPromise()
     await project.cli(WAIT, { env: ENV })
     project.write('specs/007_x/.postflight-lock', '1 1\n')
@@ -243,7 +243,7 @@ describe.concurrent('wait is refused', () => {
     [
       'to a sub-agent',
       MAINS,
-      'cannot wait for a sub-agent',
+      'cannot wait here: a sub-agent',
       { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' },
     ],
   ])('%s', async (_what, fields, why, env = ENV) => {
@@ -295,7 +295,7 @@ describe.concurrent('work in the background', () => {
     const { answer } = await stopAt(project, 'p1', { background_tasks: [...shells, shell(undefined)] })
 
     expect(answer.reason).toContain(
-      'Running in the background: "npm run dev", "npm run build", "watch" and 2 more. If you wait for that, or for an answer: postflight wait 007_x --for "<what>"',
+      'Running in the background: "npm run dev", "npm run build", "watch" and 2 more. If you are waiting for that, or for an answer: postflight wait 007_x --for "<what>"',
     )
   })
 

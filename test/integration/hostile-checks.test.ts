@@ -15,7 +15,7 @@ import {
 } from '../support/payloads.ts'
 import { createSourceProject, hoursAgo, type Project } from '../support/project.ts'
 
-/** A repository full of commands: whatever is done with it, none of them runs. Each one would make a canary. */
+/** A repository full of commands, none of which may ever run. Each one would make a canary. */
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const IDS = ['pf_aaaaaaaaaaaa', 'pf_bbbbbbbbbbbb', 'pf_cccccccccccc', 'pf_dddddddddddd']
@@ -51,7 +51,7 @@ async function hostileProject(): Promise<Hostile> {
   const check = { ...touch('flow'), files: ['**'] }
   const phases = [{ id: 'build', prompt: 'Build.', artifact: 'report.md', check }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-  // Started on another machine: what this user trusts is not noted here.
+  // Started on another machine: this user has trusted nothing here.
   const elsewhere = { XDG_STATE_HOME: join(project.base, 'elsewhere') }
   for (const [task, session] of [
     ['5', 'outer'],

@@ -25,7 +25,7 @@ function withPackage(): { project: Project; cli: (words: string, options?: RunOp
   return { project, cli: (words, options) => project.cli(words.split(' '), { packageFolder, ...options }) }
 }
 
-/** What lies in the project besides the package. */
+/** The files in the project besides the package. */
 function filesOf(project: Project): Record<string, string> {
   return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
 }
@@ -100,7 +100,7 @@ describe.concurrent('init', () => {
     const run = await cli('uninstall')
 
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
-    // The backup holds what was there before, which is not what is there now.
+    // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
   })
 
@@ -221,7 +221,7 @@ describe.concurrent('init', () => {
     expect(project.read(SKILL)).not.toContain('Old words.')
   })
 
-  it('leaves .gitignore alone where there is no repository, and where git ignores these files already', async () => {
+  it('leaves .gitignore alone outside a repository, and if git ignores these files already', async () => {
     const outside = createSourceProject({ git: false })
     const run = await outside.cli(['init', '--yes', '--json'])
     const project = createSourceProject()
@@ -278,14 +278,14 @@ describe.concurrent('a second place for the hook', () => {
 
       expect(run.status).toBe(1)
       expect(run.stderr).toBe(
-        `postflight: the hook is already in ${SETTINGS}, with another command: two would count each stop twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
+        `postflight: the hook is already in ${SETTINGS}, with another command: each stop would then count twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
       )
       expect(project.snapshot()).toEqual(before)
       expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)
     },
   )
 
-  it('with the same command is no second one: Claude Code runs it once', async () => {
+  it('with the same command does not count as a second one: Claude Code runs it once', async () => {
     const { project, cli } = withPackage()
     await cli('install')
 

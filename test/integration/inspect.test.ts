@@ -131,7 +131,7 @@ describe.concurrent('inspect', () => {
     expect(quiet.stdout).toBe('')
   })
 
-  it('says so where there is nothing to show', async () => {
+  it('reports that nothing is there to show', async () => {
     const empty = createSourceProject()
     const none = createSourceProject({ specs: false })
 

@@ -127,7 +127,7 @@ describe.concurrent('install --host', () => {
     expect(qwen.stdout).not.toMatch(/trust/)
   })
 
-  it('says nothing of trust for the hooks of the user in Copilot CLI, which always run', async () => {
+  it('does not mention trust for the hooks of the user in Copilot CLI, which always run', async () => {
     const project = createSourceProject()
 
     const { stdout } = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])

@@ -146,7 +146,7 @@ describe.concurrent('install --host opencode', () => {
 
     expect(await install(project, '--scope', 'local')).toMatchObject({
       status: 64,
-      stderr: 'postflight: OpenCode has no settings of the scope "local": use user or project.\n',
+      stderr: 'postflight: OpenCode has no settings for the scope "local": use user or project.\n',
     })
   })
 })

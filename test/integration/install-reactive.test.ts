@@ -1,4 +1,4 @@
-/** `install --reactive`: the rules of a file as hooks of Claude Code. What the hooks do is shown in `test/hosts`. */
+/** `install --reactive`: the rules of a file as hooks of Claude Code. `test/hosts` shows what the hooks do. */
 
 import { describe, expect, it } from 'vitest'
 import { createSourceProject, type JsonDocument, type Project } from '../support/project.ts'

@@ -644,7 +644,7 @@ describe.concurrent('uninstall', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('removes only our entries where there is no backup', async () => {
+  it('removes only our entries without a backup', async () => {
     const project = createSourceProject()
     project.write(SETTINGS, LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])

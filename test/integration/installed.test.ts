@@ -69,7 +69,7 @@ const BEFORE: Readonly<Partial<Record<string, readonly string[]>>> = {
   'workflow retry': ['workflow start 10 flow --definition steps.json', 'workflow next 10', 'workflow skip 10 --step 1'],
 }
 
-/** The commands that an agent's shell is refused. */
+/** The commands that are refused in an agent's shell. */
 const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject']
 
 /** Runs every command with `--json`, one after the other. */

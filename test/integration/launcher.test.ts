@@ -22,8 +22,9 @@ import { foldersHolding, listTaskFolders } from '../../src/io/task-folders.ts'
 import { LAUNCHER } from '../support/process.ts'
 
 /**
- * The launcher answers `{}` without starting Node if nothing is pending. It must search wherever the Node hook searches,
- * so the two are compared on random projects. The only program on its PATH is our own `node`, which prints a word.
+ * The launcher answers `{}` without starting Node if nothing is pending. It must search wherever the Node hook
+ * searches, so the two are compared on random projects. The only program on its PATH is our own `node`, which prints
+ * one word.
  */
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-launcher-')))

@@ -139,7 +139,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('a view that stays open', () => {
     expect(plain.output()).not.toMatch(/\u001b\[\d+m/)
   })
 
-  it('says how many rows have no room', async ({ expect, onTestFinished }) => {
+  it('says how many rows do not fit', async ({ expect, onTestFinished }) => {
     const project = await busyProject()
     const view = start(project, 'inspect --watch', { columns: 80, rows: 6 }, onTestFinished)
     await expect.poll(() => view.screen().at(-2), patient).toMatch(/^… \d more rows: make the window taller$/)
@@ -161,7 +161,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('a view that stays open', () => {
     expect(view.screen().join('\n')).toMatch(/completed[\s\S]*✓ only/)
   })
 
-  it('of a run in work changes its time, which is not a change', async ({ expect, onTestFinished }) => {
+  it('of a running phase changes its time, which is not a change', async ({ expect, onTestFinished }) => {
     const project = await busyProject()
     await project.cli(['workflow', 'next', '7'])
     const view = start(project, 'workflow status 7 --watch', WIDE, onTestFinished)
@@ -205,7 +205,7 @@ async function plainStatus(project: Project): Promise<{ lines: string[] }> {
 }
 
 describe('--watch without a terminal', () => {
-  it.each(['status', 'inspect'])('prints %s once and says so', async (command) => {
+  it.each(['status', 'inspect'])('prints %s once, with a note', async (command) => {
     const project = await busyProject()
     const watched = await project.cli([command, '--watch'])
     const once = await project.cli([command])

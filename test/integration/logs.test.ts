@@ -88,7 +88,7 @@ describe.concurrent('logs', () => {
     expect(json.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('says so where the journal is empty, and where there is no root', async () => {
+  it('reports an empty journal, and a missing root', async () => {
     const empty = createSourceProject()
     const none = createSourceProject({ specs: false })
 
@@ -112,7 +112,7 @@ describe.concurrent('logs', () => {
     // It prints the last entry first, and follows from then on.
     await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^\{.*\}\n$/)
 
-    // It looks twice a second, from the size that it saw first, so append until it has seen an entry.
+    // It looks twice a second, from the size that it saw first, so the test appends until it has seen an entry.
     await expect
       .poll(
         async () => {
@@ -207,7 +207,7 @@ describe.concurrent('the journal', () => {
     expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])
   })
 
-  it('grows, and stderr says so, where a folder has the old one’s name', async () => {
+  it('grows, with a note on stderr, if a folder has the old one’s name', async () => {
     const project = createSourceProject()
     project.write(JOURNAL, `${'x'.repeat(1_048_576)}\n`)
     mkdirSync(project.at(OLD_JOURNAL))

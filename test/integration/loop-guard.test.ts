@@ -55,7 +55,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(counts.sort()).toEqual(['1', '2', '3'])
     expect(await stopTimes(project, 1)).toBe(0)
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
-    // The order of the journal's lines is a matter of chance.
+    // The order of the journal's lines is random.
     const recorded = project.journal().map((entry) => `${entry.event} ${entry.count}`)
     expect(recorded.sort()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
   })
@@ -177,7 +177,7 @@ describe.concurrent('at most three stops are blocked', () => {
     expect(blocks + (await stopTimes(project, 2))).toBe(3)
   })
 
-  it('when steps are ticked, the owner is learnt and the marker is adopted between stops', async () => {
+  it('when steps are ticked, the owner is recorded and the marker is adopted between stops', async () => {
     const project = createProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
     const created = await project.cli(['create', '259', 'x', '--step', 'one', '--step', 'two'], { env })

@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => compiled.remove())
 
-it('the hook and the commands do as the model, as processes', async () => {
+it('the hook and the commands agree with the model, as processes', async () => {
   const total: Record<string, number> = {}
   await fc.assert(
     fc.asyncProperty(anySteps(12, false), (steps) =>
@@ -29,7 +29,7 @@ it('the hook and the commands do as the model, as processes', async () => {
   expect(total.processes).toBeGreaterThan(5)
 })
 
-it('the hook and the commands do as the model, in this process', async ({ onTestFinished }) => {
+it('the hook and the commands agree with the model, in this process', async ({ onTestFinished }) => {
   onTestFinished(instrumentSources())
   await fc.assert(
     fc.asyncProperty(anySteps(60, true), (steps) =>

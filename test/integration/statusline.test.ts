@@ -7,7 +7,7 @@ import { SESSION } from '../support/payloads.ts'
 import { LAUNCHER, runProcess } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
-/** The JSON that Claude Code gives a status line, with what matters here. */
+/** The parts of Claude Code's JSON for a status line that matter here. */
 function hostJson(project: Project, session = SESSION): string {
   return JSON.stringify({
     session_id: session,
@@ -46,7 +46,7 @@ async function withRun(project: Project): Promise<void> {
 }
 
 describe('the status line', () => {
-  it('is empty without Node where nothing is pending', async () => {
+  it('is empty, without Node, if nothing is pending', async () => {
     const project = createProject()
     project.write('specs/001_x/plan.md', '')
     rmSync(join(project.base, 'bin', 'node'))
@@ -90,7 +90,7 @@ describe('the status line', () => {
     expect(await line(project)).toBe('')
   })
 
-  it('says how many steps are in work, and that a run waits for approval', async () => {
+  it('says how many steps are in progress, and that a run waits for approval', async () => {
     const project = createProject()
     const phases = [
       { id: 'build', steps: ['one', 'two', 'three'], parallel: 2, step_prompt: 'Do {{step}}.' },

@@ -62,7 +62,7 @@ describe('a run that waits for an approval', () => {
     expect(state).toMatchObject({ active: true, phase: 'plan', phase_attempts: 0, approval: { standing: 'asked' } })
   })
 
-  it('goes on after it was approved, and the next phase is told the note', async () => {
+  it("goes on after it was approved, and the note is in the next phase's prompt", async () => {
     const project = await waiting()
 
     const approved = await workflow(project, 'approve', '7', '--note', 'use the existing table')
@@ -149,7 +149,7 @@ describe('a run that waits for an approval', () => {
     expect(started.answer.hookSpecificOutput?.additionalContext).toContain('waits until a person approves')
   })
 
-  it('also waits for a result that was there before the phase began', async () => {
+  it('also waits for a result that existed before the phase began', async () => {
     const project = createSourceProject()
     project.write(`${IN_TASK}/plan.md`, 'from before')
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
@@ -186,7 +186,7 @@ describe('an approval is refused', () => {
       ['reject', '7', '--reason', 'no'],
     ]) {
       const run = await project.cli(['workflow', ...words], { env })
-      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person approves') })
+      expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person may approve') })
     }
     expect(project.snapshot('specs')).toEqual(before)
   })
@@ -199,7 +199,7 @@ describe('an approval is refused', () => {
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('it is in phase "plan"') })
   })
 
-  it('for a result that is not valid any more; rejecting it works', async () => {
+  it('for a result that has become invalid; rejecting it works', async () => {
     const project = await start([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
     await project.hook(stop())
     project.write(`${IN_TASK}/plan.md`, 'first plan')

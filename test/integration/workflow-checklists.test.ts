@@ -1,4 +1,4 @@
-/** Steps that are the tasks of a Markdown list: what is read, and that a tick changes one character. */
+/** Steps that are the tasks of a Markdown list: which tasks are read, and that a tick changes one character. */
 
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -140,7 +140,7 @@ describe('a checklist', () => {
     ['lists a thousand deep', `${'- '.repeat(1000)}[ ] a\n`, 'is nested too deeply'],
     ['more than 128 KiB', `- [ ] a\n${'a'.repeat(140_000)}`, 'larger than 131072 bytes'],
     ['more than a thousand open tasks', '- [ ] a\n'.repeat(1001), 'lists 1001 steps'],
-  ])('with %s stalls the run, and is read again after it was mended', async (_, text, why) => {
+  ])('with %s stalls the run, and is read again after it was repaired', async (_, text, why) => {
     const project = await start(text)
 
     const stalled = await next(project)

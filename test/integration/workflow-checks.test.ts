@@ -100,7 +100,7 @@ describe('a phase with a check, driven by the hook', () => {
     const again = await project.cli(['workflow', 'check', '7'], { env: ENV })
     await project.hook(stop())
 
-    expect(reason).toMatch(/changed after the check `.*` had run, so it does not count/)
+    expect(reason).toMatch(/changed after the check `.*` had run, so its result no longer counts/)
     expect(again.status).toBe(0)
     expect(ran(project)).toBe(2)
     expect(state(project)).toMatchObject({ outcome: 'completed' })
@@ -151,7 +151,7 @@ describe('a phase with a check, driven by the hook', () => {
 })
 
 describe('workflow next', () => {
-  it('runs the check itself: red, told, mended, green', async () => {
+  it('runs the check itself: it fails, is reported, is fixed and passes', async () => {
     const project = await startedRun({}, {})
     const next = async () => (await project.cli(['workflow', 'next', '7', '--json'])).json()
     await next()

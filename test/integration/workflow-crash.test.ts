@@ -90,7 +90,7 @@ describe('a transition that is killed at any write', () => {
         { cwd: folder, env: { DIE_AT: String(call) } },
       )
       if (killed.signal !== 'SIGKILL') return false
-      // A lock that a killed process left is waited for until it is stale.
+      // The next process waits for a killed process's lock until it is stale.
       const lock = join(folder, IN_TASK, 'workflow', '.postflight-lock')
       if (existsSync(lock)) makeOld(lock, 1)
       const resumed = await template.cli(['workflow', 'resume', '7'], { cwd: folder })

@@ -1,4 +1,4 @@
-/** Runs with more to catch up with than usual: the hook has 5 s for its answer. */
+/** Runs with many finished phases to catch up with: the hook has 5 s for its answer. */
 
 import { linkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Loops of workflows on a disk: what a phase that is entered again is told. */
+/** Loops of workflows on a disk: the prompts of a phase that is entered again. */
 
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../support/process.ts'
@@ -13,7 +13,7 @@ async function next(project: Project): Promise<JsonDocument> {
 }
 
 describe('generate, validate, debug', () => {
-  it('tells each phase of the loop the errors and where its last result lies', async () => {
+  it('tells each phase of the loop the errors and where its last result is', async () => {
     const project = createSourceProject()
     const definition = `${PACKAGE}/examples/generate-validate-debug.json`
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', definition])
@@ -36,7 +36,7 @@ describe('generate, validate, debug', () => {
     expect(project.read(archived)).toContain('line 9')
   })
 
-  it('names the newest file where the name in the archive was taken, and none where nothing was archived', async () => {
+  it('names the newest file if the name in the archive was taken, and none if nothing was archived', async () => {
     const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', gate: 'advisory', next: 'only', max_visits: 3 }
     const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify({ name: 'loop', phases: [phase] }))
@@ -48,7 +48,7 @@ describe('generate, validate, debug', () => {
     const archived = `${IN_TASK}/artifacts/only/1-a.2.txt`
     expect(second.prompt).toContain(`now in the file ${project.dir}/${archived}.`)
     expect(project.read(archived)).toBe('first')
-    // The second visit leaves nothing.
+    // The second visit leaves no result.
     expect((await next(project)).prompt).not.toContain('now in the file')
   })
 })

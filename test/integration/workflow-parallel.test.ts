@@ -36,7 +36,7 @@ describe('steps at once, on a host with hooks', () => {
     expect(first.answer.reason).toContain('phase "work", steps 1, 2, 3 and 4 of 5, at the same time.')
     expect(first.answer.reason).toContain('Start 4 sub-agents in one message')
     expect(await statusOf()).toMatchObject({ prompts: 4, step: 1, in_work: [1, 2, 3, 4] })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('steps 1, 2, 3 and 4 of 5 in work')
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('steps 1, 2, 3 and 4 of 5 in progress')
     leave('step-result-2.json')
     leave('step-result-3.json', '{"success": false, "summary": "half done"}')
     await stopped(subagentStop())
@@ -154,7 +154,7 @@ describe('inputs', () => {
 })
 
 describe('simulate', () => {
-  it('prints the path, the prompts and the bound', async () => {
+  it('prints the path, the number of prompts and their maximum', async () => {
     const check = {
       id: 'check',
       prompt: 'p',

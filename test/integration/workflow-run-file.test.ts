@@ -1,4 +1,7 @@
-/** The run file, by which the hook finds a workflow: it survives what people and agents do to task folders, and a run and a promise do not touch each other. */
+/**
+ * The run file, by which the hook finds a workflow: it survives changes of people and agents to task folders, and a run
+ * and a promise do not affect each other.
+ */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,7 +74,7 @@ async function findings(project: Project): Promise<[ok: boolean, what: string, f
 const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
-  it('lies there while the run is active, names it, and is hidden from git', async ({ expect }) => {
+  it('exists while the run is active, names it, and is hidden from git', async ({ expect }) => {
     const project = await started()
     const { id } = JSON.parse(project.read(STATE))
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
@@ -640,7 +643,7 @@ describe.concurrent('explain', () => {
     expect(project.snapshot()).toEqual(before)
     const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
     expect(stdout).toContain(
-      answer === 'driver' ? "answer: allow, unless the workflow's driver gives out a prompt" : 'answer: allow\n',
+      answer === 'driver' ? "answer: allow, unless the workflow's driver sends a prompt" : 'answer: allow\n',
     )
   })
 })
@@ -736,7 +739,7 @@ describe('a command that is killed at any write', () => {
           existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
         const running = join(folder, RUNNING)
         const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
-        // An active run is found by its file and goes on; without an active run there is no file.
+        // An active run is found by its file and goes on; without an active run the file is gone.
         expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
         const kept = join(folder, '.git/postflight-guard')
         expect(existsSync(kept) ? readdirSync(kept) : [], `call ${call}`).toHaveLength(isActive ? 1 : 0)

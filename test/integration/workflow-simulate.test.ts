@@ -1,4 +1,4 @@
-/** What `workflow simulate` says, and what a run without hooks then does, prompt by prompt. */
+/** Compares `workflow simulate` with a run without hooks, prompt by prompt. */
 
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
@@ -99,7 +99,7 @@ describe('a simulation', () => {
           const simulated = (await project.cli(['workflow', 'simulate', 'flow.json', ...options, '--json'])).json()
           // Nothing is written.
           expect(existsSync(project.at('specs'))).toBe(false)
-          // A list of steps that no phase makes was there before.
+          // A list of steps that no phase makes must exist before.
           const isMade = definition.phases.some(({ artifact }) => artifact === 'a.json')
           const [name, content] = isMade ? ['README.md', ''] : ['a.json', '{"steps": ["step 1", "step 2"]}']
           project.write(`specs/007_flow/${name}`, content)

@@ -27,20 +27,20 @@ function stateOf(project: Project): JsonDocument {
 }
 
 describe('workflow stop --now', () => {
-  it('stops a run at once, and what the prompt still leaves counts when it is resumed', async () => {
+  it('stops a run immediately, and a result that the prompt still produces counts when it is resumed', async () => {
     const project = await start([STEPS])
     await next(project)
 
     const stopped = await project.cli(['workflow', 'stop', '7', '--now', '--json'])
 
-    expect(stopped.json()).toMatchObject({ active: false, outcome: 'stopped', why: 'it was stopped at once' })
+    expect(stopped.json()).toMatchObject({ active: false, outcome: 'stopped', why: 'it was stopped immediately' })
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
     leave(project, true)
     await project.cli(['workflow', 'resume', '7'])
     expect(await next(project)).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
   })
 
-  it('gives the prompt out again as the same attempt where nothing was left', async () => {
+  it('sends the prompt again as the same attempt if it left no result', async () => {
     const project = await start([STEPS])
     await next(project)
     await project.cli(['workflow', 'stop', '7', '--now'])
@@ -49,7 +49,7 @@ describe('workflow stop --now', () => {
     expect(await next(project)).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
   })
 
-  it('says so for a run that had ended', async () => {
+  it('reports a run that had ended', async () => {
     const project = await start([STEPS])
     await project.cli(['workflow', 'abort', '7'])
 
@@ -107,7 +107,7 @@ describe('workflow resume --from', () => {
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('visit 2 of 2')
   })
 
-  it('names the phases where there is no such phase, and changes nothing', async () => {
+  it('names the phases if the phase is unknown, and changes nothing', async () => {
     const project = await start(PHASES)
     const before = project.snapshot('specs')
 
@@ -119,7 +119,7 @@ describe('workflow resume --from', () => {
 })
 
 describe('workflow retry', () => {
-  it('gives a step that was skipped its attempts once more; its results have new names', async () => {
+  it('tries a step again that was skipped, with all its attempts; its results have new names', async () => {
     const project = await start([STEPS])
     await next(project)
     leave(project, false)
@@ -139,7 +139,7 @@ describe('workflow retry', () => {
     expect(stateOf(project)).toMatchObject({ skips: 0 })
   })
 
-  it('mends a run that has failed, which resume then continues', async () => {
+  it('repairs a run that has failed, so that resume continues it', async () => {
     const project = await start([{ ...STEPS, on_exhausted: 'stop' }])
     await next(project)
     leave(project, false)
@@ -173,8 +173,8 @@ describe('workflow retry', () => {
   it.each([
     ['9', 'has 3 steps'],
     ['1', 'is done'],
-    ['2', 'has attempts left'],
-    ['3', 'has attempts left'],
+    ['2', 'still has attempts left'],
+    ['3', 'still has attempts left'],
   ])('refuses step %s, which %s', async (step, why) => {
     const project = await start([STEPS])
     await next(project)
@@ -205,7 +205,7 @@ describe('a run that cannot be resumed', () => {
 })
 
 describe('workflow skip', () => {
-  it('goes on without a step that is in work, and its late result does not count', async () => {
+  it('goes on without a step that is in progress, and its late result does not count', async () => {
     const project = await start([STEPS])
     await next(project)
 
@@ -255,7 +255,7 @@ describe('workflow skip', () => {
     const run = await project.cli(['workflow', 'skip', '7', '--step', '1'])
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('is done') })
-    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('is not in its steps') })
+    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('is not working on steps now') })
   })
 })
 

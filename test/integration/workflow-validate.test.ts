@@ -226,7 +226,7 @@ phases:
   it.each([
     ['four-phases.yaml', /at most 3021 prompts \(steps not known yet count as 1000\)$/],
     ['research-plan-implement.yaml', /at most 56 prompts$/],
-  ])('explains the bound on prompts: %s', async (name, said) => {
+  ])('explains the maximum number of prompts: %s', async (name, said) => {
     const file = new URL(`../../examples/${name}`, import.meta.url).pathname
     const run = await createSourceProject().cli(['workflow', 'validate', file])
     expect(run.stdout.trim()).toMatch(said)

@@ -75,7 +75,7 @@ describe.concurrent('workflow status --watch', () => {
     ])
   })
 
-  it('prints nothing again because a phase in work took longer', async ({ expect, onTestFinished }) => {
+  it('prints no new picture just because a phase in progress took longer', async ({ expect, onTestFinished }) => {
     const project = await started()
     await goOn(project)
     const { stdout, ended } = watch(project, onTestFinished, '7', '--json')

@@ -1,4 +1,4 @@
-/** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and what people see of them. */
+/** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and how people see them. */
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -124,7 +124,7 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
   })
 
-  it('fails when no visits are left, and says so', async () => {
+  it('fails when no visits are left, and says why', async () => {
     const project = await started({
       name: 'loop',
       phases: [
@@ -403,7 +403,7 @@ describe('bad input', () => {
     [
       ['start', '8', '--definition', 'flow.json'],
       64,
-      /give a slug for its name after the number: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
+      /give a slug after the number, to name the folder: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
     ],
     [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml does not exist/],
     [['graph', '8'], 1, /task 8 has no folder/],
@@ -433,7 +433,7 @@ describe('bad input', () => {
     expect(project.has(IN_TASK)).toBe(false)
   })
 
-  it('an existing run is not replaced, unless it has ended and --fresh puts it aside', async () => {
+  it('an existing run is not replaced, unless it has ended and --fresh sets it aside', async () => {
     const project = await started(one())
     const start = (...more: string[]) =>
       project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
@@ -448,7 +448,7 @@ describe('bad input', () => {
     expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
-      /"one" \(completed\): `workflow start --fresh` puts it aside and starts a new run\.\n$/,
+      /"one" \(completed\): `workflow start --fresh` sets it aside and starts a new run\.\n$/,
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')

@@ -1,4 +1,4 @@
-/** Rewrites the built plugin so that it tells `globalThis.loadMeter` when its code begins to run, and when it leaves off. */
+/** Rewrites the built plugin so that it tells `globalThis.loadMeter` when its code begins to run, and when it stops. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import ts from 'typescript'
 
 const METER = 'globalThis.loadMeter'
 
-/** A text to insert. Of two at one place, the one that ends something comes first. */
+/** A text to insert. If two are at one place, the one that ends something comes first. */
 interface Insertion {
   at: number
   text: string

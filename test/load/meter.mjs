@@ -44,7 +44,7 @@ let startName = ''
 
 function begin(name) {
   depth += 1
-  // The wrapper of all hooks says nothing of what it calls.
+  // The time of the wrapper of all hooks does not include the calls that it makes.
   if (depth === 2) startName += ` > ${name}`
   if (depth > 1) return
   start = performance.now()
@@ -64,7 +64,7 @@ function end() {
   startName = ''
 }
 
-/** The guard calls these where its code begins to run and where it leaves off (see `instrument.ts`). */
+/** The guard calls these where its code begins to run and where it stops (see `instrument.ts`). */
 globalThis.loadMeter = {
   entered: begin,
   ended: end,

@@ -1,6 +1,6 @@
 /**
- * Twenty conversations at once on one OpenCode server with the plugin, and twenty on a server without it at the same time:
- * the plugin must hardly be felt. `npm run test:load` takes five minutes and prints the figures.
+ * Twenty conversations at once on one OpenCode server with the plugin, and twenty on a server without it at the same
+ * time: the plugin must cost hardly anything. `npm run test:load` takes five minutes and prints the figures.
  */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ function keep(folder: string): Reply {
   return bash(`rm -f specs/${folder}/.postflight-pending specs/${folder}/.postflight-loop-guard`)
 }
 
-/** The answers of conversation `index`: by turns plain work, a promise that is kept late, a sub-agent, a workflow. */
+/** The answers of conversation `index`: in turn, plain work, a promise that is kept late, a sub-agent, a workflow. */
 function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promise<Reply> {
   const number = 100 + index
   let round = 0

@@ -15,7 +15,7 @@ import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-// A random marker and a random payload seldom match in several fields, so many get those of this session and agent.
+// A random marker and a random payload rarely match in several fields, so many get those of this session and agent.
 const MET = {
   cc_session_id: 's1',
   agent_id: 'main',

@@ -21,7 +21,7 @@ import {
 } from '../support/workflow-world.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './workflow-arbitraries.ts'
 
-/** Runs to which everything may happen at any time, driven by hooks and without hooks in turn. */
+/** Runs with any incident at any time, driven by hooks and without hooks in turn. */
 
 const NOW = 1_700_000_000_000
 const SESSIONS = { parentSession: undefined, hostSession: 'host' }
@@ -139,7 +139,7 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
   }
 }
 
-/** What never goes back, whatever happens. */
+/** The counts that never go back, whatever happens. */
 function countsOf(state: WorkflowState): Record<string, number> {
   const name = `${state.phase}#${visitsOf(state, state.phase)}`
   return {
@@ -205,7 +205,7 @@ describe('a run to which anything happens', () => {
             for (const { step, outcome } of state.endedSteps) {
               if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
             }
-            if (state.inWork.length > 1) reached.add('several steps in work')
+            if (state.inWork.length > 1) reached.add('several steps in progress')
           }
           expect(world.state.outcome).toBeDefined()
           reached.add(`ended as ${world.state.outcome}`)
@@ -227,6 +227,6 @@ describe('a run to which anything happens', () => {
       { numRuns: 300 },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    expectReached(reached, [...EVENTS, 'several steps in work', ...outcomes])
+    expectReached(reached, [...EVENTS, 'several steps in progress', ...outcomes])
   })
 })

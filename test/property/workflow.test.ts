@@ -65,7 +65,7 @@ describe('a run of any definition in any world', () => {
     expectReached(reached, [...kinds, 'a prompt went out again'])
   })
 
-  it('gives out every prompt once: no attempt, step or finished phase is repeated', () => {
+  it('sends every prompt once: no attempt, step or finished phase is repeated', () => {
     fc.assert(
       fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)

@@ -5,7 +5,7 @@ import { traceOf } from './support/scheduler.ts'
 
 /**
  * Several programs on one marker, with their file-system calls in any order: hundreds of orders of each scenario, drawn
- * from a seed. The first flaw is shown with its seed and the calls that led to it.
+ * from a seed. A failure shows the first flaw, with its seed and the calls that led to it.
  */
 
 const ORDERS = Number(process.env.POSTFLIGHT_TEST_ORDERS ?? 60)

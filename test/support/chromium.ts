@@ -13,20 +13,20 @@ const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 /** The browser of this machine; undefined if there is none. */
 export const CHROMIUM: string | undefined = PROGRAMS.find((program) => canRun(`command -v ${program}`))
 
-/** How a page is looked at. */
+/** How to look at a page. */
 export interface Look {
   readonly width: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
 }
 
-/** What a page is like after it was drawn. */
+/** The figures of a page after it was drawn. */
 export interface Drawn {
   /** From the beginning of the navigation to the first frame after all was laid out, in ms. */
   readonly drawnMs: number
   /** The requests of the page, itself included. */
   readonly requests: readonly string[]
-  /** What the page said on its console: refused requests and scripts among it. */
+  /** The messages on the page's console, which include refused requests and scripts. */
   readonly messages: readonly string[]
   /** The value of an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>

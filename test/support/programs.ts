@@ -50,7 +50,7 @@ function needsProcess({ input, keepOpen, endless, unread, uid }: ProcessOptions)
   return input === 'open' || [keepOpen, endless, unread, uid].some((option) => option !== undefined)
 }
 
-/** As long as in a process of its own. */
+/** As long as in its own process. */
 const JUDGES_FOR_MS = 3_500
 
 async function hookHere(

@@ -237,8 +237,8 @@ export interface Unprivileged {
 }
 
 /**
- * Makes rights count, which root ignores. When root runs the tests, the project is given to the user `nobody`, and its
- * processes run as that user, from a copy of the package that it may read. Otherwise nothing changes.
+ * Makes rights matter even for root, which ignores them. When root runs the tests, the project is given to the user
+ * `nobody`, and its processes run as that user, from a copy of the package that it may read. Otherwise nothing changes.
  */
 export function withoutPrivileges(project: Project): Unprivileged {
   if (process.getuid?.() !== 0) return { launcher: LAUNCHER, cli: CLI }

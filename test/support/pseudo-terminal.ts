@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { CLI, canRun } from './process.ts'
 import type { Project } from './project.ts'
 
-/** True if this machine has what it takes. */
+/** True if this machine has the programs that are needed. */
 export const HAS_TERMINAL = canRun('command -v script && command -v stty')
 
 /** A size, in characters. */

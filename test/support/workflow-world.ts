@@ -117,7 +117,7 @@ export function runWorld(
   return world
 }
 
-/** Another session resumes the run: first it observes what is there, then the last prompt goes out again. */
+/** Another session resumes the run: first it observes the files, then the last prompt goes out again. */
 function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (state: WorkflowState) => void): void {
   for (let tries = 0; tries < 50; tries++) {
     try {
@@ -139,7 +139,7 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
   throw new Error('every attempt to resume failed')
 }
 
-/** What happens between two turns of the main conversation. */
+/** The incidents between two turns of the main conversation. */
 export type Incident = 'nothing' | 'interrupted' | 'shells' | 'wait' | 'helper stops' | 'held'
 
 /** Runs to the end with stops as a host with hooks has them. Before the turn N (from 0) the incident N happens. */
@@ -178,7 +178,7 @@ export function runWithIncidents(
     world.state = reread(asks && command === 'wait' ? { ...state, askedToWait: true } : state)
     if (awaitsApproval(world.state)) world.state = reread(approved(world.state))
     if (command !== 'prompt') continue
-    // An agent that is interrupted leaves nothing.
+    // An agent that is interrupted leaves no result.
     answer(world, incidents[count + 1] === 'interrupted' ? () => 'nothing' : agent)
   }
   return world
@@ -189,7 +189,7 @@ export function approved(state: WorkflowState): WorkflowState {
   return approveState(state, undefined, NOW)
 }
 
-/** Notes the prompt of the world's state, and leaves what the agent makes of it. */
+/** Notes the prompt of the world's state, and stores the agent's result for it. */
 export function answer(world: World, agent: Agent): void {
   const { state } = world
   for (const { question, file } of questionsOf(state)) {

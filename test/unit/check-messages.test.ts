@@ -14,10 +14,10 @@ describe('a check that failed', () => {
     [{ kind: 'exited', exitCode: 3 }, 'exit code 3'],
     [{ kind: 'exited', exitCode: 127 }, 'exit code 127: command not found'],
     [{ kind: 'killed', signal: 'SIGSEGV' }, 'killed by SIGSEGV'],
-    [{ kind: 'timed-out', limitMs: 500 }, 'no end after 0.5 s, so it was killed'],
-    [{ kind: 'timed-out', limitMs: 600_000 }, 'no end after 600 s, so it was killed'],
+    [{ kind: 'timed-out', limitMs: 500 }, 'still running after 0.5 s, so it was killed'],
+    [{ kind: 'timed-out', limitMs: 600_000 }, 'still running after 600 s, so it was killed'],
     [{ kind: 'interrupted', by: 'SIGINT' }, 'interrupted (SIGINT)'],
-  ])('%j is told in words', (failure, expected) => {
+  ])('%j has these words', (failure, expected) => {
     expect(failureWords(failure)).toBe(expected)
   })
 
@@ -58,11 +58,11 @@ describe('checks that were not run', () => {
     expect(refused('unowned', true)).toMatch(/no host session.*--unchecked/)
     expect(refused('unowned', false)).not.toContain('--unchecked')
     expect(refused('running', false)).toContain('running since T')
-    expect(refused('replaced', false)).toContain('the new one stays')
+    expect(refused('replaced', false)).toContain('the new marker stays')
   })
 
   it('that run still are waited for, by command where the agent can wait', () => {
-    expect(REASON_TEXT.checking('T', undefined)).toBe('They have been running since T. Wait for their end.')
+    expect(REASON_TEXT.checking('T', undefined)).toBe('They have been running since T. Wait for them to end.')
     expect(REASON_TEXT.checking('T', 'postflight wait 7')).toContain('postflight wait 7, then end your turn')
   })
 

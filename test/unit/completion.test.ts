@@ -10,7 +10,7 @@ const program = buildProgram({ version: '1.0.0', stdout: { write: () => true }, 
 const ask = (line: string): CompletionRequest => completionRequest(program, line.split(' '))
 const values = (line: string): string[] => ask(line).candidates.map(({ value }) => value)
 
-describe('what may follow', () => {
+describe('the candidates', () => {
   it.each<[string, Partial<CompletionRequest>]>([
     ['clear ', { wants: ['task'], current: '' }],
     ['clear 25', { wants: ['task'], current: '25' }],

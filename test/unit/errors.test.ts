@@ -205,7 +205,7 @@ describe('the sentences about workflows', () => {
   it.each([
     ['not-json', 'is not complete JSON (x)'],
     ['version', 'has version x'],
-    ['shape', 'is not a valid workflow state (wrong: x)'],
+    ['shape', 'is not a valid workflow state (invalid: x)'],
     ['unreadable', 'cannot be read (x)'],
   ] as const)('say that a state has the problem %s', (problem, said) => {
     expect(errorMessage('workflow-state', { path: 'p', problem, detail: 'x' })).toContain(`p ${said}`)
@@ -220,7 +220,7 @@ describe('the sentences about workflows', () => {
       'workflow resume t` continues it, `workflow start --fresh`',
     )
     expect(errorMessage('workflow-there', { ...there, outcome: 'completed', resumable: false })).toBe(
-      'task t already has the workflow "n" (completed): `workflow start --fresh` puts it aside and starts a new run.',
+      'task t already has the workflow "n" (completed): `workflow start --fresh` sets it aside and starts a new run.',
     )
     const fault = { path: 'p', place: ':1:1', detail: 'd' }
     expect(errorMessage('workflow-definition', { ...fault, more: 0 })).toBe('p:1:1: d.')

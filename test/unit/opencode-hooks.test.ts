@@ -89,26 +89,26 @@ describe('the reminder of a phase', () => {
 
   it('names phase, step and file, and ends with the advice', () => {
     expect(HOOK_TEXT.phaseReminder({ ...place, advice: undefined })).toBe(
-      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 5. It must leave /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
+      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 5. It must produce /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
     )
     expect(HOOK_TEXT.phaseReminder({ ...place, steps: [], due: [], advice: 'Slowly.' })).toBe(
       '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
     )
     const two = { ...place, steps: [2, 4], due: ['/a/step-result-2.json', '/a/step-result-4.json'], advice: 'Slowly.' }
     expect(HOOK_TEXT.phaseReminder(two)).toContain(
-      'in phase "execute", steps 2, 4 of 5. It must leave /a/step-result-2.json, /a/step-result-4.json. Slowly.',
+      'in phase "execute", steps 2, 4 of 5. It must produce /a/step-result-2.json, /a/step-result-4.json. Slowly.',
     )
   })
 
-  it('names every step in work, each with its file', () => {
+  it('names every step in progress, each with its file', () => {
     const state = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3, max_step_attempts: 2 })
     const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
     const folder = { path: '/specs/007_x', task: '007_x', relative: 'specs/007_x' } as never
     expect(placeInRun(folder, { ...state, inWork, stepsKnown: true, totalSteps: 4 }, 'Slowly.')).toContain(
-      'phase "a", steps 2, 4 of 4. It must leave /specs/007_x/step-result-2.json, /specs/007_x/step-result-4.json. Slowly.',
+      'phase "a", steps 2, 4 of 4. It must produce /specs/007_x/step-result-2.json, /specs/007_x/step-result-4.json. Slowly.',
     )
     expect(placeInRun(folder, { ...state, stepsKnown: true, totalSteps: 4 }, undefined)).toContain(
-      'phase "a", step 1 of 4. It must leave /specs/007_x/step-result-1.json. Do not work ahead',
+      'phase "a", step 1 of 4. It must produce /specs/007_x/step-result-1.json. Do not work ahead',
     )
   })
 })
@@ -298,7 +298,7 @@ describe('the words of a rate limit', () => {
 })
 
 describe('the header of GitHub Copilot', () => {
-  it('asks for each message once, and remembers a bounded number of them', async () => {
+  it('fetches each message once, and remembers a bounded number of them', async () => {
     const asked: string[] = []
     const message = async ({ path }: { path: { messageID: string } }) => {
       asked.push(path.messageID)

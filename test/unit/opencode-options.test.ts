@@ -16,45 +16,45 @@ describe("the plugin's options", () => {
     [{ somethingElse: 1 }, 'postflight-guard: unknown option "somethingElse".'],
     [
       { postReadNudge: { every: 0 } },
-      'postflight-guard: option "postReadNudge.every" is wrong, so postReadNudge stays off: it must be at least 1.',
+      'postflight-guard: option "postReadNudge.every" is invalid, so postReadNudge stays off: it must be at least 1.',
     ],
     [
       { postReadNudge: { evry: 3 } },
-      'postflight-guard: option "postReadNudge" is wrong, so postReadNudge stays off: unknown field "evry".',
+      'postflight-guard: option "postReadNudge" is invalid, so postReadNudge stays off: unknown field "evry".',
     ],
     [
       { postReadNudge: { every: 2.5 } },
-      'postflight-guard: option "postReadNudge.every" is wrong, so postReadNudge stays off: it must be a whole number.',
+      'postflight-guard: option "postReadNudge.every" is invalid, so postReadNudge stays off: it must be a whole number.',
     ],
     [
       { phaseReminder: { agents: 'build' } },
-      'postflight-guard: option "phaseReminder.agents" is wrong, so phaseReminder stays off: it must be a list.',
+      'postflight-guard: option "phaseReminder.agents" is invalid, so phaseReminder stays off: it must be a list.',
     ],
     [
       { phaseReminder: 7 },
-      'postflight-guard: option "phaseReminder" is wrong, so phaseReminder stays off: it must be true, false or an object.',
+      'postflight-guard: option "phaseReminder" is invalid, so phaseReminder stays off: it must be true, false or an object.',
     ],
     [
       { chatHeaders: 'yes' },
-      'postflight-guard: option "chatHeaders" is wrong, so chatHeaders stays off: it must be true or false.',
+      'postflight-guard: option "chatHeaders" is invalid, so chatHeaders stays off: it must be true or false.',
     ],
     [
       { foregroundFallback: { chains: { build: [] } } },
-      'postflight-guard: option "foregroundFallback.chains.build" is wrong, so foregroundFallback stays off: it must not be empty.',
+      'postflight-guard: option "foregroundFallback.chains.build" is invalid, so foregroundFallback stays off: it must not be empty.',
     ],
     [
       { foregroundFallback: { chains: { build: ['gpt'] } } },
-      'postflight-guard: option "foregroundFallback.chains.build.0" is wrong, so foregroundFallback stays off: not "provider/model".',
+      'postflight-guard: option "foregroundFallback.chains.build.0" is invalid, so foregroundFallback stays off: not "provider/model".',
     ],
     [
       { foregroundFallback: { chains: {}, patterns: ['('] } },
-      'postflight-guard: option "foregroundFallback.patterns.0" is wrong, so foregroundFallback stays off: not a regular expression.',
+      'postflight-guard: option "foregroundFallback.patterns.0" is invalid, so foregroundFallback stays off: not a regular expression.',
     ],
     [
       { jsonErrorRecovery: { except: [1] } },
-      'postflight-guard: option "jsonErrorRecovery.except.0" is wrong, so jsonErrorRecovery stays off: it must be a text.',
+      'postflight-guard: option "jsonErrorRecovery.except.0" is invalid, so jsonErrorRecovery stays off: it must be a string.',
     ],
-  ])('%j is answered in one line', (given, line) => {
+  ])('%j leads to one line', (given, line) => {
     expect(readOptions(given).problems).toEqual([line])
   })
 })

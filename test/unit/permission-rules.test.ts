@@ -64,7 +64,7 @@ describe('our permission rules', () => {
     expect([holdsRules(text, PATH), holdsRules(added, PATH)]).toEqual([false, true])
     const before = JSON.parse(text === '' ? '{}' : text)
     const after = JSON.parse(removeRules(added, PATH))
-    // An empty list was there for nothing.
+    // An empty list had no effect.
     expect(after).toEqual(text.includes('"allow": []') ? {} : before)
   })
 

@@ -337,7 +337,7 @@ describe('a wrong command line runs nothing', () => {
     expect(await refused(['--nonsense', ...words])).toBe('commander.unknownOption')
   })
 
-  // The words of the line that `complete` is asked about are any number.
+  // The line that `complete` gets may have any number of words.
   const bounded = ONE_EACH.filter(([, { command }]) => command !== 'complete')
   it.each(bounded)('one argument too many: %j extra', async (words, invocation) => {
     const optional = invocation.arguments.filter((argument) => argument === undefined).map(() => 'x')

@@ -190,7 +190,7 @@ describe('the checklist', () => {
   })
 })
 
-describe('a sub-agent is told to repeat its report (CC#85917, OMC#3203)', () => {
+describe('a sub-agent is asked to repeat its report (CC#85917, OMC#3203)', () => {
   it('at the end', () => {
     expect(composeReason([blocked()], ON_PATH, true)).toMatch(REPORT)
     expect(composeReason([blocked(), blocked()], ON_PATH, true).match(/full report/g)).toHaveLength(1)
@@ -229,7 +229,7 @@ describe('several markers', () => {
     for (const task of ['001_x', '002_x', '003_x']) expect(text).toContain(`postflight clear ${task}\n`)
   })
 
-  it('are counted if there is no room for them', () => {
+  it('are counted if they do not fit', () => {
     const text = composeReason(items(100), ON_PATH, true)
     const shown = text.match(/^Task \d+_x: /gm) ?? []
     expect(shown.length).toBeGreaterThan(5)
@@ -349,7 +349,7 @@ describe('shells in the background', () => {
     const shells = ['npm run "dev"', 'a\nb', 'c', 'd', 'e']
     const text = composeReason([{ ...blocked({}), shells, root: '/p' }], ON_PATH, false)
     expect(linesOf(text)).toContain(
-      `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you wait for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
+      `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you are waiting for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
     )
   })
 
@@ -398,7 +398,7 @@ describe('the checks of a promise', () => {
     const checkingSinceMs = Date.UTC(2026, 10, 22)
     const line = (mayWait: boolean) => checksOf([{ run: 'npm test' }], { checkingSinceMs, mayWait }).at(-1)
     expect(line(true)).toMatch(/^They have been running since 2026-11-22T00:00:00Z.*postflight wait 259.*--for/)
-    expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for their end.')
+    expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for them to end.')
   })
 
   it('that another session wrote are not named', () => {

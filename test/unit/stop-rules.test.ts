@@ -28,7 +28,7 @@ import {
 
 const DAY_MS = 24 * HOUR_MS
 
-/** Judges a marker whose file is `ageMs` old. */
+/** Applies the rules to a marker whose file is `ageMs` old. */
 function judge(fields: Readonly<Record<string, unknown>>, stop: Payload, ageMs = HOUR_MS): Ownership {
   return judgeOwnership(marker(fields), changedAt(NOW_MS - ageMs), stopOf(stop))
 }

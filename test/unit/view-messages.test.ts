@@ -10,7 +10,7 @@ describe('an entry of the journal in words', () => {
     ['block', {}, 'stop blocked'],
     ['block', { count: 2 }, 'stop blocked, continuation 2 of 3'],
     ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
-    ['claim', {}, 'owner learnt'],
+    ['claim', {}, 'owner recorded'],
     ['error', { detail: 'EACCES' }, 'error: EACCES'],
     ['of-a-later-version', {}, 'of-a-later-version'],
   ])('%s %j', (event, facts, words) => {

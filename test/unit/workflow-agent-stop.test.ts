@@ -106,7 +106,7 @@ describe('a stop while shells run in the background', () => {
     expect(afterStop(asked()).state.phaseAttempts).toBe(1)
   })
 
-  it('takes what passes', () => {
+  it('takes results that pass', () => {
     const { state, looking } = judgeAgentStop(asked(), stop({ shells: ['build'] }), NOW)
     expect(advance(state, seeing({ ...looking, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })

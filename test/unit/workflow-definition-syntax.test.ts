@@ -28,7 +28,7 @@ describe('the first fault of YAML', () => {
     ['    prompt: * x\n', `3:13 Alias cannot be an empty string ${CHARACTER}`],
     [
       '    prompt: "Say "hi" now"\n',
-      '3:19 Unexpected scalar at node end (put quotes around the whole string, of a kind that it does not contain)',
+      '3:19 Unexpected scalar at node end (quote the whole string, with the kind of quote that it does not contain)',
     ],
     [
       '    steps: ["a" "b"]\n',

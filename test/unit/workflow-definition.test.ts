@@ -155,7 +155,7 @@ describe('the rules of a definition', () => {
 
 /** The warning about a phase without a way to the end. */
 const ENDLESS = (at: string, id: string): string =>
-  `${at}.next: no way leads from phase "${id}" to "end": the run can only fail, when the visits of a phase are spent`
+  `${at}.next: no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`
 
 describe('a definition with faults of shape and of sense', () => {
   const check = (value: unknown): { faults: string[]; warnings: string[] } => {
@@ -322,7 +322,7 @@ describe('a definition with faults of shape and of sense', () => {
       check({ name: 'x', phases: artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact })) })
     const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
     expect(named(composed, decomposed).warnings).toEqual([
-      `phases.1.artifact: another phase has the artifact "${decomposed}" in another Unicode form: some file systems take the two names for one file`,
+      `phases.1.artifact: another phase has the artifact "${decomposed}" in another Unicode form: some file systems treat both names as one file`,
     ])
     expect(named(composed, 'uber.md').warnings).toEqual([])
     // Two equal names are a fault, and need no warning.

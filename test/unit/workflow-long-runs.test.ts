@@ -56,7 +56,7 @@ describe('a definition', () => {
     ],
     [{ phases: [{ ...A, parallel: 2 }] }, 'phases.0.parallel: parallel is allowed only in a phase with steps'],
     [{ phases: [{ id: 'a', steps: ['x'], parallel: 17 }] }, 'phases.0.parallel: '],
-    [{ phases: [{ id: 'a', steps: [{ agent: 3 }] }] }, 'phases.0.steps.0.agent: the agent of a step must be a text'],
+    [{ phases: [{ id: 'a', steps: [{ agent: 3 }] }] }, 'phases.0.steps.0.agent: the agent of a step must be a string'],
     [
       { phases: [{ id: 'a', steps: ['x'], step_check: { json_schema: { pattern: 'x' } } }] },
       'phases.0.step_check.json_schema.pattern: unknown keyword',
@@ -144,7 +144,7 @@ describe('cases', () => {
     artifact: { kind: 'valid', verdict, reason: 'it crashes' },
   })
 
-  it('lead on by their verdict, which the next phase is told', () => {
+  it("lead on by their verdict, which the next phase's prompt contains", () => {
     const fixing = played(begin(TRIAGE, FIX), {}, seen('bug'))
     expect(fixing).toMatchObject({ phase: 'fix', ledBy: { phase: 'triage', verdict: 'bug', reason: 'it crashes' } })
     expect(fixing.history.at(-2)).toMatchObject({ event: 'pass', verdict: 'bug', detail: 'it crashes' })
@@ -184,10 +184,10 @@ describe('cases', () => {
 
   it('are listed in the prompt', () => {
     expect(duePrompt(begin(TRIAGE, FIX), PLACE).prompt).toContain(
-      '/kind it must have one of these texts: "bug", "idea"',
+      '/kind it must have one of these strings: "bug", "idea"',
     )
     const next = { ...CASES, default: 'fix' }
-    expect(duePrompt(begin({ ...TRIAGE, next }, FIX), PLACE).prompt).toContain('a text, such as one of these: "bug"')
+    expect(duePrompt(begin({ ...TRIAGE, next }, FIX), PLACE).prompt).toContain('a string, such as one of these: "bug"')
   })
 })
 
@@ -309,7 +309,7 @@ describe('an approval', () => {
     }
     const approved = approveState(asking, undefined, NOW)
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
-    // An artifact that is not valid any more is asked for again, and approved again.
+    // An artifact that has become invalid is requested again, and approved again.
     expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
   })
 
@@ -417,7 +417,7 @@ describe('a simulation', () => {
     expect(history.filter(({ event }) => event === 'approved')).toHaveLength(60)
   })
 
-  it('ends after as many prompts as it may give out', () => {
+  it('ends after the maximum number of prompts', () => {
     const { definition } = ready({ name: 'x', phases: [{ id: 'a', steps: ['x', 'y', 'z'] }] })
     const { prompts, state } = simulate(definition, script(), PLACE, {}, 2)
     expect([prompts.length, state.active]).toEqual([2, true])

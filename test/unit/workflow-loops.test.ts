@@ -8,7 +8,7 @@ import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
-/** What a phase is told about the phase that led to it, and about its own last visit. */
+/** The prompt's words about the phase that led here, and about the phase's own last visit. */
 
 const TEMPLATE = '<{{verdict}}> <{{previous_artifact}}> <{{artifact:check}}> <{{artifact:fix}}>'
 const CHECK = {
@@ -34,30 +34,30 @@ const promptOf = (state: WorkflowState): string => duePrompt(state, PLACE).promp
 describe('a phase of a loop', () => {
   const fixing = played(begin(CHECK, FIX), {}, failing('line 3 is wrong'), {})
 
-  it('is told the reason for the verdict that led to it, at its first visit too', () => {
+  it('gets the reason for the verdict that led to it, at its first visit too', () => {
     expect(promptOf(fixing)).toContain('\n\n<line 3 is wrong> <> </f/reports/check.json> </f/fix.md>\n\n')
     expect(promptOf(fixing)).toContain(
       '\n\nThis phase follows the phase "check", whose verdict was "fail":\nline 3 is wrong\n\n',
     )
   })
 
-  it('is told at its second visit what led back to it, and where its last artifact lies', () => {
+  it('learns at its second visit what led back to it, and where its last artifact is', () => {
     const again = played(fixing, MADE, {}, { previousArtifact: ARCHIVED })
     expect(again).toMatchObject({ phase: 'check', prompted: true, previousArtifact: ARCHIVED })
     expect(promptOf(again)).toContain(`\n\n<> </f/${ARCHIVED}> `)
     expect(promptOf(again)).toContain('\n\nThis is visit 2 of this phase. It follows the phase "fix".\n\n')
     expect(promptOf(again)).toContain(`\n\nThe previous result is now in the file /f/${ARCHIVED}.\n\n`)
-    // Later attempts of the visit are told the same.
+    // Later attempts of the visit get the same words.
     expect(promptOf(played(again, {}, {}))).toContain(`now in the file /f/${ARCHIVED}.`)
   })
 
-  it('is told only of a verdict that the phase before it has', () => {
+  it('gets only a verdict that the phase before it has', () => {
     const unexplained = played(begin(CHECK, FIX), {}, failing(), {})
     expect(promptOf(unexplained)).toContain('\n\n<fail> <> ')
     expect(promptOf(unexplained)).not.toContain('This phase follows')
   })
 
-  it('that ended the run is told its own verdict after a resume', () => {
+  it('that ended the run gets its own verdict after a resume', () => {
     const judged = begin({ ...CHECK, next: { ...CHECK.next, fail: 'end' } }, FIX)
     const failed = played(judged, {}, failing('nothing works'))
     expect(failed).toMatchObject({ outcome: 'failed' })

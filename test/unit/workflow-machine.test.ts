@@ -208,7 +208,7 @@ describe('a prompt', () => {
     )
   })
 
-  it('leaves unknown placeholders, and does not mention an artifact that the phase does not have', () => {
+  it('keeps unknown placeholders, and does not mention an artifact that the phase does not have', () => {
     const state = begin(...[{ id: 'a', steps: ['x'], step_prompt: '[{{artifact}}] {{step_number}}/{{total_steps}}' }])
     const { prompt } = duePrompt(advance(advance(state, seeing()).state, seeing()).state, { task: 't', folder: '/f' })
     expect(prompt).toContain('\n\n[] 1/1\n\n')

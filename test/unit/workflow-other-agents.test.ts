@@ -5,7 +5,7 @@ import { begin, seeing } from './workflow-builders.ts'
 const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }
 const WORK = { id: 'a', steps: ['one'], step_prompt: 'Do it.' }
 
-/** What another agent's stop sees: it takes only what passes. */
+/** The stop of another agent takes only results that pass. */
 const HELPER = { returned: false, mayPrompt: false, takes: 'passing' } as const
 
 describe('at the stop of an agent without the prompt', () => {

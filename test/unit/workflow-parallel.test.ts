@@ -10,7 +10,7 @@ import { withHandOut } from '../../src/core/workflow/work.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 import { begin, NO_SESSIONS, seeing } from './workflow-builders.ts'
 
-/** Several steps in work at once. */
+/** Several steps in progress at once. */
 
 const NONE: StepResultSeen = { kind: 'absent' }
 const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
@@ -20,7 +20,7 @@ const HALF: StepResultSeen = { kind: 'invalid', why: 'no JSON', archived: false 
 const PLACE = { task: '7', folder: '/f' }
 const FIVE = { id: 'a', steps: ['s1', 's2', 's3', 's4', 's5'], parallel: 3, max_step_attempts: 2 }
 
-/** The state after the agents came back and left results, by step from 1. No prompt goes out unless `more` says so. */
+/** The state after the agents came back with results, by step from 1. No prompt goes out unless `more` says so. */
 function back(
   start: WorkflowState,
   results: Readonly<Record<number, StepResultSeen>>,
@@ -41,7 +41,7 @@ function back(
 /** The state after the next prompt went out. */
 const hand = (state: WorkflowState): WorkflowState => back(state, {}, { mayPrompt: true })
 
-/** The steps in work, as `step: failed attempts`, with a star where the prompt is out. */
+/** The steps in progress, as `step: failed attempts`, with a star where the prompt is out. */
 const workOf = ({ inWork }: WorkflowState): string[] =>
   inWork.map(({ step, attempts, out }) => `${step + 1}: ${attempts}${out ? ' *' : ''}`)
 const endedOf = ({ endedSteps }: WorkflowState): string[] =>
@@ -52,14 +52,14 @@ const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
 const out = hand(begin(FIVE))
 
 describe('a hand-out', () => {
-  it('gives out as many steps as may be in work at once, each counted as a prompt', () => {
+  it('has as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
     expect(out).toMatchObject({ prompted: true, prompts: 3, currentStep: 0 })
     expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])
     expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
   })
 
-  it('takes what passes as it comes, and goes on when the last one has come back', () => {
+  it('takes results that pass as they come, and goes on when the last step has come back', () => {
     const helper = { returned: false, takes: 'passing' } as const
     const some = back(out, { 2: DONE, 3: FAILED }, helper)
     expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])
@@ -67,7 +67,7 @@ describe('a hand-out', () => {
     const over = back(some, { 1: DONE, 3: FAILED })
     expect([workOf(over), endedOf(over)]).toEqual([['3: 1'], ['2: done after 1', '1: done after 1']])
     expect(over).toMatchObject({ prompted: false, currentStep: 2 })
-    // What failed goes out again, with the next ones.
+    // Failed steps go out again, with the next ones.
     const again = hand(over)
     expect(workOf(again)).toEqual(['3: 1 *', '4: 0 *', '5: 0 *'])
     expect(lastEvents(again, 3)).toEqual(['prompt 3 2', 'prompt 4 1', 'prompt 5 1'])
@@ -84,7 +84,7 @@ describe('a hand-out', () => {
     expect(ended).toMatchObject({ command: { kind: 'finish' }, effects: [{ name: 'stray-step-result-1.json' }] })
   })
 
-  it('archives each result under its step and attempt, and what was not asked for as a stray', () => {
+  it('archives each result under its step and attempt, and unrequested ones as strays', () => {
     const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
     expect(taken.effects).toEqual([
       { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' },
@@ -127,7 +127,7 @@ describe('a hand-out', () => {
     const given = hand(resumed)
     expect(workOf(given)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
-    // Where nothing else is left in work, it is given up before the next hand-out.
+    // Where nothing else is left in progress, it is given up before the next hand-out.
     const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
     expect(endedOf(advance(alone, seeing()).state)).toContain('1: skipped after 2')
   })
@@ -152,7 +152,7 @@ describe('a hand-out', () => {
     expect(back(some, { 1: HALF }).inWork[0]).toMatchObject({ attempts: 1, failure: 'no JSON' })
   })
 
-  it('is no larger than what the budget leaves', () => {
+  it('does not exceed the rest of the budget', () => {
     const state = begin(FIVE)
     const budget = (maxPrompts: number) => ({ ...state, definition: { ...state.definition, maxPrompts } })
     expect(workOf(hand(budget(2)))).toEqual(['1: 0 *', '2: 0 *'])

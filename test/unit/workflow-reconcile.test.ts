@@ -41,7 +41,7 @@ describe('the loop of every driver', () => {
     expect(ports.noted).toEqual(['write p4#1 at 12'])
   })
 
-  it('lets go when there is no time left, with the state on disk, and the next turn continues', () => {
+  it('stops when its time is over, with the state on disk, and the next turn continues', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     let turns = 0
     const late = reconcile(begin(...chain(5)), { ...ports, isOutOfTime: () => ++turns === 3 })

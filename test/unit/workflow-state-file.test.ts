@@ -60,7 +60,7 @@ describe('a state file', () => {
     ['an unknown outcome', { outcome: { a: 1 } }],
     ['a detail that is not a text', { detail: 5 }],
     ['a verdict that is not a text', { verdict: true }],
-  ])('leaves an entry of the history out that has %s', (_, wrong) => {
+  ])('leaves out an entry of the history that has %s', (_, wrong) => {
     const fields = fieldsOf(busyState())
     const [entry] = fields.history as [object]
     const held = { ...fields, history: [{ ...entry, ...wrong }, entry] }
@@ -122,7 +122,7 @@ describe('a state file', () => {
     const steps = { total_steps: 2, steps_known: true }
     const raised = { max_phase_attempts: 1e9, in_work: [work(0, 1e9)], ...steps, visits_granted: 1e9 }
     expect(edited(raised)).toMatchObject({ maxPhaseAttempts: 3, maxStepAttempts: 3, visitsGranted: 1 })
-    // What resumes have granted stays.
+    // Attempts and visits that resumes have granted stay.
     const resumed = { phase_attempts: 4, max_phase_attempts: 6, in_work: [work(3, 6)], ...steps }
     const granted = { visits: { constructor: 2 }, visits_granted: 2 }
     expect(edited({ ...resumed, ...granted })).toMatchObject({

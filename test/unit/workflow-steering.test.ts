@@ -17,7 +17,7 @@ import {
 } from '../../src/core/workflow/steering.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
-/** What a person does to a run. */
+/** The commands of a person to a run. */
 
 const MADE: Partial<Observation> = { artifact: { kind: 'valid' } }
 const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
@@ -71,7 +71,7 @@ describe('a rejection', () => {
     expect(isApprovalDue(abortState(again, NOW))).toBe(false)
   })
 
-  it('is not what the next phase is told, but the note of an approval is', () => {
+  it("is not in the next phase's prompt, but the note of an approval is", () => {
     const next = played(approveState(asking, 'use the table', NOW), MADE)
     expect(next).toMatchObject({ phase: 'next', ledBy: { phase: 'plan', reason: 'use the table' } })
     expect(next.history.find(({ event }) => event === 'approved')).toMatchObject({ detail: 'use the table' })
@@ -81,7 +81,7 @@ describe('a rejection', () => {
 describe('a step', () => {
   const first = played(begin(WORK), {}, {})
 
-  it('that is in work is skipped at once, and the next one goes out', () => {
+  it('that is in progress is skipped at once, and the next one goes out', () => {
     const skipped = steered(skipStep(first, 0, NOW))
     expect(skipped).toMatchObject({ prompted: false, inWork: [], skips: 1, phaseSkips: 1 })
     expect(skipped.endedSteps).toEqual([{ step: 0, attempts: 0, outcome: 'skipped' }])
@@ -134,7 +134,7 @@ it('a run that goes on from a phase enters it again, once more than its limit', 
   if (first === undefined) throw new Error('no phase')
   const entered = enterFrom(later, first, NOW)
   expect(entered).toMatchObject({ phase: 'first', clearing: true, visits: { first: 2, next: 1 }, visitsGranted: 1 })
-  // The state file keeps what was granted.
+  // The state file keeps the granted attempts and visits.
   expect(parseState(formatState(entered))).toMatchObject({ visitsGranted: 1 })
   expect(played(entered, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
 })

@@ -308,7 +308,7 @@ describe('steps taken from an artifact', () => {
     expect(play({ ...begin(A), stepsKnown: false }, {}).told).toEqual(['wait'])
   })
 
-  it('stall the run if there is no list of steps', () => {
+  it('stall the run without a list of steps', () => {
     const entered = play(begin(A, taking), VALID).state
     expect(play(entered, { steps: { kind: 'none', why: 'a.json has no list' } }).told).toEqual([
       'finish | end b stalled a.json has no list',
@@ -334,7 +334,7 @@ describe('the commands of a person', () => {
     ])
   })
 
-  it('stop the run after the step in work and its attempts, before the next step or the artifact', () => {
+  it('stop the run after the step in progress and its attempts, before the next step or the artifact', () => {
     const phase = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 2 }
     const asked = (state: WorkflowState): WorkflowState => requestStop(state, NOW)
     expect(play(asked(play(begin(phase), {}, {}).state), AWAY, {}, {}, DONE, AWAY).told).toEqual([

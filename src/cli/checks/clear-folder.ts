@@ -42,7 +42,10 @@ interface Promises {
   readonly abandoned: readonly Marker[]
 }
 
-/** Clears a folder, or returns why its marker stays; undefined where there is nothing of ours, or a marker was made since the look. */
+/**
+ * Clears a folder, or returns why its marker stays; undefined if it holds nothing of ours, or if a marker was made
+ * since the search.
+ */
 export async function clearOne(
   context: CommandContext,
   folder: TaskFolder,
@@ -90,7 +93,7 @@ export async function clearOne(
       clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
   })
   if (result === undefined) {
-    // A marker was made since the look. For `--orphaned` it is another session's, and nothing to tell of.
+    // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
     return clearing.orphaned ? undefined : refused(folder, before, 'replaced', commands)
   }
   const left = leftSteps(result.marker)
@@ -143,7 +146,7 @@ function hasChecks({ pending }: Promises): boolean {
   return pending !== undefined && pending.checks.length > 0
 }
 
-/** True under the lock if what lies in the folder now needs no checks but those that have passed. */
+/** True if the folder, looked at under the lock, needs no checks other than those that have passed. */
 function isProven(
   folder: TaskFolder,
   present: StoredMarker | undefined,

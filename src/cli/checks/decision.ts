@@ -33,8 +33,8 @@ export function decideChecks(marker: Marker, caller: CheckCaller, checks = marke
 }
 
 /**
- * The decision for all promises of a task folder. Abandoned ones of the caller's session must pass too: their checks were
- * not done. Those of others are only removed.
+ * The decision for all promises of a task folder. The caller's own abandoned promises must pass too, because their
+ * checks were not run. Abandoned ones of others are only removed.
  */
 export function decideFolder(
   pending: Marker | undefined,

@@ -15,7 +15,7 @@ import { type CommandContext, recordInJournal } from '../context.ts'
 /** A request to run checks. */
 export interface ChecksToRun {
   readonly folder: TaskFolder
-  /** The promise in the folder; undefined if only abandoned ones lie there. */
+  /** The promise in the folder; undefined if the folder has only abandoned ones. */
   readonly marker: Marker | undefined
   readonly commands: readonly string[]
   /** True if they are another session's, so that they are printed first. */
@@ -56,7 +56,10 @@ export async function prove(context: CommandContext, wanted: ChecksToRun): Promi
   return { kind: 'done', done, failed }
 }
 
-/** Writes into the marker which check failed, unless it was replaced. Never throws: the results are printed all the same. */
+/**
+ * Writes into the marker which check failed, unless it was replaced. Never throws, because the results are printed in
+ * any case.
+ */
 function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck[]): void {
   const known = new Map(done.filter(({ failure }) => failure?.kind !== 'interrupted').map((one) => [one.run, one]))
   const isNews = before.checks.some(({ run, failed }) => known.get(run)?.failure !== undefined || failed !== undefined)

@@ -117,7 +117,7 @@ function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
   return plan
 }
 
-/** Makes a promise anew that was given up before: it gets an id and a count of its own. */
+/** Makes a new promise from one that was given up: it gets its own id and count. */
 function promiseAnew(folder: TaskFolder, owner: NewOwner): Adoption {
   return writeNewMarker(folder, (present) => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })

@@ -27,7 +27,7 @@ export function completion(shell: string): CommandResult<CompletionDocument> {
   return { exitCode: 0, data: { script }, lines, essential: lines }
 }
 
-/** The words that may follow on an unfinished command line. Without a project, those that need none. */
+/** The words that may follow on an unfinished command line; outside a project, those that do not need one. */
 export function complete(context: CommandContext, request: CompletionRequest): CommandResult<CompleteDocument> {
   const { candidates, wants, current, prefix } = request
   const known = wants.flatMap((wanted) => candidatesFor(context, request, wanted))
@@ -52,7 +52,7 @@ function candidatesFor(context: CommandContext, { task }: CompletionRequest, wan
     if (folder === undefined) return []
     return FINDERS[wanted](folder)
   } catch {
-    // A folder that cannot be read, a task that is ambiguous: nothing is offered.
+    // For a folder that cannot be read, or an ambiguous task, nothing is offered.
     return []
   }
 }
@@ -63,7 +63,7 @@ function tasks(root: string): Candidate[] {
   return below.map((folder) => ({ value: taskWord(folder), description: folder.relative }))
 }
 
-/** What the disk knows of a task. */
+/** The facts about a task that are on the disk. */
 const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
   phase: phases,
   step: steps,

@@ -55,7 +55,7 @@ export function create(
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
-    // A promise that was given up is made anew, and checks of another session do not become this one's.
+    // A promise that was given up becomes a new one, and checks of another session do not become this session's.
     const keepsCount =
       present !== undefined &&
       conflict === undefined &&

@@ -32,7 +32,7 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
     ...openCode,
     ...checkReactive(context),
     ...checkHook(context),
-    // Where nothing is installed, that is to be done first.
+    // If nothing is installed, installing comes first.
     ...(isWired ? [checkReach(context)] : []),
     checkRoot(context, root),
     ...(root === undefined

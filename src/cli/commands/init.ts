@@ -10,7 +10,7 @@ import { type InitPart, initParts, PART_NAMES } from '../installation/init-parts
 import { refuseSecond } from '../installation/refuse-second.ts'
 import { targetOf } from '../installation/target.ts'
 
-/** `postflight init`: everything that a project needs, shown first. Each part can be declined. */
+/** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
 
 export interface InitOptions {
   /** Undefined: the project's shared settings if it depends on this package, otherwise those of this user in the project. */
@@ -78,7 +78,7 @@ async function ask({ terminal, ...context }: CommandContext, parts: readonly Ini
     for (const [index, part] of parts.entries()) {
       terminal.print(`\n${INIT_TEXT.numbered(index + 1, shown(context, part)[0] as string)}`)
       const answer = await terminal.ask(INIT_TEXT.question)
-      // The input ended without an answer: nothing is agreed.
+      // The input ended without an answer, so the answer is no.
       if (answer === undefined) return []
       if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
     }

@@ -62,7 +62,7 @@ export function install(context: CommandContext, options: InstallOptions): Comma
     throw new PostflightError('file-unreadable', { path: place, detail: 'ENOENT' })
   }
   const after = target.add(before ?? '', place)
-  // Planned before anything is written, so that a file that does not parse stops everything.
+  // Everything is planned before anything is written, so that a file that does not parse stops the command.
   const removals = removalsFrom(
     target,
     target.files.filter((file) => file !== place),

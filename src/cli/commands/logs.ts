@@ -34,7 +34,10 @@ function lastEntries(
   return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
 }
 
-/** Prints the last entries and then each new one, until it is stopped or the reader is gone. */
+/**
+ * Prints the last entries and then each new one, until it is stopped or the reader is gone. After a rotation it first
+ * reads the rest of the old file.
+ */
 export async function followLogs(
   context: CommandContext,
   options: LogsOptions,

@@ -22,7 +22,7 @@ import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import type { Painter } from '../painter.ts'
 import { messageOf } from '../print.ts'
 
-/** `postflight report`: the story of markers and runs, as text or as one page of HTML. */
+/** `postflight report`: the story of markers and runs, as text or as a single HTML page. */
 
 export interface ReportOptions {
   readonly html?: string

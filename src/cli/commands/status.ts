@@ -17,8 +17,8 @@ import type { StatusItem } from '../status/status-item.ts'
 import { lostRuns } from '../workflow/lost-run.ts'
 
 /**
- * `postflight status`, and `postflight` alone: what is not done in the project, and what to do about it. It reads files, and
- * never the journal. With `--exit-code` it is a verdict for CI.
+ * `postflight status`, and `postflight` alone: shows what is unfinished in the project, and what to do about it. It
+ * reads files, but never the journal. With `--exit-code` it is a verdict for CI.
  */
 
 export interface ProjectStatusOptions {
@@ -70,7 +70,7 @@ function unsearched(root: string, problem: SearchProblem): StatusItem {
   return { kind: 'unsearched', task: null, path: relative, host_session: null, message, fix: null }
 }
 
-/** True for an item of the session, and for one that may be anyone's because it cannot be read. */
+/** True for an item of the session, and for an unreadable one, which may belong to any session. */
 function isOf({ kind, host_session }: StatusItem, session: string | undefined): boolean {
   if (session === undefined || host_session === session) return true
   return kind === 'unreadable' || kind === 'unusable' || kind === 'unsearched'

@@ -77,7 +77,7 @@ function rootsOf({ rootOption, environment, cwd }: CommandContext, folders: read
 
 function itemsOf(root: string, session: string | undefined, nowMs: number): LineItem[] {
   const { markers } = viewMarkers(root, nowMs)
-  // A marker that was left behind or bypassed asks nothing of anyone.
+  // A marker that was left behind or bypassed needs no attention.
   const current = markers.filter(({ state }) => state !== 'expired' && state !== 'bypassed')
   return [
     ...current.map((view) => markerItem(view, session)),

@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings'
 import { COMPLETION_VALUES as VALUES } from './values.ts'
 
-/** Finds out what may follow the words of an unfinished command line. It reads the declared commands, and no file. */
+/** Finds the words that may follow on an unfinished command line. It reads the declared commands, and no file. */
 
 /** A word that may follow, and what it means. */
 export interface Candidate {
@@ -9,7 +9,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** What only the disk knows. */
+/** Values that must be looked up on the disk. */
 export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'file'
 
 /** What may follow. */
@@ -26,7 +26,7 @@ export interface CompletionRequest {
   readonly prefix: string
 }
 
-/** What `<file>` and its like stand for in arguments and options. A number may be one of anything. */
+/** The meaning of `<file>` and similar names in arguments and options. `<number>` may count anything. */
 const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   task: ['task'],
   step: ['step'],
@@ -37,9 +37,9 @@ const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   'file-or-task': ['task', 'file'],
 }
 
-/** What may follow the words; the last one is the word to complete, which may be empty. */
+/** The candidates after the words; the last word is the one to complete, and may be empty. */
 export function completionRequest(program: CommandUnknownOpts, typed: readonly string[]): CompletionRequest {
-  // bash makes a word of each equals sign.
+  // bash treats each equals sign as a word.
   const words = typed.at(-1) === '=' ? [...typed.slice(0, -1), ''] : typed
   const before = words.slice(0, -1).filter((word) => word !== '=')
   const last = words.at(-1) ?? ''

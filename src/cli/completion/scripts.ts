@@ -1,7 +1,7 @@
 /**
- * The completion scripts. Each asks `postflight complete` for the words that may follow, one a line with a tab before its
- * description; `:files` stands for the files of the current folder. What is inserted is quoted: a folder's name may hold
- * anything.
+ * The completion scripts. Each asks `postflight complete` for the words that may follow, one a line with a tab before
+ * its description; `:files` stands for the files of the current folder. Inserted words are quoted, because a folder's
+ * name may hold anything.
  */
 
 const BASH = `# bash completion for postflight: eval "$(postflight completion bash)"

@@ -1,4 +1,4 @@
-/** The values of options and arguments that take one of a few. An argument stands in angle brackets. */
+/** The values of options and arguments that take one of a few values. Arguments are in angle brackets. */
 export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string; description: string }[]>> = {
   '--scope': [
     { value: 'project', description: 'shared with everyone who works on the project' },

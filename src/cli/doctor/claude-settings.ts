@@ -19,8 +19,8 @@ import { bad, type DoctorFinding, good } from './finding.ts'
 import { findWiredCopy } from './wired-copy.ts'
 
 /**
- * Checks that Claude Code starts the hook, once, and that nothing switches it off. With `elsewhere`, another host has it,
- * so Claude Code does not need it.
+ * Checks that Claude Code starts the hook exactly once, and that nothing switches it off. With `elsewhere`, another
+ * host has the hook, so Claude Code does not need it.
  */
 export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
   const project = projectFolder(context)
@@ -92,7 +92,7 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   const cost = commands.size === 1 ? HOOK_FINDINGS.sameCommand : HOOK_FINDINGS.differentCommands
   const places = [only, ...others].map(({ where }) => where)
   const removals = others.map(({ removal }) => removal).join(' && ')
-  // What is wrong with a place that should be removed needs no fix of its own.
+  // The problems of a place that should be removed need no separate fix.
   const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
   return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(places, cost), removals)]
 }
@@ -112,7 +112,7 @@ function wiredBySettings(context: CommandContext, place: SettingsPlace, project:
       removal: `postflight uninstall --scope ${scope}`,
       stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [command] : [])),
       findings: [finding],
-      // The entry that a team shares comes before one of this machine.
+      // An entry that a team shares comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
     },
   ]

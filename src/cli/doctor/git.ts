@@ -5,7 +5,7 @@ import { bad, type DoctorFinding } from './finding.ts'
 
 /** Checks that git neither tracks our files nor would add them. */
 
-/** What git must not track, relative to the root. */
+/** The files that git must not track, relative to the root. */
 const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
 
 /** The command that adds our lines to `.gitignore`, and nothing else. */

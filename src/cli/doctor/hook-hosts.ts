@@ -24,7 +24,7 @@ export function checkHookHosts(context: CommandContext): DoctorFinding[] {
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
   const places = hookHostPlaces(context, host, project)
   const own = places.filter((place) => !place.isClaudes)
-  // A file without the hook is not ours to judge: some hosts allow comments in theirs.
+  // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file }) =>
     fault === undefined || !namesHook(file)
       ? []
@@ -37,7 +37,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
       checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
       ...(host.trust === 'hooks' ? checkTrust(context, host, place) : []),
     ])
-  // What stands in Claude Code's settings alone is checked with them.
+  // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired
     .slice(1)
@@ -62,7 +62,7 @@ function checkTrust(
   const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
   const untrusted = findPlaces(text, file).filter(({ event, group, hook }) => {
     const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
-    // A key of TOML has the escapes of JSON, or none.
+    // A TOML key has JSON's escapes, or none.
     const key = `${file}:${label}:${group}:${hook}`
     return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
   })

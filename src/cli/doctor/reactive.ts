@@ -6,7 +6,10 @@ import { projectFolder } from '../installation/host-entry.ts'
 import { hooksDisabledIn, settingsPlaces } from '../installation/wiring.ts'
 import { type DoctorFinding, good } from './finding.ts'
 
-/** Lists the reactive rules in Claude Code's settings. The hook does not need them, so they say nothing about it. */
+/**
+ * Lists the reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it
+ * works.
+ */
 export function checkReactive(context: CommandContext): DoctorFinding[] {
   const places = settingsPlaces(context, projectFolder(context))
   if (hooksDisabledIn(places) !== undefined) return []

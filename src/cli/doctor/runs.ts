@@ -41,7 +41,7 @@ function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefine
   const { standing, note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
-  // Doctor is for a person. What an agent reads never offers to end its run.
+  // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
   const wrong = (what: string, fix: string): DoctorFinding =>
     bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { HOOK_FINDINGS } from '../../core/messages/doctor.ts'
 import { fileOfCommand } from '../../core/settings/hook-entries.ts'
 
-/** Finds the copy of the package that the entries in a host's settings start. Nothing of it is run. */
+/** Finds the copy of the package that the entries in a host's settings start. It runs nothing from that copy. */
 
 const PROJECT = '$CLAUDE_PROJECT_DIR/'
 

@@ -5,8 +5,8 @@ import { count, flag, optionalText, task, text } from './parts.ts'
 
 /** `postflight clear --json`. */
 export const CLEAR_DOCUMENT = z.strictObject({
-  root: optionalText('The folder that holds specs/; null where there is none.'),
-  dry_run: flag('True if nothing was removed: these files would be.'),
+  root: optionalText('The folder that holds specs/; null if there is none.'),
+  dry_run: flag('True if nothing was removed: these files would have been.'),
   cleared: z.array(
     z.strictObject({
       task,

@@ -11,7 +11,7 @@ export const CREATE_DOCUMENT = z.strictObject({
   replaced: z.nullable(z.union([z.string(), z.literal(true)])).register(z.globalRegistry, {
     description: 'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
   }),
-  dropped_steps: z.array(text('Name of a ticked step of the marker before that is not ticked in this one.')),
+  dropped_steps: z.array(text('Name of a ticked step of the previous marker that is not ticked in this one.')),
   kept_unchecked: flag('True if a marker with checks was replaced, which is kept as abandoned.'),
   owner,
 })

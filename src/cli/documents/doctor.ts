@@ -4,7 +4,7 @@ import { flag, optionalText, text } from './parts.ts'
 
 /** `postflight doctor --json`. */
 export const DOCTOR_DOCUMENT = z.strictObject({
-  root: optionalText('The folder that holds specs/; null where there is none.'),
+  root: optionalText('The folder that holds specs/; null if there is none.'),
   findings: z.array(
     z.strictObject({
       check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'workflow']),

@@ -6,14 +6,14 @@ import { optionalCount, optionalText, searchProblem, text } from './parts.ts'
 const marker = z.strictObject({
   path: text("The marker's path, relative to its root."),
   rule: z.nullable(z.enum(Object.keys(RULES) as Rule[])).register(z.globalRegistry, {
-    description: 'The rule that decides; null where the marker cannot be read.',
+    description: 'The rule that decides; null if the marker cannot be read.',
   }),
   row: z
     .nullable(z.union([z.number(), z.enum(['4a', '6a'])]))
     .register(z.globalRegistry, { description: "The rule's row in the table." }),
   answer: z.enum(['allow', 'block']),
   why: text('The rule in words.'),
-  continuations_spent: optionalCount('The number of stops that it has blocked; null where the marker cannot be read.'),
+  continuations_spent: optionalCount('The number of stops that it has blocked; null if the marker cannot be read.'),
 })
 
 const run = z.strictObject({
@@ -26,12 +26,12 @@ const run = z.strictObject({
 
 const answer = z.union([
   z.strictObject({}),
-  z.strictObject({ decision: z.literal('block'), reason: text('What the agent is told.') }),
-  z.strictObject({ systemMessage: text('What the user is told.') }),
+  z.strictObject({ decision: z.literal('block'), reason: text('The message to the agent.') }),
+  z.strictObject({ systemMessage: text('The message to the user.') }),
   z.strictObject({
     hookSpecificOutput: z.strictObject({
       hookEventName: text('The event.'),
-      additionalContext: text('What the agent is told.'),
+      additionalContext: text('The message to the agent.'),
     }),
   }),
 ])
@@ -44,7 +44,7 @@ export const EXPLAIN_DOCUMENT = z.strictObject({
     agent: optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
   }),
   roots: z.array(text('A folder that holds specs/.')),
-  why: optionalText('Why no marker is judged; null where markers are judged.'),
+  why: optionalText('Why no marker is judged; null if markers are judged.'),
   markers: z.array(marker),
   runs: z.array(run),
   problems: z.array(searchProblem),

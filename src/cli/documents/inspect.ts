@@ -11,12 +11,12 @@ const marker = z.strictObject({
   id: optionalText("The promise's id."),
   skill: optionalText('The skill that made the promise.'),
   operation: optionalText('The operation, such as "research".'),
-  reason: optionalText('What the agent is told.'),
+  reason: optionalText('The message to the agent.'),
   owner: z.extend(owner, { agent_type: optionalText('Only sub-agents of this type.') }),
   promised_at: optionalText('When the promise was made (ISO 8601).'),
   age_ms: z.nullable(z.int()),
   continuations: z.strictObject({
-    spent: optionalCount('The number of stops that were blocked; null where that cannot be read.'),
+    spent: optionalCount('The number of stops that were blocked; null if that cannot be read.'),
     limit: count('The number of stops that may be blocked.'),
   }),
   steps: z.array(z.strictObject({ name: text('A line of the checklist.'), done: z.boolean() })),
@@ -35,7 +35,7 @@ const marker = z.strictObject({
 
 /** `postflight inspect --json`. */
 export const INSPECT_DOCUMENT = z.strictObject({
-  root: optionalText('The folder that holds specs/; null where there is none.'),
+  root: optionalText('The folder that holds specs/; null if there is none.'),
   pending: count('The number of markers that are pending or cannot be read.'),
   abandoned: count('The number of markers that are abandoned.'),
   markers: z.array(marker),

@@ -23,7 +23,7 @@ export const INSTALL_DOCUMENT = z.union([
   z.extend(installed, { plugin: text('Where the host finds the plugin.') }),
   z.extend(installed, {
     rules: text('The file of the reactive rules.'),
-    notes: z.array(text('What a hook of Claude Code cannot have.')),
+    notes: z.array(text('A part of a rule that a hook of Claude Code cannot have.')),
   }),
 ])
 

@@ -8,7 +8,7 @@ const events = z.array(z.strictObject({ time: text('ISO 8601.'), words: text('Wh
 const span = {
   standing,
   started_at: text('ISO 8601.'),
-  ended_at: text('ISO 8601. Where it has not ended, the time of the report.'),
+  ended_at: text('ISO 8601. The time of the report if it has not ended.'),
 }
 
 const promise = z.strictObject({
@@ -22,13 +22,13 @@ const promise = z.strictObject({
 const run = z.strictObject({
   name: text('Name of the workflow.'),
   ...span,
-  prompts: count('The number of prompts given out.'),
+  prompts: count('The number of prompts sent.'),
   phases: z.array(
     z.strictObject({
       id: text("The phase's id."),
       standing: z.enum(['done', 'running', 'failed', 'waiting']),
       visits: count('The number of times it was entered.'),
-      prompts: count('The number of prompts given out in it.'),
+      prompts: count('The number of prompts sent in it.'),
       duration_ms: count('The time in it, in ms.'),
       steps: count('The number of its steps.'),
     }),

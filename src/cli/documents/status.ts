@@ -8,13 +8,13 @@ const item = z.strictObject({
   task: z.nullable(task),
   path: text('The file or folder, relative to the root.'),
   host_session: optionalText("The host's id of the conversation that it belongs to."),
-  message: text('What is not done, in one line.'),
+  message: text('The unfinished thing, in one line.'),
   fix: optionalText('What to do about it.'),
 })
 
 /** `postflight status --json`. */
 export const PROJECT_STATUS_DOCUMENT = z.strictObject({
-  root: optionalText('The folder that holds specs/; null where there is none.'),
+  root: optionalText('The folder that holds specs/; null if there is none.'),
   clean: flag('True if nothing is pending, abandoned or unfinished. With --exit-code, the exit code is 1 if not.'),
   completed: count('The number of workflows that were completed without skips.'),
   items: z.array(item),

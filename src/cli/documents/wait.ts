@@ -4,7 +4,7 @@ import { count, optionalText, task, text } from './parts.ts'
 
 /** `postflight wait --json`. */
 export const WAIT_DOCUMENT = z.strictObject({
-  id: optionalText("The promise's id; the run's where only a run waits."),
+  id: optionalText("The promise's id; the run's if only a run waits."),
   path: text("The absolute path of the marker, or of the run's state."),
   task,
   for: text('What the agent waits for.'),

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 /** A repository's configuration may name programs. These are the ones that the commands below would start. */
 const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.untrackedCache=false']
 
-/** git's answer, or undefined where git is missing, or the folder is not in a working tree. */
+/** git's answer; undefined if git is missing, or the folder is not in a working tree. */
 function askGit(folder: string, words: readonly string[], input?: string): string | undefined {
   const run = spawnSync('git', [...SAFE, ...words], {
     cwd: folder,
@@ -25,7 +25,7 @@ const OWN_FILES = [
   '.claude/settings.json.postflight-backup',
 ]
 
-/** Those of our files that git does not ignore in a project; undefined where git cannot tell. */
+/** Those of our files that git does not ignore in a project; undefined if git gives no answer. */
 export function ownFilesNotIgnored(project: string): string[] | undefined {
   const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${OWN_FILES.join('\0')}\0`)
   if (ignored === undefined) return undefined

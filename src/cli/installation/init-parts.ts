@@ -21,7 +21,7 @@ export interface InitPart {
   readonly add: (text: string) => string
   /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
   readonly keepsBackup: boolean
-  /** What is added, for people. */
+  /** The added text, for people. */
   readonly preview: readonly string[]
 }
 

@@ -9,7 +9,7 @@ import { removeEmptyFolders } from './removal.ts'
 import type { Target } from './target.ts'
 import { settingsPlaces } from './wiring.ts'
 
-/** What `init` writes beside the settings: lines of `.gitignore`, and a skill. `uninstall` removes it. */
+/** The files that `init` writes beside the settings: lines of `.gitignore`, and a skill. `uninstall` removes them. */
 
 /** The `.gitignore` that gets our lines: the one beside `specs/`. */
 export function ignoreFile(project: string): string {
@@ -26,7 +26,7 @@ export interface ProjectRemoval {
   readonly carryOut: () => void
 }
 
-/** What `uninstall` removes beside the settings. Nothing, while another scope of the project has the hook. */
+/** The files that `uninstall` removes beside the settings; none while another scope of the project has the hook. */
 export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
   const { project, scope, files } = target
   const others = settingsPlaces(context, project).filter(

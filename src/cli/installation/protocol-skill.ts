@@ -5,7 +5,10 @@ import { claudeFolder, type Scope } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 
-/** The skill that teaches an agent the protocol, as `init` writes it. Its last line tells whether people changed it. */
+/**
+ * The skill that teaches an agent the protocol, as `init` writes it. Its last line shows whether people have changed
+ * it.
+ */
 
 /** The skill's file: beside the user's settings, or in the project. */
 export function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
@@ -21,7 +24,7 @@ export function protocolSkill({ packageFolder }: CommandContext): string {
   return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
 }
 
-/** True for a skill that `init` of any version wrote, and that is as it wrote it. */
+/** True for a skill that `init` of any version wrote, and that was not changed since. */
 export function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
   const body = text.slice(0, text.lastIndexOf(last))

@@ -8,7 +8,7 @@ import { enabledPlugin, hookHostPlaces, settingsPlaces, wiredSkills } from './wi
 
 /** Refuses to wire the hook a second time: Claude Code would run both, and each stop would use two continuations. */
 
-/** What is about to be wired: a scope's settings with their command, or a skill. */
+/** The new place of the hook: a scope's settings with their command, or a skill. */
 export type Wish = { readonly scope: string; readonly command: string } | { readonly skill: string }
 
 /** @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there. */

@@ -26,16 +26,16 @@ export function removalsFrom(target: Target, files: readonly string[]): Removal[
   })
 }
 
-/** Removes our entries from a file, then the backups that hold nothing else than the file does. */
+/** Removes our entries from a file, then the backups that have the same text as the file. */
 export function carryOut(target: Target, { file, before, after }: Removal): void {
   if (after === undefined) removeSettingsFile(file)
-  // No new backup where this restores one.
+  // No new backup is needed if this restores one.
   else replaceSettingsFile(file, after, isKept(file, after) ? undefined : before)
   removeNeedlessBackups(target, file, after ?? '')
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 
-/** True when a backup holds exactly this text: then only entries are lost that `install` can write again. */
+/** True if a backup holds exactly this text: then the only loss is entries that `install` can write again. */
 function isKept(file: string, text: string): boolean {
   return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }

@@ -79,7 +79,7 @@ function placeOf(scope: Scope, file: string, project: string): SettingsPlace {
   }
 }
 
-/** The order in which Claude Code reads its settings: the last one that sets a value decides. */
+/** The order in which Claude Code reads its settings: the last file that sets a value decides. */
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
 /** The value that Claude Code uses, and the file that sets it. */
@@ -110,7 +110,10 @@ export function hooksDisabledIn(places: readonly SettingsPlace[]): string | unde
   return found?.value === true ? found.file : undefined
 }
 
-/** What sets `POSTFLIGHT_DISABLE=1`: a settings file, or the environment. Claude Code's settings come before its environment. */
+/**
+ * The source of `POSTFLIGHT_DISABLE=1`: a settings file, or the environment. Claude Code's settings come before its
+ * environment.
+ */
 export function guardDisabledIn(
   context: CommandContext,
   places: readonly SettingsPlace[],

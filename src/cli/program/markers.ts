@@ -4,7 +4,7 @@ import { CHECK_SECONDS, collect, requireOption, timeoutMs } from './option-parsi
 
 /** Declares the commands about markers. */
 
-const WATCH = ['--watch', 'keep it on the screen, up to date, until q or Ctrl-C', false] as const
+const WATCH = ['--watch', 'keep the output on the screen, up to date, until q or Ctrl-C', false] as const
 
 /** Adds the commands about markers. */
 export function addMarkerCommands(program: Program, run: Run): void {
@@ -15,14 +15,22 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .argument('[slug]', 'name for a new task folder')
     .option('--skill <name>', 'name of the skill')
     .option('--operation <name>', 'name of the operation: research, plan, implement, …')
-    .option('--reason <text>', 'what the agent is told when it stops too early')
-    .option('--step <name>', 'a step of the checklist; can be repeated', collect, [])
+    .option('--reason <text>', 'the message to the agent when it stops too early')
+    .option('--step <name>', 'a step of the checklist (repeatable)', collect, [])
     .option('--session-id <id>', "the skill's own session id (default: generated)")
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
-    .option('--agent <id>', '"main" or the id of the sub-agent (default: from the environment, or learnt by the hook)')
+    .option(
+      '--agent <id>',
+      '"main" or the id of the sub-agent (default: from the environment, or recorded by the hook)',
+    )
     .option('--agent-type <type>', 'block only sub-agents of this type')
-    .option('--check <command>', 'a shell command that must succeed before `clear`; can be repeated', collect, [])
-    .option('--step-check <name=command>', 'the same for a step, before it can be ticked; can be repeated', collect, [])
+    .option('--check <command>', 'a shell command that must succeed before `clear` (repeatable)', collect, [])
+    .option(
+      '--step-check <name=command>',
+      'a shell command that must succeed before this step can be ticked (repeatable)',
+      collect,
+      [],
+    )
     .option('--force', "replace another session's or another agent's marker", false)
     .addHelpText(
       'after',
@@ -41,7 +49,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .option('--all', 'every task', false)
     .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)
     .option('--return-meta', 'also remove .return-meta.json', false)
-    .option('--run-checks', 'run the checks of another session too; they are printed first', false)
+    .option('--run-checks', 'also run checks that another session set; they are printed first', false)
     .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)
     .option('--timeout <seconds>', 'the time that each check may take', CHECK_SECONDS)
     .option('--dry-run', 'only print what would be removed', false)
@@ -55,8 +63,8 @@ export function addMarkerCommands(program: Program, run: Run): void {
     )
   program
     .command('status')
-    .description('show what is not done in the project, and what to do (also: postflight alone)')
-    .option('--exit-code', 'exit with 1 unless all is done: a verdict for CI', false)
+    .description('show what is unfinished in the project, and what to do (the same as `postflight` alone)')
+    .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
     .option('--session <id>', 'only what belongs to this session of the host')
     .option('--github', 'print annotations for GitHub Actions', false)
     .option(...WATCH)
@@ -76,7 +84,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .argument('<task>', 'task number or folder name')
     .argument('<step>', 'its number or its name')
     .option('--undo', 'remove the tick', false)
-    .option('--run-checks', "run the step's checks of another session too; they are printed first", false)
+    .option('--run-checks', "also run the step's checks if another session set them; they are printed first", false)
     .option('--timeout <seconds>', 'the time that each check may take', CHECK_SECONDS)
     .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'))
     .action((task, step, { timeout, ...options }) =>

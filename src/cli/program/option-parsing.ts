@@ -21,7 +21,7 @@ export function collect(value: string, previous: readonly string[]): string[] {
 
 /**
  * The value of an option that must be given. commander's `requiredOption` would complain about it before it complains
- * about an option that it does not know: with `--definiton` that says the wrong thing.
+ * about an option that it does not know: with `--definiton` that would be the wrong complaint.
  * @throws {PostflightError} `usage`.
  */
 export function requireOption(option: string, value: string | undefined, command: string): string {

@@ -11,15 +11,15 @@ const SCOPE =
 export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('init')
-    .description('set a project up for Claude Code: hook, permission rules, .gitignore and a skill; shown first')
+    .description('set a project up for Claude Code: hook, permission rules, .gitignore and a skill; asks first')
     .option(
       '--scope <scope>',
       'project, local or user (default: project if it depends on postflight-guard, else local)',
     )
-    .option('--skip <part>', 'leave out hook, permissions, gitignore or skill; can be repeated', collect, [])
+    .option('--skip <part>', 'leave out hook, permissions, gitignore or skill (repeatable)', collect, [])
     .option('--yes', 'do not ask', false)
     .option('--dry-run', 'only print what would be written', false)
-    .option('--force', 'also where the hook is wired in another place', false)
+    .option('--force', 'even if the hook is installed in another place', false)
     .addHelpText('after', example('init', 'init --yes --skip skill', 'init --dry-run'))
     .action((options) => {
       const { scope, skip, yes, dryRun, force } = options
@@ -36,7 +36,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
       'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the rules that are there',
     )
     .option('--dry-run', 'only print what would be written', false)
-    .option('--force', 'also where the hook is wired in another place', false)
+    .option('--force', 'even if the hook is installed in another place', false)
     .addHelpText(
       'after',
       example(
@@ -53,7 +53,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
     .command('uninstall')
     .description('undo install and init')
     .option('--host <name>', HOST, 'claude')
-    .option('--scope <scope>', `${SCOPE} (default: the one of the project that has it)`)
+    .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)
     .option('--skill <file>', 'remove the hook from the front matter of a skill')
     .option('--dry-run', 'only print what would be written', false)
     .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode'))

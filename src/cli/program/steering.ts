@@ -7,14 +7,14 @@ import { requireOption } from './option-parsing.ts'
 /** Declares the commands by which a person steers a run: `postflight workflow approve`, `reject`, `retry`, `skip`. */
 
 const APPROVAL_NOTE = `
-The run waits for this at a phase with "approve: true". It is for a person: an agent's shell is refused.`
+A run waits for this at a phase with "approve: true". Only a person can do it: the command refuses to run in an agent's shell.`
 
 /** Adds the commands to `postflight workflow`. */
 export function addSteeringCommands(workflow: ReturnType<Program['command']>, run: Run): void {
   const task = ['<task>', 'task number or folder name'] as const
   workflow
     .command('approve')
-    .description('approve the result that a run waits for, so that it goes on')
+    .description('approve the result of a phase, so that the run goes on')
     .argument(...task)
     .option('--note <text>', 'what the next phase should know')
     .addHelpText('after', example('workflow approve 259', 'workflow approve 259 --note "use the existing table"'))
@@ -22,7 +22,7 @@ export function addSteeringCommands(workflow: ReturnType<Program['command']>, ru
     .action((name, options) => run({ command: 'workflow approve', arguments: [name], options }))
   workflow
     .command('reject')
-    .description('reject the result that a run waits for: the agent is asked for another one')
+    .description('reject the result of a phase: the agent is asked for another one')
     .argument(...task)
     .option('--reason <text>', 'why; it is part of the next prompt')
     .addHelpText('after', example('workflow reject 259 --reason "step 3 lacks a test"'))
@@ -36,7 +36,7 @@ export function addSteeringCommands(workflow: ReturnType<Program['command']>, ru
     )
   workflow
     .command('retry')
-    .description('give a step that was given up its attempts once more')
+    .description('try a step again that was given up, with all its attempts')
     .argument(...task)
     .option('--step <number>', 'the step of the current phase, from 1')
     .addHelpText('after', example('workflow retry 259 --step 3'))
@@ -45,7 +45,7 @@ export function addSteeringCommands(workflow: ReturnType<Program['command']>, ru
     )
   workflow
     .command('skip')
-    .description('give a step up, and go on without it')
+    .description('give up a step, and go on without it')
     .argument(...task)
     .option('--step <number>', 'the step of the current phase, from 1')
     .addHelpText('after', example('workflow skip 259 --step 3'))

@@ -1,7 +1,7 @@
 import type { Program, Run } from './bare-program.ts'
 import { example } from './help-example.ts'
 
-/** Declares the commands for people who look: the report, the status line, completion. */
+/** Declares the commands that show things: the report, the status line, completion. */
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -13,7 +13,7 @@ Put one line into the file that your shell reads at its start:
 export function addViewCommands(program: Program, run: Run): void {
   program
     .command('report')
-    .description('tell the story of markers and runs, as text or as one page of HTML')
+    .description('tell the story of markers and runs, as text or as a single HTML page')
     .argument('[task]', 'only this task')
     .option('--html <file>', 'write the page to this file; "-" for stdout')
     .addHelpText('after', example('report --html report.html', 'report 259', 'report 259 --json'))
@@ -23,7 +23,7 @@ export function addViewCommands(program: Program, run: Run): void {
     .description("print one short line for a host's status line, from its JSON on stdin")
     .addHelpText(
       'after',
-      `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same, and needs no Node where there is nothing to show.`,
+      `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same line, and does not start Node if there is nothing to show.`,
     )
     .action(() => run({ command: 'statusline', arguments: [], options: {} }))
   program

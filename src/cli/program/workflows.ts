@@ -13,14 +13,14 @@ First steps:
 
 With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
 Without the hook, the agent asks for each prompt: \`postflight workflow next 259 --json\`.
-To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt left nothing.`
+To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
 
 const EXIT_CODES = `
-Exit code: 0 while the run goes on and after it was completed; 1 if it was stopped, stalled, failed or was aborted.`
+Exit code: 0 while the run goes on and after it has completed; 1 if it was stopped, stalled, failed or was aborted.`
 
 const NEXT_NOTE = `
-For the agent that does the work: asking says that the last prompt has come back, so without its file an attempt is
-counted. To look at a run, use \`postflight workflow status\`.`
+For the agent that does the work: if the last prompt left no result, this counts an attempt. To look at a run, use
+\`postflight workflow status\`.`
 
 /** Adds the commands about workflows. */
 export function addWorkflowCommands(program: Program, run: Run): void {
@@ -46,7 +46,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
     .option('--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, [])
-    .option('--fresh', 'first put the ended run aside, with its results', false)
+    .option('--fresh', 'first set the ended run aside, with its results', false)
     .addHelpText(
       'after',
       example(
@@ -67,7 +67,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .command('status')
     .description('show a run, or every run')
     .argument('[task]', 'only this task')
-    .option('--watch', 'keep it on the screen, up to date, until the run has ended (or q, Ctrl-C)', false)
+    .option('--watch', 'keep the output on the screen, up to date, until the run has ended (or q, Ctrl-C)', false)
     .addHelpText(
       'after',
       example(
@@ -76,13 +76,16 @@ export function addWorkflowCommands(program: Program, run: Run): void {
         'workflow status 259 --watch --quiet && echo it was completed',
       ),
     )
-    .addHelpText('after', `${EXIT_CODES}\nFor several runs: 1 if that is so for one of them, or if one cannot be read.`)
+    .addHelpText(
+      'after',
+      `${EXIT_CODES}\nWith several runs: 1 if that is true of any of them, or if one cannot be read.`,
+    )
     .action((name, options) => run({ command: 'workflow status', arguments: [name], options }))
   workflow
     .command('next')
     .description('check the results of the last prompt, and print the next one')
     .argument(...task)
-    .option('--peek', 'only print what it would give out now: no attempt is counted, and nothing is written', false)
+    .option('--peek', 'only print the prompt that is due now; counts no attempt and writes nothing', false)
     .option('--timeout <seconds>', 'the time that the check of a phase may take', CHECK_SECONDS)
     .addHelpText('after', example('workflow next 259 --json', 'workflow next 259 --peek'))
     .addHelpText('after', NEXT_NOTE)
@@ -109,19 +112,19 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     )
   workflow
     .command('stop')
-    .description('stop a run after the step or phase in work; resume continues it')
+    .description('stop a run after the step or phase in progress; resume continues it')
     .argument(...task)
-    .option('--now', 'stop it at once: what is still left of the last prompt counts when it is resumed', false)
+    .option('--now', 'stop it immediately; a result that the last prompt still produces counts after `resume`', false)
     .addHelpText('after', example('workflow stop 259', 'workflow stop 259 --now'))
     .action((name, options) => run({ command: 'workflow stop', arguments: [name], options }))
   workflow
     .command('resume')
-    .description('continue a run that was stopped, is stuck, or lost its client')
+    .description('continue a run that was stopped or is stuck, or whose session has ended')
     .argument(...task)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
-    .option('--from <phase>', 'go on with this phase: it and those after it are done again')
-    .option('--trust', 'let the commands of its checks run: they were not started on this machine', false)
+    .option('--from <phase>', 'go back to this phase: it and the phases after it are done again')
+    .option('--trust', 'trust the commands of its checks, although you did not start them on this machine', false)
     .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --from plan'))
     .action((name, options) => run({ command: 'workflow resume', arguments: [name], options }))
   workflow
@@ -140,7 +143,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
   workflow
     .command('simulate')
     .description(
-      'walk a definition with given outcomes: print its path, its prompts and their bound. Nothing is written',
+      'walk through a definition with given outcomes, and print its path and its number of prompts; writes nothing',
     )
     .argument('<file>', 'the definition file (JSON or YAML)')
     .option(
@@ -169,7 +172,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .action((file, options) => run({ command: 'workflow simulate', arguments: [file], options }))
   workflow
     .command('graph')
-    .description('print a Mermaid diagram of a definition, or of a run in the colours of its state')
+    .description('print a Mermaid diagram of a definition, or of a run, coloured by its state')
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))

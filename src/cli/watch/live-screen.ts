@@ -2,11 +2,11 @@ import type { Output } from '../print.ts'
 import type { Size } from './layout.ts'
 
 /**
- * The terminal of a view that stays open: the alternate screen, of which only changed rows are painted. Whatever ends the
- * process, but for a kill, the terminal is as it was before.
+ * The terminal of a view that stays open: the alternate screen, where only changed rows are painted. The terminal is
+ * restored however the process ends, except after SIGKILL.
  */
 
-/** A terminal that a view has for itself. */
+/** A terminal that one view uses alone. */
 export interface LiveScreen {
   readonly size: () => Size
   /** Shows these rows. Returns false when the terminal is gone. */
@@ -20,7 +20,7 @@ export interface LiveScreen {
 /** The alternate screen, an invisible cursor, and no wrapping of long rows. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
-/** A terminal that knows these shows what lies between them at once. Others ignore them. */
+/** A terminal that knows these shows the text between them at once. Others ignore them. */
 const [BEGIN, END] = ['\u001b[?2026h', '\u001b[?2026l']
 
 const QUIT = /[qQ\u0003\u0004]/

@@ -14,7 +14,10 @@ import { type View, watchView } from './watch.ts'
 
 export type Watched = Invocation<'status' | 'inspect' | 'workflow status'>
 
-/** Shows a command until the user ends it. The run of one task ends its view. `contextNow` holds the clock. */
+/**
+ * Shows a command until the user ends it. The view of one task's run also ends with the run. `contextNow` holds the
+ * clock.
+ */
 export function watchCommand(
   invocation: Watched,
   contextNow: () => CommandContext,
@@ -25,7 +28,7 @@ export function watchCommand(
     [invocation.command, ...invocation.arguments].filter((word) => word !== undefined).join(' '),
     findCommandRoot(contextNow()),
   )
-  // Of the local time, as the person's other clocks show it.
+  // In local time, like the person's other clocks.
   const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)
   return watchView({ title, paint, clock, ...lookOf(invocation, contextNow, paint) }, stdout)
 }

@@ -54,7 +54,7 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
   return result.exitCode
 }
 
-/** The lines as one text. That something is a second older, or took a second longer, is not a change. */
+/** The lines as one text. A higher age or duration is not a change. */
 function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }

@@ -10,13 +10,13 @@ import { readSmallFile } from '../../io/fs/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
 
-/** Tells the caller of `start` and `resume` who gives out the prompts of a run, and what hinders that. */
+/** Tells the caller of `start` and `resume` how the prompts of a run will arrive, or why they will not. */
 
 /** The size of a `.git` file is that of one path. */
 const GIT_FILE_LIMIT = 8192
 
 /**
- * How the prompts of an active run will come, and what to do where no hook would bring them. `caller`: the session that
+ * How the prompts of an active run will arrive, and what to do if no hook would bring them. `caller`: the session that
  * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run.
  */
 export function driverLines(
@@ -34,7 +34,7 @@ export function driverLines(
   ]
 }
 
-/** Only a session of Claude Code is checked: where other hosts keep their hooks is not known. */
+/** Only a session of Claude Code is checked, because the places of other hosts' hooks are unknown. */
 function promptsOf(context: CommandContext, session: string, next: string): string {
   const isClaudeCode =
     claudeCode.shellIdentity?.(context.environment)?.session === session &&

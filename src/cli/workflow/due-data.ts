@@ -1,7 +1,7 @@
 import type { DuePrompt, DueWork } from '../../core/workflow/prompt.ts'
 import type { NextDocument, NextWork } from '../documents/workflow/next.ts'
 
-/** A prompt as `--json` has it. */
+/** A prompt in the output of `--json`. */
 
 const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
 

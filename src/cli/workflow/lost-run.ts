@@ -34,7 +34,7 @@ function isWithin(folder: string, above: string): boolean {
   return first !== '..'
 }
 
-/** The lost runs that `task` names. One of another root is not meant, even if its task has that number. */
+/** The lost runs that `task` names. A run of another root does not count, even if its task has that number. */
 function lostRunsNamed(context: CommandContext, task: string): ListedLostRun[] {
   return lostRuns(context).filter(({ folder, isHere }) => isHere && isNamed(folder, task))
 }

@@ -5,7 +5,7 @@ import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
 import type { Script } from '../../core/workflow/simulate.ts'
 
-/** Reads the outcomes that `workflow simulate` is given. */
+/** Reads the scripted outcomes from the options of `workflow simulate`. */
 
 export interface ScriptOptions {
   /** PHASE[:COUNT] or PHASE/STEP[:COUNT]. */

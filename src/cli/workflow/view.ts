@@ -119,7 +119,7 @@ export function placeText(state: WorkflowState): string {
   return STATUS_TEXT.place(state.phase, progress(state))
 }
 
-/** The steps in work, from 1. */
+/** The steps in progress, from 1. */
 function stepsInWork({ inWork }: WorkflowState): number[] {
   return inWork.map(({ step }) => step + 1)
 }

@@ -8,8 +8,8 @@ export const copilot: HostDifference = {
   // Only hooks have COPILOT_PROJECT_DIR. Another host in Copilot's shell inherits COPILOT_CLI.
   takesContextAtTop: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
   readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),
-  // The id in a sub-agent's shell stands in no payload. `PostToolUse` replaces it (docs/design.md, "Ownership"). The shell
-  // writes into a pipe, which Copilot reads.
+  // The id in a sub-agent's shell occurs in no payload, so `PostToolUse` names the owner (docs/design.md, "Ownership").
+  // The shell writes into a pipe, which Copilot reads.
   shellIdentity(environment) {
     const session = variable(environment, 'COPILOT_AGENT_SESSION_ID')
     return session === undefined ? undefined : { session, isPiped: true }

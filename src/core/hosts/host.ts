@@ -3,12 +3,12 @@ import type { Payload } from '../payload.ts'
 /** Environment variables, as data. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The session and the agent that a host tells to the commands of its shell tool. */
+/** The session and the agent, as a host names them in the environment of its shell tool. */
 export interface ShellIdentity {
   readonly session: string
-  /** Absent if the host does not tell it; `PostToolUse` tells the owner then. */
+  /** Absent if the host does not name it; `PostToolUse` then names the owner. */
   readonly agent?: string
-  /** True if `PostToolUse` tells how long a command ran. */
+  /** True if `PostToolUse` says how long a command ran. */
   readonly tellsDuration?: true
   /** True if the shell's own stdout is a pipe. */
   readonly isPiped?: true
@@ -45,7 +45,7 @@ export interface HostDifference {
   readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
   /** True if the host writes the `terminalSequence` of an answer to the user's terminal. */
   readonly writesSequences?: (payload: Payload, environment: Environment) => boolean
-  /** True if a hook can tell the caller of a sub-agent something when that agent returns. */
+  /** True if a hook can add a message for a sub-agent's caller when the sub-agent returns. */
   readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
 }
 

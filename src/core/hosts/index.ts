@@ -74,7 +74,7 @@ export function handsOverReports(payload: Payload, environment: Environment): bo
 }
 
 /**
- * A file whose birth is the beginning of the session, also after a resume: the transcript of Claude Code (2.1.329).
+ * A file that is created when the session begins, and kept by a resume: the transcript of Claude Code (2.1.329).
  * Undefined on hosts for which this was not measured.
  */
 export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {

@@ -8,7 +8,7 @@ import { counted } from './phrases.ts'
 /** The longest command that is shown, in characters. */
 const COMMAND_LIMIT = 200
 
-/** What a shell means by some exit codes. */
+/** The meaning of some exit codes of a shell. */
 const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
   126: 'not executable',
   127: 'command not found',
@@ -32,13 +32,13 @@ export function failureWords(failure: CheckFailure | { readonly kind: 'interrupt
     case 'killed':
       return `killed by ${oneLine(failure.signal, 20)}`
     case 'timed-out':
-      return `no end after ${seconds(failure.limitMs)}, so it was killed`
+      return `still running after ${seconds(failure.limitMs)}, so it was killed`
     case 'interrupted':
       return `interrupted (${oneLine(failure.by, 20)})`
   }
 }
 
-/** A duration: `0.4 s`, `12 s`. */
+/** A duration, such as `0.4 s` or `12 s`. */
 export function seconds(ms: number): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
 }
@@ -62,12 +62,12 @@ export const CHECK_TEXT = {
   passed: (done: readonly { readonly run: string; readonly durationMs: number }[]): string =>
     `${counted(done.length, 'check')} passed: ${done.map(({ run, durationMs }) => `${checkCommand(run)} (${seconds(durationMs)})`).join(', ')}`,
   wouldRun: (commands: readonly string[]): string => `after ${list(commands)}`,
-  runs: (run: string): string => `postflight: runs the check: ${stripControl(run)}`,
+  runs: (run: string): string => `postflight: running the check: ${stripControl(run)}`,
   unchecked: 'unchecked: its marker is kept as abandoned',
   droppedByAdopt: (commands: readonly string[]): string =>
-    `dropped the checks of its last session: ${list(commands)}. \`create --check\` adds your own.`,
+    `dropped the checks of its previous session: ${list(commands)}. \`create --check\` adds your own.`,
   neverRun: 'unknown host session: the checks of this marker are never run (--host-session sets one)',
-  keptUnchecked: (path: string): string => `the marker before had checks that were not run: it is kept as ${path}`,
+  keptUnchecked: (path: string): string => `the previous marker had checks that were not run, so it is kept as ${path}`,
 } as const
 
 function list(commands: readonly string[]): string {

@@ -25,9 +25,9 @@ export const RULE_SENTENCES: Record<Rule, string> = {
 /** What the driver of a running workflow does at a stop, as the end of a sentence. */
 export const WORKFLOW_RULES = {
   other: 'this session does not drive it',
-  asked: 'the driver checks the results, then gives out the next prompt, or allows the stop if the run has ended',
+  asked: 'the driver checks the results, then sends the next prompt, or allows the stop if the run has ended',
   looks: 'the driver checks the results and allows the stop',
-  unless: "unless the workflow's driver gives out a prompt",
+  unless: "unless the workflow's driver sends a prompt",
 } as const
 
 /** The sentences of `explain` besides those of the rules. */
@@ -35,7 +35,7 @@ export const EXPLAIN_TEXT = {
   noPayload: 'No payload given (--payload FILE, or - for stdin). The hook reads an empty one as:',
   whose: (session: string | undefined, agent: string | undefined): string =>
     `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,
-  noRoot: 'no root: none of the start folders leads to a specs/ folder',
+  noRoot: 'no root: no start folder leads to a specs/ folder',
   roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
   noMarkers: 'no pending markers',
   marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
@@ -43,11 +43,11 @@ export const EXPLAIN_TEXT = {
   run: (path: string, why: string): string => `${path}: ${why}`,
   unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
-  told: (notice: string): string => `the user is told: ${inLine(notice)}`,
+  told: (notice: string): string => `notice to the user: ${inLine(notice)}`,
   disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
   'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
-  'own-agent': (host: string): string => `an agent of ${host}'s own stops (a compaction), so nothing is blocked`,
+  'own-agent': (host: string): string => `this stop is of ${host}'s own agent (a compaction), so nothing is blocked`,
 } as const
 
 /** What `create` tells people besides its first line. */
@@ -56,9 +56,9 @@ export const CREATE_NOTES = {
   unowned:
     'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
   ownerLost:
-    'postflight: the output of this command does not reach the hook, which cannot learn the owner from it: the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
+    'postflight: the output of this command does not reach the hook, so the hook cannot learn the owner from it, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>
-    `these steps of the marker before were ticked, and are not any more: ${quotedNames(names)}`,
+    `ticked in the previous marker, but not in this one: ${quotedNames(names)}`,
   blocksNothing:
     'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
 } as const
@@ -109,9 +109,8 @@ export const STEP_TEXT = {
 
 /** What `wait` prints besides its first line. */
 export const WAIT_TEXT = {
-  hereOnly: 'the stops of this prompt are allowed if it is the one of the last wait: that was the tenth, the limit',
-  until:
-    'the stops of this prompt are allowed; the next message, or the end of the work in the background, ends the wait',
+  hereOnly: 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began',
+  until: 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends',
 } as const
 
 /** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */

@@ -46,7 +46,7 @@ export const RULE_TEXT = {
   noCases: 'give at least one case',
   caseLength: (most: number): string => `a case must have at most ${most} characters`,
   advisoryCases: 'an advisory phase may end without a verdict, so its cases need a default',
-  stepText: (name: string): string => `the ${name} of a step must be a text`,
+  stepText: (name: string): string => `the ${name} of a step must be a string`,
   placeholder: (name: string): string =>
     name.startsWith('input.')
       ? `${inBraces(quote(name, 80))} does not name an input of this workflow`
@@ -67,9 +67,9 @@ export const RULE_TEXT = {
     `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
   unreachable: (id: string): string => `phase "${id}" cannot be reached`,
   endless: (id: string): string =>
-    `no way leads from phase "${id}" to "end": the run can only fail, when the visits of a phase are spent`,
+    `no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`,
   otherForm: (artifact: string): string =>
-    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems take the two names for one file`,
+    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems treat both names as one file`,
   unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
   unlisted: (artifact: string): string =>
     `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,
@@ -93,7 +93,7 @@ export const SHAPE_TEXT = {
   pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
 } as const
 
-/** The kinds of values that people call otherwise than the schema library does. */
+/** Plain names for kinds of values, where the schema library uses other ones. */
 const KIND_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
   int: 'a whole number',
@@ -123,7 +123,7 @@ const JSON_HINTS: Readonly<Record<string, string>> = {
 const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
   [/^Nested mappings/, 'a string that contains ": " needs quotes'],
   [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
-  [/scalar at node end/, 'put quotes around the whole string, of a kind that it does not contain'],
+  [/scalar at node end/, 'quote the whole string, with the kind of quote that it does not contain'],
   [/^Missing ,/, 'check for a missing comma or quote before this'],
   [/^Implicit /, 'check for a missing ": " after the name of a field'],
   [/sufficiently indented/, 'check for a missing bracket or quote before this'],

@@ -43,10 +43,10 @@ export const HOST_FINDINGS = {
   installedTwice: (host: string, files: readonly string[]): string =>
     `${host} runs the hook of each of ${files.slice(0, -1).join(', ')} and ${files.at(-1)}, so each stop uses several continuations`,
   untrusted: (file: string, events: readonly string[]): string =>
-    `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them without a word`,
+    `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them silently`,
   trust: 'open Codex in the project, type /hooks, and trust each entry',
   gemini: (file: string): string =>
-    `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and where the hook is missing it prompts the model again and again`,
+    `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and a missing hook makes it prompt the model again and again`,
   kimi: (file: string): string =>
     `${file} starts the hook, but Kimi Code is not supported: it ignores the answer, so no stop is blocked`,
   removeEntry: 'remove the entry from that file',
@@ -73,14 +73,14 @@ export const REACH_FINDINGS = {
   byNpx: "the agent's shell finds the command as `npx --no-install postflight`",
   unreachable: "the agent's shell does not find `postflight`, so skills cannot create markers",
   /** Beneath findings whose fixes begin with `postflight`. */
-  typeNpx: 'Type `npx postflight` for `postflight`: it is not on the PATH here.',
+  typeNpx: 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.',
 } as const
 
 /** About git. */
 export const GIT_FINDINGS = {
   notIgnored: (example: string): string => `git does not ignore the files of postflight-guard, such as ${example}`,
   tracked: (names: readonly string[]): string =>
-    `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, which mean something on one machine only`,
+    `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, which belong to one machine only`,
 } as const
 
 /** About the root. */
@@ -106,7 +106,7 @@ export const MARKER_FINDINGS = {
   fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',
   unparsed: (name: string, problems: readonly string[]): string =>
-    `${name} ${problems.join(', ')}, so it blocks any sub-agent and says little`,
+    `${name} ${problems.join(', ')}, so it blocks any sub-agent without saying what remains`,
   repairOrClear: (clear: string): string => `${clear} (its text is kept), or repair it by hand`,
   repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
   adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,

@@ -16,7 +16,7 @@ const NAME_QUOTE_LIMIT = 40
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is not complete JSON (${detail})`,
   version: (detail) => `has version ${detail}, which this postflight-guard does not support`,
-  shape: (detail) => `is not a valid workflow state (wrong: ${detail})`,
+  shape: (detail) => `is not a valid workflow state (invalid: ${detail})`,
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
@@ -33,18 +33,18 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
 /** Why a promise or a run may not wait, as the end of "the marker …" or "the state …". */
 const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
   unowned: (task) =>
-    `has no host session, so it blocks no main conversation that could wait: \`${markerCommand('adopt', task)}\` binds it to yours.`,
+    `has no host session, so it does not block the main conversation: \`${markerCommand('adopt', task)}\` binds it to your session.`,
   'other-session': (task) =>
-    `belongs to another host session: only that one can wait. \`${markerCommand('adopt', task)}\` takes it over.`,
+    `belongs to another host session, and only that session can wait: \`${markerCommand('adopt', task)}\` takes it over.`,
   'by-sub-agent': () =>
-    'cannot wait for a sub-agent: its stop ends it. Finish the postflight, or report what is missing.',
+    'cannot wait here: a sub-agent ends when it stops. Finish the postflight, or report what is missing.',
   'sub-agent': () => 'is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
   limit: (task) =>
     `has waited at ${WAIT_LIMIT} prompts, the limit: finish its postflight, or \`${markerCommand('clear', task)}\`.`,
   'run-of-other-session': (task) =>
     `belongs to a workflow that this session does not drive: \`${workflowCommand('resume', task)}\` takes it over.`,
   'run-by-sub-agent': () =>
-    'belongs to a workflow that only the main conversation drives: a sub-agent leaves its result, or reports what is missing.',
+    'belongs to a workflow, where only the main conversation can wait: write your result, or report what is missing.',
   'run-limit': () => `has waited at ${WAIT_LIMIT} prompts in this phase, the limit: do what its prompt says.`,
 }
 
@@ -66,19 +66,19 @@ const CHECK_REFUSALS: Record<
   unowned: ({ commands, unchecked }) =>
     `has checks (${commands}) but no host session, so they are never run.${unchecked ? UNCHECKED_ADVICE : ''}`,
   running: ({ commands, since = '' }) =>
-    `has checks running since ${since} (${commands}): wait for their end, then try again.`,
-  replaced: () => 'was replaced while its checks ran, so the new one stays.',
+    `has checks running since ${since} (${commands}): wait for them to end, then try again.`,
+  replaced: () => 'was replaced while its checks ran, so the new marker stays.',
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
 const STEP_REFUSALS: Record<ErrorArguments['run-step']['standing'], (args: ErrorArguments['run-step']) => string> = {
-  'no-steps': ({ phase }) => `does not exist: phase "${phase}" is not in its steps`,
+  'no-steps': ({ phase }) => `cannot be changed: phase "${phase}" is not working on steps now`,
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
   done: () => 'is done',
-  'not-ended': () => 'has attempts left',
+  'not-ended': () => 'still has attempts left',
 }
 
-const UNCHECKED_ADVICE = ' `--unchecked` ends it without them and keeps it as abandoned.'
+const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'
 
 const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
 const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
@@ -97,9 +97,9 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'slug-invalid': (a) =>
     a.longest !== undefined
       ? `the slug "${oneLine(a.slug, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
-      : `invalid slug "${a.slug}": the name of a new folder has only letters, digits, "_", "-" and ".", and no ".."; it does not begin with "-" or "." or end with ".".`,
+      : `invalid slug "${a.slug}": use only letters, digits, "_", "-" and "."; it must not contain "..", begin with "-" or ".", or end with ".".`,
   'slug-missing': (a) =>
-    `task ${a.task} has no folder in ${a.specs} yet: give a slug for its name after the number: \`${a.command}\`.`,
+    `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, to name the folder: \`${a.command}\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
   'task-unknown': (a) =>
     `task ${a.task} has no folder in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
@@ -120,16 +120,16 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'bypass-no-room': (a) =>
-    `cannot write in ${a.path} (${a.detail}): the disk has no room. So no stop can be counted there, and none is blocked; \`${a.clear}\` removes the marker.`,
-  'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}, so no stop is blocked by it.`,
+    `cannot write in ${a.path} (${a.detail}): the disk is full. Stops cannot be counted there, so none is blocked anyway; \`${a.clear}\` removes the marker.`,
+  'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-other-agent': (a) =>
-    `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it all the same, \`--force\`.`,
+    `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it anyway, add \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
   'commands-untrusted': (a) =>
-    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then \`${workflowCommand('resume', a.task)} --trust\`.`,
+    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then run \`${workflowCommand('resume', a.task)} --trust\`.`,
   'check-files': (a) =>
     `check.files names ${a.count} files, more than the maximum of ${a.limit}: use narrower patterns.`,
   'check-none': (a) =>
@@ -162,15 +162,16 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
       ? `${a.path} has no front matter: begin it with "---", the skill's name and description, and "---". Nothing was written.`
       : `${a.path}: its front matter is not valid YAML (${a.fault}). Nothing was written: fix it, then try again.`,
   'skill-layout': (a) =>
-    `${a.path}: its "hooks" are written in a way that cannot be edited safely: write them with one entry a line, or add ours by hand (\`settings.example.json\` lists them). Nothing was written.`,
+    `${a.path}: its "hooks" are written in a way that cannot be edited safely: write them with one entry per line, or add ours by hand (\`settings.example.json\` lists them). Nothing was written.`,
   'skill-forked': (a) =>
     `${a.path} has "context: fork", and Claude Code never runs the hooks of such a skill: use \`postflight install\` without --skill. Nothing was written.`,
   'already-wired': (a) =>
-    `${WIRED[a.wiredBy](a.where)}: two would count each stop twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
+    `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
   'rules-invalid': (a) => `${a.path}${a.place}: ${a.detail}. Nothing was written.`,
   'rules-not-of-host': (a) =>
     `--reactive is for Claude Code, not for --host ${a.host}. OpenCode's plugin takes the rules as its option "reactive". Nothing was written.`,
-  'needs-answer': () => 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.',
+  'needs-answer': () =>
+    'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to see what it would write.',
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'workflow-input': (a) => {
@@ -186,14 +187,14 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `the state of task ${a.task}'s workflow "${a.name}" was removed, perhaps by \`git clean -x\`: \`${commandLine(['workflow', 'resume', a.task], a.rootOption)}\` restores it from its copy in .git and continues it.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
-      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Another one can start after its end.`
-      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` puts it aside and starts a new run.`,
+      ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Start another one after it has ended.`
+      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` sets it aside and starts a new run.`,
   'approval-none': (a) =>
-    `the workflow of task ${a.task} does not wait for an approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
+    `the workflow of task ${a.task} is not waiting for approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
   'approval-agent': (a) =>
-    `only a person approves or rejects: run this for task ${a.task} in a terminal of your own, not in an agent's shell.`,
+    `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
   'approval-artifact': (a) =>
-    `the result that you would approve is not valid any more (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+    `the result that you would approve has become invalid (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
   'run-step': (a) =>
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
@@ -203,18 +204,18 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
-  'scope-not-of-host': (a) => `${a.host} has no settings of the scope "${a.scope}": use user or project.`,
+  'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,
   'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
   'cannot-write': (a) =>
     IN_THE_WAY.includes(a.detail)
-      ? `cannot write ${a.path} (${a.detail}): a folder is needed, and something else has its name. Move that elsewhere.`
+      ? `cannot write ${a.path} (${a.detail}): a folder is needed there, but something else has its name: move or rename that.`
       : `cannot write ${a.path} (${a.detail}): check its permissions and the free space.`,
   'output-unwritable': (a) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 }
 
-/** The end of a message from a command that would have written. A command that only reads leaves it out. */
+/** The end of a message from a command that writes files. Commands that only read leave it out. */
 const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
 
 /** The message of an error: what is wrong, and what to do about it. */

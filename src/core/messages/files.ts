@@ -40,7 +40,7 @@ export function unsearchable(path: string, detail: string): string {
 
 /** A folder in which no file can be created, so that no stop can be counted there. */
 export function unwritable(path: string, detail: string): string {
-  return `${path} cannot be written (${detail})`
+  return `${path} cannot be written to (${detail})`
 }
 
 /** Something that has the name of a folder which postflight-guard needs. */

@@ -2,7 +2,7 @@ import { closestName } from '../closest-name.ts'
 import { oneLine } from '../text.ts'
 import { quote } from './phrases.ts'
 
-/** What is said about reactive rules, and to the agents of Claude Code's hooks that are made from them. */
+/** The sentences about reactive rules, and the prompts of the Claude Code hooks that are made from them. */
 
 /** The texts of Claude Code's hooks. */
 export const REACTIVE_HOOK_TEXT = {
@@ -20,7 +20,7 @@ export const REACTIVE_HOOK_TEXT = {
 
 /** Values by zod's names of their types. */
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   array: 'a list',
   object: 'an object',
   number: 'a whole number',

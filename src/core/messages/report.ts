@@ -15,11 +15,11 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   clear: 'cleared',
   check: 'a check failed',
   cap: 'given up after the last continuation',
-  bypass: 'let go by a bypass',
-  'bypass-request': 'bypass asked for',
+  bypass: 'bypassed',
+  'bypass-request': 'bypass requested',
   expire: 'expired',
   adopt: 'taken over',
-  claim: 'owner learnt',
+  claim: 'owner recorded',
   step: 'step',
   wait: 'waits',
   'wait-end': 'the wait ended',
@@ -41,7 +41,7 @@ export function eventWords(event: string, { count, detail, outcome }: EventFacts
 const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   start: 'started',
   enter: 'entered',
-  prompt: 'prompt given out',
+  prompt: 'prompt sent',
   retry: 'attempt failed',
   'step-done': 'done',
   'step-failed': 'failed',
@@ -52,8 +52,8 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   approval: 'waits for approval',
   approved: 'approved',
   rejected: 'rejected',
-  'step-again': 'gets its attempts once more',
-  'stop-request': 'stop asked for',
+  'step-again': 'starts again with all its attempts',
+  'stop-request': 'stop requested',
   resume: 'resumed',
   end: 'ended',
 }
@@ -97,7 +97,7 @@ export const STANDING_WORDS = {
 /** Headings and labels of the page, and the lines of the text. */
 export const REPORT_TEXT = {
   title: 'Postflight report',
-  made: (time: string): string => `Made ${time}. All times are UTC.`,
+  made: (time: string): string => `Generated ${time}. All times are UTC.`,
   nothing: 'No promises and no runs here yet.',
   figures: {
     cleared: 'promises cleared',
@@ -110,7 +110,7 @@ export const REPORT_TEXT = {
     good: 'cleared, completed',
     goesOn: 'pending, running',
     bad: 'given up, failed',
-    other: 'ended otherwise',
+    other: 'ended in another way',
     waitsNow: 'waiting now',
     wait: 'a wait',
     block: 'a stop was blocked',

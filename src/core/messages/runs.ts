@@ -16,7 +16,7 @@ export function definitionSize(phases: number, prompts: number): string {
   return `${counted(phases, 'phase')}, at most ${counted(prompts, 'prompt')}`
 }
 
-/** The reasons for the state of a run: kept in the state, shown by `status`, told to the next attempt. */
+/** The reasons for the state of a run: kept in the state, shown by `status`, and repeated in the next attempt's prompt. */
 export const WORKFLOW_TEXT = {
   noArtifact: (artifact: string): string => `${quote(artifact)} is missing`,
   noStepResult: (file: string): string => `${file} is missing`,
@@ -40,9 +40,9 @@ export const WORKFLOW_TEXT = {
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   skippedByPerson: 'skipped by a person',
-  stoppedNow: 'it was stopped at once',
+  stoppedNow: 'it was stopped immediately',
   awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` goes on, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
+    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` accepts it, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -54,7 +54,7 @@ export const WORKFLOW_TEXT = {
   checkNotRun: (run: string, command: string): string =>
     `the check \`${quote(run, 200)}\` was not run: \`${command}\` runs it`,
   checkVoid: (run: string, changed: string, command: string): string =>
-    `${quote(changed, 200)} changed after the check \`${quote(run, 200)}\` had run, so it does not count: \`${command}\` runs it again`,
+    `${quote(changed, 200)} changed after the check \`${quote(run, 200)}\` had run, so its result no longer counts: \`${command}\` runs it again`,
   checkFailed: (run: string, failure: CheckFailure, command: string): string =>
     `the check \`${quote(run, 200)}\` failed (${failureWords(failure)}); \`${command}\` runs it again. The end of its output:`,
   kind: (name: string, kind: string): string => `${quote(name)} is ${kind}, not a file`,
@@ -83,7 +83,7 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} lists ${count} steps, more than the maximum of ${limit}`,
 } as const
 
-/** Who drives a run, and what its reader can do. */
+/** The sentences about who drives a run and how its prompts arrive. */
 export const DRIVER_TEXT = {
   drives: (session: string): string => `session ${quote(session, 120)} drives it`,
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
@@ -92,7 +92,7 @@ export const DRIVER_TEXT = {
   noHook: (what: string, fix: string, next: string): string =>
     `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is wired in another way, end your turn now.)`,
   inWorktree: (main: string): string =>
-    `This is a linked worktree of ${quote(main, 400)}: the run lies in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
+    `This is a linked worktree of ${quote(main, 400)}: the run is stored in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, resume: string, asksInSession: boolean): string =>
     `session ${quote(session, 80)} drives this workflow; \`workflow status\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
@@ -123,7 +123,7 @@ export const PROMPT_TEXT = {
   verdict: (pointer: string): string =>
     `at the JSON pointer ${quote(pointer)} it must have true or "pass" if all is well, false or "fail" if not`,
   caseVerdict: (pointer: string, cases: readonly string[], hasDefault: boolean): string =>
-    `at the JSON pointer ${quote(pointer)} it must have ${hasDefault ? 'a text, such as one of these' : 'one of these texts'}: ${cases.map((one) => `"${quote(one, 60)}"`).join(', ')}`,
+    `at the JSON pointer ${quote(pointer)} it must have ${hasDefault ? 'a string, such as one of these' : 'one of these strings'}: ${cases.map((one) => `"${quote(one, 60)}"`).join(', ')}`,
   batchTitle: (workflow: string, task: string, phase: string, steps: readonly number[], total: number): string =>
     `Workflow "${workflow}", task ${task}: phase "${phase}", steps ${listed(steps)} of ${total}, at the same time.`,
   batch: (
@@ -146,9 +146,9 @@ export const PROMPT_TEXT = {
   stepResult: (target: string): string =>
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
-    `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, mend what it shows and run it again.`,
+    `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
   nextAfterCheck:
-    'Then end your turn. The file and the check decide what comes next, and you will be told. A change after the check has passed makes it void.',
+    'Then end your turn. The file and the check decide what comes next, and you will be told. Any change after the check has passed makes the check void.',
   next: 'Then end your turn. That file alone decides what comes next, and you will be told.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
@@ -158,7 +158,7 @@ export const PROMPT_TEXT = {
       .map((name) => `"${quote(name, 80)}"`)
       .join(
         ', ',
-      )}. If you wait for that: ${quote(wait)} "<what>", then end your turn. Otherwise go on with the prompt, and leave its result.`,
+      )}. If you are waiting for that: ${quote(wait)} "<what>", then end your turn. Otherwise go on with the prompt, and write its result.`,
   follows: (title: string): string => `${title} The prompt follows.`,
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,

@@ -25,7 +25,7 @@ export const INSTALL_TEXT = {
       'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
   },
   sharedWithClaude: 'Claude Code and Copilot CLI both read this file',
-  removedForBoth: 'Claude Code and Copilot CLI both read this file, so neither has the hook from it any more',
+  removedForBoth: 'Claude Code and Copilot CLI both read this file, so the hook is gone for both',
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
@@ -43,8 +43,8 @@ export const INSTALL_TEXT = {
     `${isDryRun ? 'Would remove' : 'Removed'} our lines from ${file}`,
   removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
   keptSkill: (file: string, word: string): string =>
-    `Kept ${file}, because it was changed since \`postflight init\` wrote it: remove it with \`rm ${word}\``,
-  keptBackup: (backup: string): string => `Kept the backup ${backup}, because it holds something else than the file`,
+    `Kept ${file}, because it was changed after \`postflight init\` wrote it. To remove it: \`rm ${word}\``,
+  keptBackup: (backup: string): string => `Kept the backup ${backup}, because it differs from the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
@@ -64,8 +64,8 @@ const PART_STATES = {
   written: 'written',
   planned: 'would be written',
   declined: 'not written',
-  done: 'there already',
-  kept: 'kept: this file is not as init wrote it',
+  done: 'already there',
+  kept: 'kept: it differs from the file that init writes',
   needless: 'not needed: this is not a git repository',
 } as const
 
@@ -77,11 +77,11 @@ export const INIT_TEXT = {
     hook: (file: string): string =>
       `The hook, in ${file}: entries that start it when an agent stops, when a session starts, and after commands that name postflight.`,
     permissions: (file: string): string =>
-      `Permission rules, in ${file}: agents may use the commands of the protocol without a question (create, step, wait, clear, …). Claude Code asks you first where a command can start others (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
+      `Permission rules, in ${file}: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
     gitignore: (file: string): string =>
-      `Lines in ${file}: git ignores markers, the journal and the backups of settings.`,
+      `Lines in ${file}, so that git ignores markers, the journal and the backups of settings.`,
     skill: (file: string): string =>
-      `A skill, ${file}: it teaches agents to create, tick and clear a marker, to wait, and what a block means.`,
+      `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
   } satisfies Record<Part, (file: string) => string>,
   question: '   Write this? [Y/n] ',
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string =>
@@ -89,7 +89,7 @@ export const INIT_TEXT = {
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:
-    '## If `postflight` is not found\n\nUse `npx --no-install postflight` in its place, from a folder of the project.',
+    '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, from inside the project.',
   skillMark: (checksum: string): string =>
     `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const

@@ -3,7 +3,7 @@ import { counted, quote } from './phrases.ts'
 
 /** What `postflight status` prints. */
 
-/** The kinds of things that are not done, each with its words. */
+/** The kinds of unfinished things, each with its words. */
 export const STATUS_KINDS = {
   pending: 'pending',
   waiting: 'waiting',
@@ -29,7 +29,7 @@ export const PROJECT_STATUS_TEXT = {
   noSpecs: 'nothing pending: no specs/ folder here',
   clean: (root: string, completed: number): string =>
     `nothing pending in ${oneLine(root, 300)}${completed === 0 ? '' : `; ${counted(completed, 'workflow')} completed`}`,
-  cleanOfSession: (session: string): string => `nothing pending of session ${oneLine(session, 120)}`,
+  cleanOfSession: (session: string): string => `nothing pending in session ${oneLine(session, 120)}`,
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
   fix: (fix: string): string => `  → ${fix}`,

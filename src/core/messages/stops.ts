@@ -18,13 +18,13 @@ export const REASON_TEXT = {
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   shells: (names: readonly string[], more: number, command: string): string =>
-    `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you wait for that, or for an answer: ${command} "<what>"`,
+    `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you are waiting for that, or for an answer: ${command} "<what>"`,
   checks: 'These checks must succeed first. The command below runs them; give that shell call enough time:',
   check: (run: string, step: string | undefined, failure: string | undefined): string =>
     `  - ${run}${step === undefined ? '' : ` (step "${step}")`}${failure === undefined ? '' : `: failed the last time (${failure})`}`,
   lastOutput: 'The end of its output:',
   checking: (since: string, wait: string | undefined): string =>
-    `They have been running since ${since}. ${wait === undefined ? 'Wait for their end.' : `To wait for their end: ${wait}, then end your turn.`}`,
+    `They have been running since ${since}. ${wait === undefined ? 'Wait for them to end.' : `To wait for them: ${wait}, then end your turn.`}`,
   count: (count: number): string =>
     `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop is allowed, and the marker is kept as abandoned' : ''}.`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
@@ -32,7 +32,7 @@ export const REASON_TEXT = {
     `You have ${counted(count, 'more pending marker')}: ${command} lists ${count === 1 ? 'it' : 'them'}.`,
 } as const
 
-/** Parts of what a starting session is told; `stop/recovery.ts` puts them together. */
+/** Parts of the message to a starting session; `stop/recovery.ts` puts them together. */
 export const RECOVERY_TEXT = {
   intro: (root: string): string =>
     `postflight-guard found unfinished postflights in ${root}/specs (according to files there, which may have come with the repository):`,
@@ -42,7 +42,7 @@ export const RECOVERY_TEXT = {
   workflow: {
     running: (command: string): string => `a running workflow, which \`${command}\` continues here`,
     approval: (command: string): string =>
-      `a workflow that waits until a person approves a result in a terminal of their own; \`${command}\` continues it here`,
+      `a workflow that waits until a person approves a result in their own terminal; \`${command}\` continues it here`,
     lost: (command: string): string =>
       `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
     removed: (command: string): string =>
@@ -93,8 +93,8 @@ export function unsettledRunsNotice(count: number): string {
 }
 
 /**
- * What the caller of a sub-agent is told when that agent returns without the report that it gave before a block. The
- * report is indented: no line of it can pass for one of ours.
+ * The message to the caller of a sub-agent that returned without repeating the report from before its block. The report is
+ * indented, so that no line of it can pass for one of ours.
  */
 export function heldReport(agent: string, type: string | undefined, text: string): string {
   const who = `${oneLine(agent, 80)}${type === undefined ? '' : ` (${oneLine(type, 80)})`}`
@@ -153,5 +153,5 @@ export function journalComplaint({ kind, detail }: JournalProblem): string {
   return `postflight-guard: ${what}: ${detail}`
 }
 
-/** Why the owner of a marker was not noted, where no error is to blame. */
+/** Why the owner of a marker was not recorded, when no error is the cause. */
 export const NO_TIME_LEFT = 'there was no time left'

@@ -5,18 +5,18 @@ import { QUOTE_LIMIT } from './phrases.ts'
 
 /** Whole sentences for errors of usage; `help` is the command that prints the right help text. */
 export const USAGE_TEXT = {
-  missingCommand: (help: string): string => `Missing command: \`${help}\` lists them.`,
+  missingCommand: (help: string): string => `Missing command: \`${help}\` lists the commands.`,
   missingOption: (option: string, help: string): string => `Missing option ${option}. See \`${help}\`.`,
   /** What the parser of the command line says, which begins with a small letter. */
   parserSays: (says: string, help: string): string =>
     `${says.charAt(0).toUpperCase()}${says.slice(1).replace(/[.]$/, '')}. See \`${help}\`.`,
-  /** A word that was given as a task and names nothing, but resembles an option. */
+  /** A word that was given as a task and names none, but resembles an option. */
   meantOption: (word: string, option: string): string =>
     `Task "${oneLine(word, QUOTE_LIMIT)}" does not exist: did you mean ${option}?`,
   didYouMean: (names: readonly string[]): string =>
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:
-    'Give --agent main or --agent-type, not both: a type is that of a sub-agent, so such a marker would block no stop.',
+    'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.',
   skillOrReactive: 'Give --skill or --reactive, not both: a skill takes only the hook.',
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const

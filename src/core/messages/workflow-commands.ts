@@ -19,7 +19,7 @@ export const STATUS_TEXT = {
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
   step: (step: number, total: number, attempt: number, limit: number): string =>
     `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
-  steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in work`,
+  steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in progress`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
   awaitsApproval: (approve: string, reject: string): string =>
@@ -69,9 +69,9 @@ export const PHASE_CHECK_TEXT = {
   failed: (run: string, failure: string, durationMs: number): string =>
     `the check \`${quote(run, 200)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
   running: (run: string, since: string): string =>
-    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for its end, then try again`,
+    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
   tooEarly: (run: string, why: string): string =>
-    `the check \`${quote(run, 200)}\` was not run, because the result of the phase is not there yet: ${quote(why)}`,
+    `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
 } as const
 

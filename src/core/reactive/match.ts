@@ -1,8 +1,8 @@
 import type { ReactiveRule } from './rule.ts'
 
-/** Decides which rules are about a tool call. */
+/** Decides which rules apply to a tool call. */
 
-/** The rules that are about a call, in their order. `args` may be anything: OpenCode checks them later. */
+/** The rules that apply to a call, in their order. `args` may be anything: OpenCode checks them later. */
 export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unknown): ReactiveRule[] {
   const of = rules.filter((rule) => rule.tool === tool)
   if (of.length === 0) return []
@@ -30,8 +30,8 @@ export function commandParts(command: string): string[] {
 const OPERATORS = ['&&', '||', '|', ';', '\n']
 
 /**
- * True if the whole text matches: `*` stands for any characters, `?` for one. It takes at most the product of both lengths
- * in steps, so a hostile command cannot stop the server (a regular expression of many stars could).
+ * True if the whole text matches: `*` stands for any characters, `?` for one. The number of steps is at most the
+ * product of both lengths, so a hostile command cannot block the server, as a regular expression with many stars could.
  */
 export function matchesGlob(text: string, glob: string): boolean {
   let at = 0

@@ -3,13 +3,13 @@ import { RULES_TEXT } from '../messages/reactive.ts'
 
 /** Rules that start a sub-agent before a tool call: for OpenCode's plugin, and for hooks of Claude Code. */
 
-/** A rule: the calls that it is about, and the sub-agent that analyses them. */
+/** A rule: the calls that it applies to, and the sub-agent that analyses them. */
 export interface ReactiveRule {
   /** The tool, by OpenCode's name: `bash`, `edit`, `webfetch`, … */
   readonly tool: string
   /** A glob (`*`, `?`) over the whole command, or over one of its parts. Without it every call of the tool matches. */
   readonly command?: string | undefined
-  /** The task of the sub-agent. It is told the tool and its arguments too. */
+  /** The task of the sub-agent. The tool's name and arguments are added to it. */
   readonly prompt: string
   /** The sub-agent's agent (`general`). */
   readonly agent?: string | undefined

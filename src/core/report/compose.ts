@@ -4,10 +4,10 @@ import { runStory } from './run-story.ts'
 
 /** Puts the report together from its sources. Pure. */
 
-/** More tasks than this are left out, the oldest first: a page must stay readable. */
+/** The maximum number of tasks, so that the page stays readable. The oldest ones are left out. */
 export const MAX_TASKS = 200
 
-/** The most events that belong to no promise. */
+/** The maximum number of events that belong to no promise. */
 const MAX_OTHERS = 50
 
 /** The report. A line of the journal without a time is left out. */

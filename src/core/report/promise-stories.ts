@@ -18,7 +18,7 @@ const OF_PROMISES: readonly string[] = [
   ...['wait', 'wait-end'],
 ]
 
-/** The standing that an event of the journal ends a promise with. */
+/** The standing of a promise after a journal event that ends it. */
 const ENDS: Readonly<Record<string, PromiseStanding>> = {
   clear: 'cleared',
   cap: 'abandoned',
@@ -123,7 +123,7 @@ function read(drafts: Draft[], timed: TimedLine): void {
       (id === undefined || one.id === undefined || one.id === id),
   )
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
-    // A folder holds one marker, so a new one takes the place of the last.
+    // A folder holds one marker, so a new one replaces the last.
     if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timeMs)
     draft = newDraft(timeMs)
     drafts.push(draft)

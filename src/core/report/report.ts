@@ -2,7 +2,7 @@ import type { JournalLine } from '../journal-entry.ts'
 import type { HistoryEntry } from '../workflow/history.ts'
 import type { WorkflowState } from '../workflow/state.ts'
 
-/** The story of a project, as data: what `postflight report` tells. */
+/** The story of a project, as data for `postflight report`. */
 
 /** The sources of a report. */
 export interface ReportSource {

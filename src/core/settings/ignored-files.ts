@@ -2,7 +2,7 @@
 
 const TITLE = '# postflight-guard'
 
-/** What git must not track, relative to the root: markers, the journal, backups of settings. */
+/** The files that git must not track, relative to the root: markers, the journal, backups of settings. */
 export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*']
 
 /** The text with our lines at its end. The same text if it has all of them. */
@@ -13,7 +13,7 @@ export function addIgnored(text: string): string {
   const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
   const block = [TITLE, ...missing].join(lineEnd)
   if (text === '') return block + lineEnd
-  // A last line without an end stays the kind of last line that it was.
+  // If the last line has no line end, the new last line has none either.
   return text.endsWith('\n') ? text + lineEnd + block + lineEnd : text + lineEnd + lineEnd + block
 }
 

@@ -55,7 +55,7 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   if (root.type !== 'object') throw wrong(undefined, 'object')
   const [first, second] = propertiesOf(root).filter(({ name }) => name === property)
   if (first === undefined) return { mark, body, root, held: undefined }
-  // Of two keys of one name, a host reads the last and an edit finds the first, so the value of one could be lost.
+  // If a key occurs twice, a host reads the last one and an edit finds the first, so one value could be lost.
   const twin = second === undefined ? findTwin(first.value) : property
   if (twin !== undefined) throw wrong(twin, 'unique')
   const read = file.shape.safeParse(plainValue(first.value))
@@ -64,7 +64,7 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
 }
 
-/** The deepest nesting that is read: far below the depth at which a recursive parser has no stack left. */
+/** The deepest nesting that is read: far below the depth at which a recursive parser runs out of stack. */
 const MAX_DEPTH = 500
 
 /** The scanner's tokens that open and close a list or an object. */
@@ -72,7 +72,7 @@ const OPENING: readonly SyntaxKind[] = [1, 3]
 const CLOSING: readonly SyntaxKind[] = [2, 4]
 const END: SyntaxKind = 17
 
-/** True for a text whose lists and objects lie deeper in each other than `MAX_DEPTH`. */
+/** True for a text whose lists and objects are nested more deeply than `MAX_DEPTH`. */
 function isTooDeep(body: string): boolean {
   const scanner = createScanner(body, true)
   let depth = 0

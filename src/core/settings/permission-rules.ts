@@ -9,7 +9,7 @@ import { appendToList, removeFromList } from './list-editor.ts'
 
 type List = 'allow' | 'ask'
 
-/** The commands of the protocol: an agent may use them without a question. */
+/** The commands of the protocol: an agent may use them without asking. */
 const PROTOCOL = [
   ...['create', 'step', 'wait', 'clear', 'status', 'inspect', 'explain', 'doctor', 'logs'],
   ...['workflow status', 'workflow next', 'workflow check', 'workflow validate', 'workflow history', 'workflow graph'],
@@ -18,7 +18,7 @@ const PROTOCOL = [
 /** The ways in which an agent starts the CLI. */
 const STARTS = ['postflight', 'npx --no-install postflight']
 
-/** Whatever can start a command of the agent's choice. The star in front covers every way to start the CLI. */
+/** The commands that can start a command of the agent's choice. The star in front covers every way to start the CLI. */
 const STARTS_COMMANDS = [
   ...['*--check*', '*--step-check*', '*--run-checks*', '*--trust*'],
   ...['workflow start*', 'workflow resume*', 'install*'],

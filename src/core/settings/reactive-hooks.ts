@@ -3,9 +3,10 @@ import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from '../reactive/rule.ts'
 import type { SettingsEntry } from './hook-entries.ts'
 
 /**
- * Reactive rules as Claude Code's own hooks of type `agent`. Measured with 2.1.329: such a hook is an agent with the tools and
- * permissions of the session. It answers `{ ok, reason }`, and only the reason of `ok: false` reaches the agent: of a
- * `PreToolUse` hook in place of the call, of a `PostToolUse` hook behind the result of the call, which stays.
+ * Reactive rules as Claude Code's own hooks of type `agent`. Measured with 2.1.329: such a hook is an agent with the
+ * tools and permissions of the session. It answers `{ ok, reason }`, and only the reason of `ok: false` reaches the
+ * agent: from a `PreToolUse` hook instead of the call, and from a `PostToolUse` hook after the result of the call,
+ * which stays.
  */
 
 /** A hook of type `agent`. */
@@ -16,7 +17,7 @@ export interface AgentHook {
   readonly model?: string
   /** In seconds. */
   readonly timeout: number
-  /** Shown while the hook runs. Ours are known by how it begins. */
+  /** Shown while the hook runs. Its beginning identifies our hooks. */
   readonly statusMessage: string
 }
 

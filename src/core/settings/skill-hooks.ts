@@ -15,12 +15,12 @@ import type { SettingsEntry } from './hook-entries.ts'
 import { hooksOf, isOnlyOurs, isOurHook } from './hook-groups.ts'
 
 /**
- * Our hooks in the front matter of a skill (`hooks:` in SKILL.md), as edits of whole lines: everything else stays the same
- * to the byte. Each edit is checked: the front matter must then say what it said before, and our hooks. Otherwise the
- * skill is refused.
+ * Our hooks in the front matter of a skill (`hooks:` in SKILL.md), as edits of whole lines: everything else stays the
+ * same to the byte. Each edit is checked: the front matter must then mean the same as before, plus our hooks. Otherwise
+ * the skill is refused.
  */
 
-/** The events that Claude Code asks a skill's hooks about (2.1.329): neither of sub-agents nor of the start of the session. */
+/** The events for which Claude Code runs a skill's hooks (2.1.329): not those of sub-agents or of the session's start. */
 const SKILL_EVENTS: readonly string[] = ['Stop', 'PostToolUse']
 
 /** Those of our entries that a skill can hold. */
@@ -190,7 +190,7 @@ function ourGroups(value: Record<string, unknown>): { event: string; group: unkn
   )
 }
 
-/** The same value without our hooks, and without what held nothing else. */
+/** The same value without our hooks, and without the parts that held nothing else. */
 function withoutOurs(value: Record<string, unknown>): Record<string, unknown> {
   const events = Object.entries(value.hooks as Record<string, unknown>).flatMap(([event, groups]) => {
     if (!Array.isArray(groups)) return [[event, groups]]

@@ -12,7 +12,7 @@ import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedStanding } from './recovery.ts'
 import { isUnowned } from './rules.ts'
 
-/** The answer to an event, from what happened at it. */
+/** Composes the answer to an event from its outcomes. */
 
 /** The events that an answer is about: committed ones, or predicted ones. */
 export interface Report {
@@ -63,11 +63,11 @@ export interface RunReport {
   /** The prompt's place in one line. */
   readonly promptLine?: string | undefined
   readonly notices: readonly string[]
-  /** What a person who looks elsewhere must know of. */
+  /** Alerts for a person who is looking elsewhere. */
   readonly alerts?: readonly string[]
 }
 
-/** The report of an event at which nothing happened. */
+/** The report of an event without any outcome. */
 export const NOTHING_TO_REPORT: Report = {
   outcomes: [],
   problems: [],
@@ -82,7 +82,7 @@ export const NOTHING_TO_REPORT: Report = {
 export interface Spoken {
   readonly answer: HookAnswer
   readonly notices: readonly string[]
-  /** What a person who looks elsewhere must know of: a few words each. */
+  /** Alerts for a person who is looking elsewhere: a few words each. */
   readonly alerts: readonly string[]
 }
 
@@ -97,7 +97,7 @@ function alertsOf({ outcomes, runs }: Report): string[] {
     if (outcome.kind === 'capped') return [ALERT_TEXT.abandoned(task)]
     return outcome.kind === 'let-go' && outcome.waitsFor !== undefined ? [ALERT_TEXT.waits(task, outcome.waitsFor)] : []
   })
-  // The promise and the run of a task may wait for the same.
+  // A task's promise and its run may wait for the same thing.
   return [...new Set([...ofMarkers, ...(runs.alerts ?? [])])]
 }
 

@@ -8,7 +8,7 @@ import { type WaitState, waitStateAt } from '../wait.ts'
 /** The age in ms at which an unowned marker no longer blocks. */
 export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
 
-/** The time in ms by which a marker of the session may seem older than it: clocks and file systems round. */
+/** How much older (ms) than its session a marker may seem: clocks and file systems round. */
 const SESSION_TOLERANCE_MS = 10_000
 
 /** The rules with their rows in the table. */

@@ -2,7 +2,7 @@ import { endedWait, parseWait, stampedWait, type Wait, type WaitEvent, waitState
 import type { Observation } from './observation.ts'
 import type { WorkflowState } from './state.ts'
 
-/** What a stop of the session says about the prompt that is out (docs/design.md, "Workflows"). Pure. */
+/** Judges what a stop of the session means for the prompt that is out (docs/design.md, "Workflows"). Pure. */
 
 /** A stop of an agent of the run's session. */
 export interface AgentStop {
@@ -20,18 +20,18 @@ export interface AgentStop {
   readonly startMs: number
 }
 
-/** How a stop is observed. */
+/** How to observe a stop. */
 export interface JudgedStop {
   /** The state to write first, which notes the stop. */
   readonly state: WorkflowState
   readonly looking: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
-  /** True if the agent is asked whether it waits, unless what it left passes. */
+  /** True if the agent is asked whether it is waiting, unless its result passes. */
   readonly asks: boolean
 }
 
 const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false } as const
 
-/** Judges a stop, before what was left is observed. */
+/** Judges a stop, before the results are observed. */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
   if (!stop.isMain || !start.active) return { state: start, looking: LOOKS_ONLY, asks: false }
   const { promptId, shells } = stop
@@ -40,7 +40,7 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   if (isWaiting || !stop.isNext) return { state: noted, looking: LOOKS_ONLY, asks: false }
   const canGoOn = { mayPrompt: true, promptId, shells }
   if (state.prompted && shells.some((id) => !state.shells.includes(id))) {
-    // An agent that was asked and goes on has finished with what it left: a shell that serves would never end.
+    // An agent that was asked and goes on has finished its result: a shell that runs a server would never end.
     const takes = state.askedToWait ? 'complete' : 'passing'
     return { state: noted, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }

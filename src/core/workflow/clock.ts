@@ -1,6 +1,6 @@
 import type { WorkflowState } from './state.ts'
 
-/** The time that a run has worked: while it is stopped or waits for an approval, its clock stands. */
+/** The working time of a run: its clock stops while the run is stopped or waits for approval. */
 
 /** The state with the time until now added to its phase. The clock goes on. */
 export function settleClock(state: WorkflowState, nowMs: number): WorkflowState {
@@ -20,7 +20,7 @@ export function pauseClock(state: WorkflowState, nowMs: number): WorkflowState {
 export function phaseMs({ durations, phase, clockSinceMs }: WorkflowState, id: string, nowMs: number): number {
   const before = Object.hasOwn(durations, id) ? Number(durations[id]) : 0
   const running = id === phase && clockSinceMs !== undefined ? nowMs - clockSinceMs : 0
-  // A clock that was set back takes nothing away.
+  // A system clock that was set back must not reduce the time.
   return before + Math.max(0, Math.round(running))
 }
 

@@ -11,7 +11,7 @@ import { isSpent, withWork } from './work.ts'
 
 /** The commands of a person to a run: stop, resume, abort. Pure. */
 
-/** The state of a run that will stop after the step or phase in work. A second request changes nothing. */
+/** The state of a run that will stop after the step or phase in progress. A second request changes nothing. */
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
   const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)
@@ -59,7 +59,7 @@ export function resumeState(
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    // Of a run that lost its client, only the time until its last transition is known to be work.
+    // If a run lost its client, only the time until its last transition counts as work.
     ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,

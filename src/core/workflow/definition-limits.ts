@@ -9,7 +9,7 @@ export const MAX_PHASES = 2000
 /** The maximum number of steps in one phase. */
 export const MAX_PHASE_STEPS = 1000
 
-/** The maximum number of steps in work at once. */
+/** The maximum number of steps in progress at once. */
 export const MAX_PARALLEL = 16
 
 /** The maximum number of inputs. */

@@ -51,20 +51,22 @@ const ways = z.strictObject({
   verdict: pointer('JSON pointer to the verdict in the artifact: a boolean, or "pass" or "fail".'),
   reason: z.optional(
     pointer(
-      'JSON pointer to the reason for the verdict in the artifact. The next phase is told, if this one led back to it.',
+      "JSON pointer to the reason for the verdict in the artifact. It becomes part of the next phase's prompt if this phase led back to it.",
     ),
   ),
 })
 
 const caseWays = z.strictObject({
-  verdict: pointer('JSON pointer to the verdict in the artifact: a text, a number or a boolean.'),
+  verdict: pointer('JSON pointer to the verdict in the artifact: a string, a number or a boolean.'),
   cases: z
     .record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60))
     .register(z.globalRegistry, { description: 'The next phase by verdict.' }),
   default: z.optional(
-    text(`The next phase after any other verdict: its id, or "${END}". Without it, the artifact is then invalid.`, 60),
+    text(`The next phase after any other verdict: its id, or "${END}". Without it, such an artifact is invalid.`, 60),
   ),
-  reason: z.optional(pointer('JSON pointer to the reason for the verdict in the artifact. The next phase is told.')),
+  reason: z.optional(
+    pointer("JSON pointer to the reason for the verdict in the artifact. It becomes part of the next phase's prompt."),
+  ),
 })
 
 const stepSource = z.strictObject({
@@ -80,11 +82,11 @@ const checklistSource = z.strictObject({
 })
 
 const input = z.strictObject({
-  description: z.optional(text('What the value is for.', 500)),
+  description: z.optional(text('The purpose of the value.', 500)),
   default: z.optional(
     z
       .union([z.string().check(z.maxLength(MAX_INPUT_LENGTH)), z.number(), z.boolean()])
-      .register(z.globalRegistry, { description: 'The value where `start --set` gives none.' }),
+      .register(z.globalRegistry, { description: 'The value if `start --set` gives none.' }),
   ),
   required: z.optional(
     z.boolean().register(z.globalRegistry, { description: 'True if `start` must be given a value.', default: false }),
@@ -98,7 +100,7 @@ const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
   prompt: z.optional(text('The prompt for the agent: a template with {{placeholders}}.', MAX_PROMPT_LENGTH)),
   prompt_file: z.optional(text('A file with the prompt, beside the definition or below it.')),
-  artifact: z.optional(text('The file that this phase must leave: a path in the task folder.')),
+  artifact: z.optional(text('The file that this phase must produce: a path in the task folder.')),
   check: z.optional(check),
   approve: z.optional(
     z.boolean().register(z.globalRegistry, {
@@ -137,7 +139,7 @@ const phase = z.strictObject({
     z
       .int()
       .check(z.minimum(1), z.maximum(MAX_PARALLEL))
-      .register(z.globalRegistry, { description: 'How many steps may be in work at once.', default: 1 }),
+      .register(z.globalRegistry, { description: 'How many steps may be in progress at once.', default: 1 }),
   ),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
   max_skips: z.optional(
@@ -163,7 +165,9 @@ export const DEFINITION_SCHEMA = z.strictObject({
       description: 'Values that `start --set NAME=VALUE` takes, and that prompts show as {{input.NAME}}.',
     }),
   ),
-  max_prompts: z.optional(budget('Maximum number of prompts of a run, with all its resumes. Then it has stalled.')),
+  max_prompts: z.optional(
+    budget('Maximum number of prompts of a run, with all its resumes. After that it has stalled.'),
+  ),
   max_minutes: z.optional(
     budget('Maximum number of minutes that a run may work, with all its resumes; waiting for approval is not counted.'),
   ),

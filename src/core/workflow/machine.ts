@@ -36,7 +36,7 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   return advancePhase(state, phase, seen)
 }
 
-/** Leaves a run alone that waits for a person. A stop request ends it at once, because no prompt is out. */
+/** Leaves a run that waits for a person unchanged. A stop request ends it at once, because no prompt is out. */
 function awaitApproval(state: WorkflowState, seen: Observation): Advance {
   if (state.stopRequestedMs === undefined) return only(state, 'wait')
   return only(end(state, 'stopped', seen.nowMs), 'finish')
@@ -64,7 +64,7 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   return only({ ...state, stepsKnown: true, totalSteps: steps.length, takenSteps: steps }, 'observe')
 }
 
-/** True without an artifact, and with an invalid one from before the prompt, which was to mend it. */
+/** True without an artifact, and with an invalid one from before the prompt that asks to fix it. */
 function isNothingLeft({ promptedMs }: WorkflowState, { artifact }: Observation): boolean {
   if (artifact.kind !== 'invalid') return artifact.kind === 'absent'
   return artifact.changedMs !== undefined && promptedMs !== undefined && artifact.changedMs < promptedMs

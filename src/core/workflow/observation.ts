@@ -25,9 +25,9 @@ export type StepsSeen =
 export interface Observation {
   readonly nowMs: number
   readonly artifact: ArtifactSeen
-  /** The results of the steps in work (`withHandOut`), in their order there. */
+  /** The results of the steps in progress (`withHandOut`), in their order there. */
   readonly stepResults: readonly StepResultSeen[]
-  /** The files of step results that no step in work is to leave, in a phase with steps at once. */
+  /** The step results that belong to no step in progress, in a phase with several steps at once. */
   readonly strayResults?: readonly string[] | undefined
   /** Undefined unless the steps are still unknown. */
   readonly steps: StepsSeen | undefined
@@ -36,9 +36,10 @@ export interface Observation {
   /** True if the agent with the prompt has stopped, so that a missing result counts as a failed attempt. */
   readonly returned: boolean
   /**
-   * What is taken at this stop; everything if it is missing. `passing`: an agent stops that did not get the prompt, so what
-   * fails may be a draft, and is judged when the agent with the prompt comes back. `complete`: the agent with the prompt goes
-   * on although shells run that may still write, so what cannot be read may be half-written.
+   * Which results are taken at this stop; all of them if it is undefined. `passing`: an agent stops that did not get
+   * the prompt, so a failing result may be a draft, and is judged when the agent with the prompt comes back.
+   * `complete`: the agent with the prompt goes on although shells are running that may still write, so an unreadable
+   * result may be half-written.
    */
   readonly takes?: 'passing' | 'complete' | undefined
   /** True if the prompt did not reach the agent, or the user interrupted it: a missing result does not count. */

@@ -133,7 +133,7 @@ export const PHASE_FIELDS = {
   steps: field('steps', optional(steps)),
   stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
   stepCheck: field('step_check', later(readStepCheck, { jsonSchema: undefined })),
-  /** The number of steps that may be in work at once. */
+  /** The number of steps that may be in progress at once. */
   parallel: field('parallel', later(parallel, 1)),
   maxStepAttempts: field(
     'max_step_attempts',

@@ -20,7 +20,7 @@ export function stepArchiveName({ step, attempts }: Pick<StepInWork, 'step' | 'a
 /** The result file of a step in a phase with one step at a time. */
 export const STEP_RESULT_FILE = 'step-result.json'
 
-/** The result file of a step: where several are in work at once, each has its own. Steps count from 1 in names. */
+/** The result file of a step: where several are in progress at once, each has its own. Steps count from 1 in names. */
 export function stepResultFile({ parallel }: Phase, step: number): string {
   return parallel === 1 ? STEP_RESULT_FILE : `step-result-${step + 1}.json`
 }

@@ -27,7 +27,10 @@ export interface DueWork {
 /** A prompt that is due. */
 export interface DuePrompt extends DueWork {
   readonly phase: string
-  /** The prompts of several steps at once. Then `prompt` holds them all, and the rest is that of the first. */
+  /**
+   * The prompts of several steps at once. Then `prompt` contains all of them, and the other fields are those of the
+   * first.
+   */
   readonly batch: readonly DueWork[] | undefined
 }
 
@@ -143,7 +146,7 @@ function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: Step
   ).trim()
 }
 
-/** Why the phase was entered again, and where its last artifact lies now. A reason is told at the first visit too. */
+/** Why the phase was entered again, and where its last artifact lies now. The first visit shows a reason too. */
 function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
   const { ledBy, previousArtifact } = state
   const visit = visitsOf(state, state.phase)

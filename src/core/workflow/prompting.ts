@@ -48,9 +48,9 @@ export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, wh
 
 /** What a prompt asks for. */
 export interface Asked {
-  /** The steps in work that it hands out; undefined for the phase's own prompt. */
+  /** The steps in progress that it hands out; undefined for the phase's own prompt. */
   readonly steps?: readonly StepInWork[]
-  /** True if it goes out once more, so that its work is begun. */
+  /** True if it goes out once more: its work has already begun. */
   readonly isAgain?: boolean
   readonly effects?: readonly Effect[]
 }

@@ -20,7 +20,7 @@ export interface WorkflowPorts {
   isOutOfTime(): boolean
 }
 
-/** One transition adds fewer entries to the history than this, and one for each further step of a hand-out. */
+/** One transition adds fewer entries to the history than this, plus one for each further step of a hand-out. */
 const ENTRIES_AT_ONCE = 8
 
 /** The result of the loop. */

@@ -13,9 +13,9 @@ import { approveState } from './steering.ts'
 import type { Step } from './step.ts'
 import { withHandOut } from './work.ts'
 
-/** Walks a definition with scripted outcomes, as a run without hooks would go. Pure: nothing is written. */
+/** Walks through a definition with scripted outcomes, as a run without hooks would go. Pure: nothing is written. */
 
-/** The outcomes. What it does not name passes. */
+/** The scripted outcomes. Anything that they do not name passes. */
 export interface Script {
   /** How many first attempts fail: of a phase by its id, of a step by `id/3`. Where a phase has a verdict, that is "fail". */
   readonly failures: ReadonlyMap<string, number>
@@ -113,7 +113,7 @@ export function simulate(
 class SimulatedFolder {
   readonly #files = new Map<string, string>()
   readonly #script: Script
-  /** The artifacts that phases make: steps come from one only after it was made. */
+  /** The artifacts that phases make: steps can be read from one only after it was made. */
   readonly #made: ReadonlySet<string>
   #previous: string | undefined
 

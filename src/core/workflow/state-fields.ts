@@ -202,14 +202,17 @@ export const STATE_FIELDS = {
   updatedMs: given('updated_at', KNOWN_TIME),
   /** The values of the definition's inputs. */
   inputs: given('inputs', later(VALUES, {})),
-  /** The time (ms) for which the run worked on each phase, and since when the current phase is not counted yet. */
+  /**
+   * The time (ms) for which the run worked on each phase, and the time from which work on the current phase is not
+   * counted yet.
+   */
   durations: ofRun('durations', later(COUNTS, {}), {}),
   clockSinceMs: ofRun('clock_since', later(TIME, undefined), undefined),
   /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
   /** The number of steps that were given up in this visit. */
   phaseSkips: ofVisit('phase_skips', later(COUNT, 0), () => 0),
-  /** The number of prompts that were given out. */
+  /** The number of prompts that were sent. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */
   sequence: ofRun('sequence', COUNT, 0),

@@ -11,7 +11,7 @@ import { type StepInWork, withWork } from './work.ts'
 /** The version of the format that this code reads and writes. */
 const STATE_VERSION = 1
 
-/** A larger state is not read, in bytes. */
+/** The maximum size of a state that is read, in bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 
 /** The form of a field in the file. */
@@ -56,7 +56,7 @@ export function parseState(text: string): WorkflowState | StateProblem {
 }
 
 /**
- * The state of an earlier version with its steps in work: there was one at a time, and of the steps before it only their
+ * The state of an earlier version with its steps in progress: there was one at a time, and of the steps before it only their
  * number was kept.
  */
 function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
@@ -72,15 +72,15 @@ function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
   return { ...withWork(state, phase, { inWork: isBegun ? [current] : [], endedSteps }), prompted }
 }
 
-/** True if the steps in work and the ended ones are steps of the phase, each one once. */
+/** True if the steps in progress and the ended ones are steps of the phase, each one once. */
 function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
   const steps = [...inWork, ...endedSteps].map(({ step }) => step)
   return new Set(steps).size === steps.length && steps.every((step) => step < totalSteps)
 }
 
 /**
- * The state with limits that follow from its definition, should the file have been edited by hand. A resume adds the
- * definition's limit to the attempts that were spent, so none is ever further away than that.
+ * The state with limits that follow from its definition, in case the file was edited by hand. A resume adds the
+ * definition's limit to the attempts that were spent, so no limit is ever larger than that.
  */
 function clamped(state: WorkflowState, phase: Phase): WorkflowState {
   const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)

@@ -43,7 +43,7 @@ function judged(
 ): WorkflowState {
   const detail = note === undefined ? {} : { detail: note }
   const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
-  // The clock stood while the run waited.
+  // The clock was stopped while the run waited.
   return state.active ? settleClock(noted, nowMs) : noted
 }
 
@@ -53,7 +53,10 @@ export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'
 /** A changed state, or why it was not changed. */
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }
 
-/** The state in which a step that was given up has its attempts once more. Attempts stay counted, so no result is overwritten. */
+/**
+ * The state in which a step that was given up is tried again, with all its attempts. Attempts stay counted, so no
+ * result is overwritten.
+ */
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const phase = currentPhase(state)
   const refusal = refusalOf(state, step)
@@ -82,7 +85,7 @@ function again(
   return withWork(noted, phase, { inWork })
 }
 
-/** The state in which a step is given up at once. A result that its agent still leaves does not count. */
+/** The state in which a step is given up at once. A result that its agent still writes does not count. */
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const phase = currentPhase(state)
   const refusal = refusalOf(state, step)

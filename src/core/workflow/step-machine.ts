@@ -26,7 +26,7 @@ export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observati
   return stepFailed(state, phase, missing, WORKFLOW_TEXT.noStepResult(stepResultFile(phase, missing.step)), seen, [])
 }
 
-/** A result that was left. */
+/** A result that an agent wrote. */
 type ResultThere = Exclude<StepResultSeen, { readonly kind: 'absent' }>
 
 function isThere(result: StepResultSeen | undefined): result is ResultThere {
@@ -49,7 +49,7 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
   // that a person retries may be one more than the phase allows at once.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
   const given = prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] })
-  // A stop, or a spent budget: no later prompt archives what was not asked for.
+  // After a stop or a spent budget, no later prompt archives unrequested results.
   return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }
 
@@ -127,12 +127,12 @@ function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: 
       lastFailure: isInStep(ended) ? undefined : why,
     }
   }
-  // After the last step no prompt archives what was not asked for.
+  // After the last step no prompt archives unrequested results.
   const last = isInStep(next) ? [] : strays(state, seen)
   return { state: next, command: { kind: 'observe' }, effects: [...effects, ...last] }
 }
 
-/** True if the phase would give up more steps than it may, or all of them: then nothing of it was done. */
+/** True if the phase would give up more steps than it may, or all of them: then none of its work was done. */
 function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
   return phaseSkips + 1 === totalSteps || (maxSkips !== undefined && phaseSkips >= maxSkips)
 }

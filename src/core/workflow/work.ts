@@ -3,11 +3,11 @@ import type { Phase } from './phase-fields.ts'
 import type { WorkflowState } from './state.ts'
 
 /**
- * The steps of a visit: those that are in work, and those that have ended. A hand-out is what one prompt asks for: one step,
- * or up to `parallel`. Steps and attempts count from 0.
+ * The steps of a visit: those that are in progress, and those that have ended. A hand-out is what one prompt asks for:
+ * one step, or up to `parallel`. Steps and attempts count from 0.
  */
 
-/** A step in work: from its first prompt until it is done or given up. */
+/** A step in progress: from its first prompt until it is done or given up. */
 export const WORK_FIELDS = {
   step: { key: 'step', read: count },
   /** The failed attempts. */
@@ -20,7 +20,7 @@ export const WORK_FIELDS = {
   failure: { key: 'failure', read: optional(text) },
 }
 
-/** A step in work. */
+/** A step in progress. */
 export interface StepInWork extends Values<typeof WORK_FIELDS> {}
 
 export const readStepInWork = objectOf(WORK_FIELDS)
@@ -37,7 +37,7 @@ export interface EndedStep extends Values<typeof ENDED_FIELDS> {}
 
 export const readEndedStep = objectOf(ENDED_FIELDS)
 
-/** The state with other steps in work, or other ended ones. The fields that follow from them are worked out here only. */
+/** The state with other steps in progress, or other ended ones. The fields that follow from them are worked out here only. */
 export function withWork(
   state: WorkflowState,
   phase: Phase,
@@ -59,12 +59,12 @@ function firstUnended(ended: readonly EndedStep[]): number {
   return first
 }
 
-/** The state with one of its steps in work changed. */
+/** The state with one of its steps in progress changed. */
 export function withStepInWork(state: WorkflowState, phase: Phase, changed: StepInWork): WorkflowState {
   return withWork(state, phase, { inWork: state.inWork.map((one) => (one.step === changed.step ? changed : one)) })
 }
 
-/** The state after a step in work has ended. */
+/** The state after a step in progress has ended. */
 export function withStepEnded(
   state: WorkflowState,
   phase: Phase,
@@ -78,8 +78,8 @@ export function withStepEnded(
 }
 
 /**
- * The state with the steps of the next hand-out in work: those that are left, and the first ones that have not begun, as many
- * as the phase and the budget allow. While a hand-out is out, or after a stop request, nothing joins.
+ * The state with the steps of the next hand-out in progress: those that are left, and the first ones that have not
+ * begun, as many as the phase and the budget allow. While a hand-out is out, or after a stop request, nothing joins.
  */
 export function withHandOut(state: WorkflowState, phase: Phase): WorkflowState {
   if (state.prompted || state.stopRequestedMs !== undefined) return state
@@ -99,7 +99,7 @@ export function promptsLeft({ definition, prompts }: WorkflowState): number {
   return Math.max(0, (definition.maxPrompts ?? Number.POSITIVE_INFINITY) - prompts)
 }
 
-/** The steps whose prompt is out; all steps in work if none is. */
+/** The steps whose prompt is out; all steps in progress if none is. */
 export function stepsOut({ inWork }: WorkflowState): readonly StepInWork[] {
   const out = inWork.filter((step) => step.out)
   return out.length === 0 ? inWork : out

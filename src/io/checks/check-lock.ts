@@ -69,7 +69,7 @@ function create(lock: string): FileIdentity {
   }
 }
 
-/** Touches our lock. Returns its identity, which is another one where the file system knows no birth times. */
+/** Touches our lock. Returns its identity, which changes where the file system has no birth times. */
 function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
   try {
     if (held === undefined || fileIdentity(lock) !== held) return undefined

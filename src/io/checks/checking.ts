@@ -20,7 +20,7 @@ export function checkingSince(folder: string): number | undefined {
   try {
     const stats = fs.lstatSync(checkingPath(folder), { throwIfNoEntry: false })
     if (!stats?.isFile() || isLeftBehind(stats)) return undefined
-    // Where the birth time is not known, the last touch has to do.
+    // If the birth time is unknown, the last touch has to do.
     return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
   } catch {
     return undefined

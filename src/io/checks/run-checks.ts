@@ -21,7 +21,7 @@ export interface CheckPlace {
   readonly cwd: string
   readonly limitMs: number
   readonly signal?: AbortSignal | undefined
-  /** True if the checks end when this process is told to end. */
+  /** True if a signal that ends this process also ends the checks. */
   readonly obeysSignals: boolean
 }
 

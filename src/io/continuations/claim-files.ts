@@ -23,7 +23,7 @@ const UNDERWAY_MS = 5_000
 const CONFIRMED_TIME = 946_684_800
 
 /**
- * Every claim in a task folder, of whatever marker; none where the claims' folder is missing. Other files are ignored.
+ * Every claim in a task folder, for any marker; none where the claims' folder is missing. Other files are ignored.
  * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
  */
 export function readClaims(folder: string): Claim[] {
@@ -39,7 +39,7 @@ export function readClaims(folder: string): Claim[] {
   return names.map(parseClaimName).filter((claim) => claim !== undefined)
 }
 
-/** Refuses anything but a folder: a link would redirect our writes. */
+/** Refuses anything other than a folder: a link would redirect our writes. */
 function requireOwnFolder(folder: string): void {
   const kind = kindAt(folder)
   if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: folder, kind })
@@ -88,7 +88,7 @@ export function confirmClaim(folder: string, claim: Claim): void {
   try {
     fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
   } catch {
-    // The claim counts as underway for some seconds, which only delays abandoning the marker.
+    // The claim counts as underway for a few seconds, which only delays abandoning the marker.
   }
 }
 
@@ -144,7 +144,7 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
 }
 
 /**
- * Removes the claims' folder if it is empty but for our `.gitignore`.
+ * Removes the claims' folder if it holds only our `.gitignore`.
  * @throws file-system errors.
  */
 export function tidyClaims(folder: string): void {

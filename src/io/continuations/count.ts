@@ -47,7 +47,7 @@ export function readOwnCount(folder: string, marker: MarkerIdentity): Count {
   let claims = readClaims(folder)
   const key = claimKey(marker)
   if (guard.kind === 'absent') {
-    // Then it matters on which file the claim of another key was made.
+    // In that case the claims under other keys count or not, depending on the file that they were made on.
     claims = claims.map((claim) => (claim.key === key ? claim : { ...claim, file: readClaimedFile(folder, claim) }))
   }
   return {

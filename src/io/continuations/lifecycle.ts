@@ -22,7 +22,8 @@ import { readLoopGuard, showCount } from './loop-guard-file.ts'
 /** Carries the count of `marker` over to the same marker rewritten, also where its key changes. */
 export function carryCount(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
   const kind = kindAt(path.join(folder, CLAIMS_FOLDER))
-  // Where something else has the folder's name, nothing can be counted and no stop is blocked: ticking a step may go on.
+  // If something else has the folder's name, nothing can be counted and no stop is blocked, but a step can still be
+  // ticked.
   if (kind !== undefined && kind !== 'folder') return
   restoreLoopGuard(folder, marker)
   claimSpent(folder, marker, rewritten)

@@ -3,7 +3,7 @@ import { isAbsent } from './errors.ts'
 
 /** Tells the file at a path from a later file of the same name. */
 
-/** A text that no other file has, not even a later one of the same name. */
+/** A text that identifies one file, and no later file of the same name. */
 export type FileIdentity = string
 
 /**
@@ -30,13 +30,11 @@ export function fileIdentity(path: string): FileIdentity | undefined {
   }
 }
 
-/**
- * The identity of a place: two paths to it (a bind mount, for example) have the same text. Undefined where it is not known.
- */
+/** The identity of a place: two paths to it (a bind mount, for example) have the same text. Undefined if it is unknown. */
 export function placeIdentity(path: string): string | undefined {
   try {
     const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    // Some file systems number nothing.
+    // Some file systems have no inode numbers.
     return stats === undefined || stats.ino === 0n ? undefined : `${stats.dev}-${stats.ino}`
   } catch {
     return undefined

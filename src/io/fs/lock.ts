@@ -67,16 +67,16 @@ export function withLockIfRoom<T>(folder: string, patienceMs: number, action: ()
   }
 }
 
-/** Thrown instead of sleeping, through everything that `retryWhileLocked` runs. */
+/** Thrown instead of sleeping, inside `retryWhileLocked`. */
 export class LockBusy extends Error {}
 
 /** The beginning of the asynchronous wait whose attempt is running (age of this process in ms). An attempt is synchronous, so there is one at most. */
 let waitingSinceMs: number | undefined
 
 /**
- * Runs `action`, which may take locks, without ever blocking the event loop. Where a lock is held, `action` is left by a
- * `LockBusy` and runs again a moment later, until the lock is free or its patience is over; so nothing that it does before
- * it has its locks may matter twice.
+ * Runs `action`, which may take locks, without ever blocking the event loop. Where a lock is held, `action` is left by
+ * a `LockBusy` and runs again a moment later, until the lock is free or its patience is over; so anything that it does
+ * before it has its locks must be harmless when repeated.
  * @throws the errors of `action`.
  */
 export async function retryWhileLocked<T>(action: () => T): Promise<T> {

@@ -5,7 +5,7 @@ import { errorCode } from './errors.ts'
 import { kindAt } from './path-kind.ts'
 import { createFile } from './write.ts'
 
-/** Creates folders, above all postflight-guard's own ones. */
+/** Creates folders, mostly postflight-guard's own. */
 
 /** The owner's rights to read, to write and to enter a folder. */
 const OWNERS_RIGHTS = 0o700

@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import type { PathKind } from '../../core/files.ts'
 import { errorCode, isAbsent } from './errors.ts'
 
-/** Looks at paths without opening what lies there. */
+/** Looks at paths without opening them. */
 
-/** The kind of what lies at `path`, links not followed; undefined for nothing. @throws file-system errors. */
+/** The kind of file at `path`, links not followed; undefined if the path does not exist. @throws file-system errors. */
 export function kindAt(path: string): PathKind | undefined {
   try {
     const stats = fs.lstatSync(path, { throwIfNoEntry: false })

@@ -10,7 +10,7 @@ import { kindOfStats } from './path-kind.ts'
  * never more than the limit.
  */
 
-/** A read without a result: no file, or the reason for people. */
+/** A read without a result: no file, or the reason in words. */
 export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
 
 /** The beginning of a file, or the reason for its absence. */
@@ -45,7 +45,7 @@ export function readSmallFile(path: string, limit: number, likely = false): File
 export function readSmallBytes(path: string, limit: number, likely = false): BytesRead {
   let descriptor: number | undefined
   try {
-    // Asked first, because an exception is the slowest way to learn that a file is missing.
+    // Checked first, because an exception is the slowest way to find that a file is missing.
     if (!likely && fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'absent' }
     descriptor = fs.openSync(path, READING)
     const stats = fs.fstatSync(descriptor, { bigint: true })
@@ -75,7 +75,7 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   }
 }
 
-/** Why a file could not be opened or read, in words where it is a link. */
+/** Why a file could not be opened or read; in words if it is a link. */
 export function openingFault(error: unknown): string {
   const code = errorCode(error)
   return code === 'ELOOP' ? KIND_NAMES.link : code

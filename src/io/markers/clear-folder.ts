@@ -12,7 +12,7 @@ import { readMarker, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
 import { removeOrKeep } from './quarantine.ts'
 
-/** Removes the files of a task folder that `clear` is about. */
+/** Removes a task folder's files for `clear`. */
 
 /** The marker and the files that `clearFolder` removed. */
 export interface Cleared {
@@ -26,15 +26,15 @@ export interface Cleared {
 export interface FolderClearing {
   /** True to remove `.return-meta.json` too. */
   readonly returnMeta: boolean
-  /** True to keep markers with checks as abandoned ones: their checks were not run. */
+  /** True to keep markers that have checks as abandoned, because they were not run. */
   readonly keepsUnchecked: boolean
   /** Decides under the lock, for the present marker. */
   readonly still: (present: StoredMarker | undefined) => boolean
 }
 
 /**
- * Removes marker, loop guard, claims and abandoned markers of a folder. A marker that does not parse is renamed instead.
- * Nothing is created but the lock, so this works on a full disk.
+ * Removes marker, loop guard, claims and abandoned markers of a folder. A marker that does not parse is renamed
+ * instead. The lock is the only file that it creates, so this works on a full disk.
  * @returns the marker and the files that were removed; undefined where `still` is false.
  * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
  */
@@ -55,7 +55,7 @@ export function clearFolder(
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     if (isUnchecked) {
-      // First, because the marker gets the name of an abandoned one.
+      // This comes first, because the marker gets the name of an abandoned one.
       removeAbandoned()
       endContinuations(folder.path, marker.identity, () => abandonUnchecked(marker))
     } else {

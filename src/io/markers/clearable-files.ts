@@ -4,7 +4,7 @@ import { ABANDONED_FILE, CLAIMS_FOLDER, RETURN_META_FILE } from '../../core/file
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 
-/** Which files of a task folder `clear` removes. */
+/** Selects the files of a task folder that `clear` removes. */
 
 /** Our own files, and the temporary files that a killed process left. */
 const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/

@@ -50,7 +50,7 @@ function isNoted({ folder, marker }: StoredMarker): boolean {
     // A link in place of a folder would lead the search out of the project.
     if (kindAt(journal) !== 'folder' || kindAt(givenUp) !== 'folder') return false
   } catch {
-    // Out of reach: the marker blocks as any other, at most three times.
+    // Out of reach: the marker blocks like any other, at most three times.
     return false
   }
   const read = readSmallFile(note, NOTE_MAX_BYTES)
@@ -68,11 +68,11 @@ export function noteGivenUp({ folder, marker }: StoredMarker): void {
     tryRemoveFile(note)
     createFile(note, `${key}\n`, false)
   } catch {
-    // A full disk, or a folder without rights.
+    // The disk is full, or the folder has no write permission.
   }
 }
 
-/** Forgets what was given up in a folder, because its postflight is promised again or cleared. Never throws. */
+/** Removes the note about a folder, because its postflight is promised again or cleared. Never throws. */
 export function forgetGivenUp(folder: TaskFolder): void {
   const { journal, givenUp, note } = pathsFor(folder)
   try {

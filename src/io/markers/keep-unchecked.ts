@@ -8,7 +8,7 @@ import { isFull } from '../fs/errors.ts'
 import { createWhole, removeFile } from '../fs/write.ts'
 import { keepEarlierAbandoned } from './quarantine.ts'
 
-/** Keeps markers that end without their checks: they are evidence, as those whose continuations are spent. */
+/** Keeps markers that end without their checks: they are evidence, like those whose continuations are spent. */
 
 /** True for a marker that must not vanish without its checks. */
 export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMarker {
@@ -31,7 +31,7 @@ export function abandonUnchecked(stored: StoredMarker): void {
     copyUnchecked(stored)
     removeFile(source)
   } catch (error) {
-    // A full disk has no room for a new text, but for a new name. The outcome is then the usual one.
+    // A full disk has no room for a new text, but it has room for a new name. The outcome is then the usual one.
     if (!isFull(error)) throw error
     fs.renameSync(source, path.join(stored.folder.path, ABANDONED_FILE))
   }

@@ -33,7 +33,7 @@ export interface MarkerPlan {
 export interface NewMarkerPlan extends MarkerPlan {
   /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
-  /** True to keep a replaced marker with checks as abandoned: its checks were not run. */
+  /** True to keep a replaced marker that has checks as abandoned, because they were not run. */
   readonly keepsUnchecked?: boolean
 }
 

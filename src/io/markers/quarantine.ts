@@ -32,7 +32,7 @@ export function removeOrKeep(read: StoredMarker, fileName: string): void {
   try {
     fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE)))
   } catch (error) {
-    // Plain `rm` was first.
+    // Plain `rm` has just removed it.
     if (!isAbsent(error)) throw error
   }
 }

@@ -27,7 +27,7 @@ const LONGEST_START_MS = 10_000
 
 /**
  * The time at which this process, or the launcher that started it, was created (ms since the epoch); never earlier than
- * the true time. Where the kernel tells it, this is the time of the fork: on a busy machine Node starts to run many ms
+ * the true time. If the kernel reports it, this is the time of the fork: on a busy machine Node starts to run many ms
  * later, and so does the launcher that starts Node.
  */
 export function processStartMs(): number {

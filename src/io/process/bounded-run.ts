@@ -4,8 +4,8 @@ import { errorCode } from '../fs/errors.ts'
 import { processAgeMs } from './age.ts'
 
 /**
- * Runs a shell command within bounds: its time, the memory for its output, and its processes are limited. It gets no stdin
- * and a process group of its own, which ends when the time is used up or this process is told to end.
+ * Runs a shell command within bounds: its time, the memory for its output, and its processes are limited. It gets no
+ * stdin and a process group of its own, which ends when the time is used up or a signal ends this process.
  */
 
 /** The number of bytes of the output that are kept, from the end. */
@@ -32,7 +32,7 @@ export interface BoundedCommand {
   readonly limitMs: number
   /** Ends the command when it is raised. */
   readonly signal?: AbortSignal | undefined
-  /** True if the command ends when this process is told to end. False in a process that is not ours alone. */
+  /** True if a signal that ends this process also ends the command. False in a process that is not ours alone. */
   readonly obeysSignals: boolean
 }
 
@@ -91,7 +91,7 @@ function start({ command, cwd }: BoundedCommand): ChildProcessByStdio<null, Read
   }
 }
 
-/** The end that the command comes to by itself. */
+/** The result of a command that ends by itself. */
 function endOf(child: ChildProcess): Promise<CommandEnd> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ kind: 'not-started', detail: errorCode(error) }))
@@ -124,7 +124,7 @@ function watchBounds({ limitMs, signal, obeysSignals }: BoundedCommand): {
   return { reached, unwatch }
 }
 
-/** Ends the command's process group: first it is asked to, then it is killed. */
+/** Ends the command's process group: first with SIGTERM, then with SIGKILL. */
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return
   if (process.platform === 'win32') {
@@ -195,7 +195,7 @@ class OutputTail {
 
 let collect: ((options: { readonly type: 'minor' }) => void) | undefined
 
-/** Frees the chunks that were read. V8 would let 40 MB of them gather. Does nothing where the engine is another one. */
+/** Frees the chunks that were read. V8 would let 40 MB of them gather. Does nothing on another engine. */
 function collectGarbage(): void {
   try {
     if (collect === undefined) {

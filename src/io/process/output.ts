@@ -37,7 +37,7 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
 }
 
 /**
- * True if a descriptor leads into a pipe or to the null device: its output is read by another program, or by none. With
+ * True if a descriptor leads into a pipe or to the null device: a program may read its output, but no person does. With
  * `isPiped`, the host itself reads from a pipe, so that a pipe says nothing.
  */
 export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {

@@ -3,7 +3,7 @@ import { STDIN_DETAILS } from '../../core/messages/stops.ts'
 import { errorCode } from '../fs/errors.ts'
 import { processAgeMs } from './age.ts'
 
-/** Reads a payload from stdin, whatever stdin does. */
+/** Reads a payload from stdin, of any kind, within limits of time and size. */
 
 /** After this time (ms) reading ends: the hook must answer within 5 s. */
 const STDIN_PATIENCE_MS = 3_000
@@ -56,7 +56,10 @@ class Collected {
     return this.#length === 0 ? { kind: 'nothing' } : { kind: 'text', text: this.#text() }
   }
 
-  /** The result when the time is used up: half a payload is an error, a pipe that stays open and silent is like no stdin. */
+  /**
+   * The result when the time is used up: half a payload is an error, and a pipe that stays open and silent counts as no
+   * stdin.
+   */
   timedOut(patienceMs: number): StdinRead {
     return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }

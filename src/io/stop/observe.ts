@@ -76,7 +76,7 @@ export interface Occasion {
   readonly payload: Payload
   /** ms since the epoch. */
   readonly nowMs: number
-  /** Finds when the session began (ms since the epoch). Called only where an unowned marker lies. */
+  /** Finds when the session began (ms since the epoch). Called only if there is an unowned marker. */
   readonly findSessionBirth: () => number | undefined
   /** Finds when the hook was started (ms since the epoch). Called only where a marker waits and the host gives no prompt. */
   readonly findStart: () => number
@@ -118,7 +118,8 @@ function spentAt(stored: StoredMarker, stop: Stop): number | { readonly unknown:
   try {
     const ownership = ownershipOf(stored, stop)
     if (ownership === 'owed') return spentOf(stored)
-    // What ends or rewrites the marker needs no count, but a loop guard that is a file: another one fails here.
+    // Ending or rewriting the marker needs no count, but it needs a loop guard that is a file: any other kind fails
+    // here.
     if (ownership === 'bypassed' || stampsWait(stored, stop)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {

@@ -100,8 +100,8 @@ function settleRunFile(root: string, { path: file, id, folder, isSearched }: Run
 }
 
 /**
- * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state: neither a run
- * file nor an id may be left. So are the runs of some repositories whose state is gone. Never throws.
+ * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state, because a
+ * run may have lost its run file and its id. Runs of the repositories whose state is gone are included. Never throws.
  */
 export function listUnfinishedRuns(
   { roots, repositories }: { readonly roots: readonly string[]; readonly repositories: readonly string[] },

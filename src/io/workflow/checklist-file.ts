@@ -63,8 +63,8 @@ function noSteps(why: string): StepsSeen {
 }
 
 /**
- * Ticks a task: one byte of the file is replaced in its place, so that nothing else changes. A task that is ticked already,
- * or that the file no longer has, is left. Repeating it changes nothing.
+ * Ticks a task: one byte of the file is replaced in its place, so that nothing else changes. A task that is ticked
+ * already, or that the file no longer has, stays as it is. Repeating it changes nothing.
  * @throws file-system errors.
  */
 export function tickTask(folder: string, name: string, known: KnownTask): void {

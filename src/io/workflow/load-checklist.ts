@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
-/** Loads the reader of checklists from a file of its own, so that only a phase with a checklist pays for the Markdown parser. */
+/** Loads the reader of checklists from its own file, so that only a phase with a checklist pays for the Markdown parser. */
 
 /** The reader of checklists. @throws {Error} when its file is missing. */
 export function loadChecklist(): typeof import('../../core/workflow/checklist.ts') {

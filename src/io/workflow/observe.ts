@@ -31,7 +31,8 @@ const STEP_RESULT_LIMIT = 1_048_576
 export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
 
 /**
- * Observes what the state's phase needs to know. Wrong contents of a task folder are part of the result, not errors.
+ * Observes the files that the state's phase depends on. Wrong contents of a task folder are part of the result, not
+ * errors.
  * @throws {PostflightError} `file-unreadable` when the system cannot read a file now: finished work must not count as
  * failed.
  */
@@ -128,8 +129,8 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
 }
 
 /**
- * The files of step results in the task folder that no step in work is to leave: of a step that has ended, or without a
- * number. Only looked for in a phase with steps at once: elsewhere there is only one such file.
+ * The step results in the task folder that belong to no step in progress: of a step that has ended, or without a
+ * number. They are searched only in a phase with several steps at once: elsewhere there is only one such file.
  */
 function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {
   if (phase.parallel === 1) return []

@@ -28,7 +28,7 @@ export function peekTurn(folder: TaskFolder, start: WorkflowState, nowMs: number
   return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
 }
 
-/** What would be observed after the archiving. */
+/** The observation as it would be after the archiving. */
 function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
   const { artifact, stepResults, strayResults } = seen
   const phase = currentPhase(state)

@@ -62,7 +62,7 @@ export async function runPhaseCheck(
   const { run: command, files: patterns } = check
   if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
-    // From before the check: what is edited while it runs was not checked.
+    // Taken before the check: an edit while it runs was not checked.
     const bound = { artifact: hashOf(folder.path, artifact), files: await filesOf(folder, patterns ?? []) }
     const [result] = await runChecks([command], { ...place, cwd: folder.root })
     if (result === undefined) return { kind: 'none' }

@@ -15,12 +15,12 @@ import { promptFiles, stepResultFiles } from './step-files.ts'
 const RUNS_FOLDER = 'workflow-runs'
 
 /**
- * Moves all files of an ended run to a new folder `workflow-runs/N`, so that they do not count for the next run. The
+ * Moves all files of an ended run to a new folder, `workflow-runs/N`, so that they do not count for the next run. The
  * caller holds the run's lock. After a failure the next call moves the rest.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function putAside(folder: TaskFolder, state: WorkflowState): void {
-  // Like the state that it will hold, it is not for git.
+  // Git must ignore it, like the state that it will hold.
   if (makeOwnFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1

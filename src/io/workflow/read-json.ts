@@ -3,9 +3,9 @@ import { PostflightError } from '../../core/errors.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { lookInside, readInside } from '../fs/inside.ts'
 
-/** Reads what agents leave in a task folder. What is wrong with it is a result, and the agent's to correct. */
+/** Reads the files that agents write in a task folder. A fault in one is a result, which the agent can correct. */
 
-/** The value of a JSON file, or what is wrong with it. */
+/** The value of a JSON file, or its fault in words. */
 export type JsonRead =
   | { readonly kind: 'absent' }
   | { readonly kind: 'wrong'; readonly why: string }
@@ -32,7 +32,7 @@ export function unreadable(folder: string, name: string, detail: string): string
   return WORKFLOW_TEXT.unreadable(name, detail)
 }
 
-/** True for an error of the system (EIO, EMFILE). A file of the wrong kind or without rights is the agent's to correct. */
+/** True for an error of the system (EIO, EMFILE). The agent can correct a file of the wrong kind or without rights. */
 function isNoFaultOfFile(detail: string): boolean {
   return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }

@@ -20,7 +20,7 @@ const RECEIPT_LIMIT = 1_048_576
 /** The characters of a failed check's output that the next prompt shows. */
 const OUTPUT_LIMIT = 2_000
 
-/** The content of a larger artifact is not hashed: its size and its time stand for it. */
+/** The content of a larger artifact is not hashed: its size and time are compared instead. */
 const HASH_LIMIT = 4_194_304
 
 /**
@@ -88,7 +88,7 @@ export function hashOf(folder: string, artifact: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(read.text).digest('hex')
 }
 
-/** The first file that is not as it was, for people. */
+/** The first file that has changed, for people. */
 function changedFile(folder: string, files: readonly BoundFile[]): string | undefined {
   return files.find(({ path: name, size, mtimeMs }) => {
     const seen = boundFile(folder, path.join(folder, name))

@@ -154,7 +154,7 @@ function locate(root: string, name: string): RunFile {
   const named = folderBelow(root, written ?? name.replaceAll('%', '/'))
   const found = { path: file, id }
   const held = named === undefined ? undefined : idIn(named)
-  // What cannot be read now is not known to be stale.
+  // A file that cannot be read now may not be stale.
   if (id === undefined || held === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
   if (holdsId(held, id)) return { ...found, folder: named, isSearched: true }
   // The folder was renamed or archived, and the id moved with it.

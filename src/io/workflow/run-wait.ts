@@ -71,7 +71,10 @@ export function settleRunWait(folder: TaskFolder, session: string, event: WaitEv
   return changeWaiting(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
 }
 
-/** Changes the state of an active run of this session that waits. `wait` is the one that is left, and `recorded` tells of its end. */
+/**
+ * Changes the state of an active run of this session that waits. `wait` is the remaining wait, and `recorded` is the
+ * record of one that ended.
+ */
 function changeWaiting(
   folder: TaskFolder,
   session: string | undefined,

@@ -72,7 +72,7 @@ export interface Stopping {
   readonly wasOver: boolean
 }
 
-/** Asks a run to stop after the step or phase in work. If no prompt is out, it stops at once. */
+/** Asks a run to stop after the step or phase in progress. If no prompt is out, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }
@@ -88,7 +88,10 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   })
 }
 
-/** Stops a run at once, resumable. A prompt that is out is not waited for; what it leaves counts when the run is resumed. */
+/**
+ * Stops a run at once, resumable. It does not wait for a prompt that is out; a result of that prompt counts when the
+ * run is resumed.
+ */
 export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active
@@ -105,8 +108,8 @@ export interface Resumed {
 }
 
 /**
- * Resumes a run for another session, or for its own where no session is known. First it takes in what the last prompt
- * left, so that finished work is not asked for again. A prompt that was out goes out again at the next turn.
+ * Resumes a run for another session, or for its own where no session is known. First it takes in the results of the
+ * last prompt, so that finished work is not requested again. A prompt that was out goes out again at the next turn.
  * `from`: the phase to go on with.
  * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`.
  */

@@ -34,7 +34,7 @@ export interface LostRun {
   readonly copy: string
 }
 
-/** Keeps a copy of the state that was just written. Without one the run goes on all the same, so this never throws. */
+/** Keeps a copy of the state that was just written. The run goes on without one too, so this never throws. */
 export function keepCopy(folder: TaskFolder, id: string): void {
   try {
     const repository = findRepository(folder.root)
@@ -103,14 +103,14 @@ function folderNamed(repository: string, names: readonly string[]): TaskFolder |
 }
 
 /**
- * Puts the state of a lost run back into its task folder, which is created where it is gone. Nothing is written through a
- * link that has the place of one of the folders.
+ * Puts the state of a lost run back into its task folder, which is created where it is gone. Nothing is written through
+ * a link in place of one of the folders.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function restoreRun({ repository, folder, copy }: LostRun): void {
   const target = path.join(folder.path, RUN_STATE_FILE)
   makeFoldersInside(repository, path.relative(repository, path.dirname(target)).replaceAll(path.sep, '/'))
-  // A link is there as a whole or not at all, and fails where a state lies there by now.
+  // A link appears as a whole or not at all, and fails if a state exists there by now.
   fs.linkSync(copy, target)
 }
 

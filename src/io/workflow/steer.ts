@@ -21,7 +21,7 @@ import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /**
  * Approves the artifact that the run waits for.
- * @throws {PostflightError} `approval-none`; `approval-artifact` where the artifact is not valid any more.
+ * @throws {PostflightError} `approval-none`; `approval-artifact` if the artifact has become invalid.
  */
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {
@@ -49,20 +49,20 @@ function requireApproval(folder: TaskFolder, state: WorkflowState): void {
 }
 
 /**
- * Gives a step of the current phase its attempts once more. Steps count from 1.
+ * Tries a step of the current phase again, with all its attempts. Steps count from 1.
  * @throws {PostflightError} `run-step`; `workflow-over` when the run was completed or aborted.
  */
 export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
 }
 
-/** Gives a step of the current phase up. Steps count from 1. @throws {PostflightError} as `retryRunStep`. */
+/** Gives up a step of the current phase. Steps count from 1. @throws {PostflightError} as `retryRunStep`. */
 export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
 }
 
 function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
-  // No resume would do the step.
+  // A resume would not do the step.
   if (!isResumable(state)) {
     throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
   }
@@ -73,7 +73,7 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
   })
 }
 
-/** Changes the state, and takes in what lies there. */
+/** Changes the state, and takes in the results on disk. */
 function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const changed = change(state)

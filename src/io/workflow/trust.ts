@@ -10,8 +10,8 @@ import { makeFolders } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 
 /**
- * Which runs may have their checks run: those whose commands this user has started or trusted. A file outside the
- * repository says so, because everything in it may have come with a clone.
+ * Which runs may have their checks run: those whose commands this user has started or trusted. This is recorded outside
+ * the repository, because everything inside may have come with a clone.
  */
 
 /** The person at this machine, and the session of the caller. */
@@ -39,8 +39,8 @@ export function trustRun(state: WorkflowState, truster: Truster): void {
 }
 
 /**
- * True if the user trusts the commands of a run. Where that cannot be noted, the session that drives the run does, because
- * no other session takes a run over without trust.
+ * True if the user trusts the commands of a run. If that cannot be recorded, the session that drives the run is
+ * trusted, because no other session takes over a run without trust.
  */
 function isTrusted(state: WorkflowState, truster: Truster): boolean {
   if (commandsOfRun(state).length === 0) return true

@@ -11,7 +11,7 @@ import { putRunFile, removeRunFile } from './run-file.ts'
 import { removeCopy } from './state-copy.ts'
 import { recordHistory, withRun, writeChanged, writeState } from './state-store.ts'
 
-/** Takes the turns of a run: what the agent left moves it on, and the next prompt goes out. */
+/** Takes the turns of a run: the agent's results move it on, and the next prompt goes out. */
 
 /** The result of a turn. */
 export interface Turn {
@@ -21,11 +21,11 @@ export interface Turn {
   readonly unfinished: boolean
   /** Set when the command is `prompt`. */
   readonly due: DuePrompt | undefined
-  /** True if the agent is to be asked whether it waits for shells in the background. */
+  /** True if the agent must be asked whether it is waiting for shells in the background. */
   readonly asksToWait?: boolean
 }
 
-/** The result where the run was left alone. */
+/** The result if the run was left unchanged. */
 export interface NoTurn {
   readonly state: WorkflowState
   readonly command: 'none'
@@ -36,7 +36,7 @@ export interface Look {
   readonly looking: Omit<Looking, 'nowMs'>
   /** The state to write first, where the stop itself changes it. */
   readonly noted?: WorkflowState
-  /** True if the agent is asked whether it waits, unless what it left passes. */
+  /** True if the agent is asked whether it is waiting, unless its result passes. */
   readonly asks?: boolean
 }
 
@@ -50,10 +50,10 @@ export interface Asking {
 }
 
 /**
- * Observes, moves the run on as far as possible, and gives out the next prompt if one is due and allowed. `look` gets the
+ * Observes, moves the run on as far as possible, and sends the next prompt if one is due and allowed. `look` gets the
  * state (which may be large, so it is read only once) and says how to observe, or returns undefined to leave the run
- * alone. Of two requests at once, such as from a hook that is wired twice, the second gets the same prompt as the first,
- * as the same attempt.
+ * unchanged. Of two requests at once, such as from a hook that is wired twice, the second gets the same prompt as the
+ * first, as the same attempt.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
  */
 export function takeTurn(

@@ -28,7 +28,7 @@ export interface GuardPlace {
   readonly folder: string
   readonly environment: Environment
   readonly findForm: () => CommandForm
-  /** False where the user switched the guard off: then no marker blocks. */
+  /** False if the user switched the guard off: then no marker blocks. */
   readonly looksForMarkers: boolean
 }
 
@@ -40,7 +40,7 @@ export class Guard {
   readonly #sessions: Sessions
   readonly #reporter: Reporter
   readonly #runs: IdleRuns | undefined
-  /** The markers for which the user was told that the stop was not blocked. */
+  /** The markers whose user already has a notice that the stop was not blocked. */
   readonly #told = new Set<string>()
 
   constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
@@ -98,7 +98,7 @@ export class Guard {
 
   /**
    * Handles an agent that has stopped and can no longer be blocked: rules that do not block are carried out, and the
-   * user is told of markers that would have blocked (the turn failed, or OpenCode called no hook).
+   * user gets a notice about markers that would have blocked (the turn failed, or OpenCode called no hook).
    */
   async stopped(agent: Agent): Promise<void> {
     const payload = this.#payloadFor(agent, 0)

@@ -15,8 +15,8 @@ import type { Guard } from './guard.ts'
 
 /**
  * Holds sessions inside their own loops, where a prompt on idle would come too late (`opencode run`, a background
- * sub-agent whose caller is told at once). When the model has finished a text, OpenCode 1.18.34 waits for this plugin. A
- * message that is added then is newer than the model's, so the loop goes on instead of ending.
+ * sub-agent whose caller gets the result at once). When the model has finished a text, OpenCode 1.18.34 waits for this
+ * plugin. A message that is added then is newer than the model's, so the loop goes on instead of ending.
  *
  * At that moment it is not known whether the model ends its turn: a tool call may follow the text. So the message is
  * provisional. A tool call withdraws it. Nothing is counted until the loop reaches the message, and the model sees it only

@@ -26,7 +26,7 @@ export class SubAgentGuard {
   readonly #sessions: Sessions
   readonly #guard: Guard
   readonly #turns: Turns
-  /** Sessions that are being held. */
+  /** The sessions that are being held. */
   readonly #held = new Set<string>()
   readonly #interrupted = new Set<string>()
 

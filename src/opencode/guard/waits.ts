@@ -34,7 +34,7 @@ export async function stampWaits(roots: readonly string[], payload: Payload): Pr
   return recorded
 }
 
-/** The result of a change; undefined where it fails: then the stop makes it, or says why it cannot. */
+/** The result of a change; undefined if it fails: then the stop makes the change, or reports why not. */
 async function attempt<T>(change: () => T): Promise<T | undefined> {
   try {
     return await retryWhileLocked(change)

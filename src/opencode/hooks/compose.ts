@@ -5,8 +5,9 @@ import type { Hooks } from '../host/plugin-api.ts'
 type AnyHook = (...words: unknown[]) => Promise<void>
 
 /**
- * The hooks of all parts as one object. At each point the parts act one after another, in their order; events are given to
- * all of them at once, because OpenCode does not wait for an answer. A part that throws (see `RefusedCall`) ends the row.
+ * The hooks of all parts as one object. At each point the parts act one after another, in their order; events are given
+ * to all of them at once, because OpenCode does not wait for an answer. If a part throws (see `RefusedCall`), the later
+ * ones do not act.
  */
 export function composeHooks(parts: readonly Hooks[]): Hooks {
   const byPoint = new Map<string, AnyHook[]>()

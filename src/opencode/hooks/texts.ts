@@ -11,12 +11,12 @@ export interface RunPlace {
   readonly workflow: string
   readonly task: string
   readonly phase: string
-  /** The numbers of the steps in work, from 1; none for the phase itself. */
+  /** The numbers of the steps in progress, from 1; none for the phase itself. */
   readonly steps: readonly number[]
   readonly totalSteps: number
   /** The paths of the files that are due. */
   readonly due: readonly string[]
-  /** What to do, where it is not the usual advice. */
+  /** What to do; undefined for the usual advice. */
   readonly advice: string | undefined
 }
 
@@ -24,7 +24,7 @@ export const HOOK_TEXT = {
   phaseReminder: ({ workflow, task, phase, steps, totalSteps, due, advice }: RunPlace): string => {
     const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
     const place = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
-    const files = due.length === 0 ? '' : ` It must leave ${due.map((file) => oneLine(file, 500)).join(', ')}.`
+    const files = due.length === 0 ? '' : ` It must produce ${due.map((file) => oneLine(file, 500)).join(', ')}.`
     return `${TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
   },
   postReadNudge: `${TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`,

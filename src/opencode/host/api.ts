@@ -18,7 +18,7 @@ export interface HostError {
   readonly data?: { readonly message?: string; readonly statusCode?: number }
 }
 
-/** A message of the user, or one of ours. It determines how the turn that answers it is run. */
+/** A message of the user, or one of ours. Its settings apply to the turn that answers it. */
 export interface UserMessage {
   readonly id: string
   readonly role: 'user'

@@ -4,9 +4,9 @@ import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.t
 import { HostRefusal } from './refusal.ts'
 
 /**
- * Prompts a session of ours and waits for its answer. One long request would not do: OpenCode's server and client both end
- * a request after five minutes (1.18.34). The session's events say when to look; looking again now and then covers an
- * event that was missed.
+ * Prompts a session of ours and waits for its answer. One long request is not possible: OpenCode's server and client
+ * both end a request after five minutes (1.18.34). The session's events say when to look; an occasional look covers a
+ * missed event.
  */
 
 /** The time (ms) between two looks at a session while no event comes. */
@@ -24,7 +24,7 @@ export type TurnAnswer =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
 
-/** Rings at the events of a session whose answer is awaited. */
+/** A bell that rings at the events of a session whose answer is awaited. */
 interface Bell {
   isDeleted: boolean
   ring(): void

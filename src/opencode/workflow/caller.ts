@@ -24,7 +24,7 @@ export async function callerManner(client: HostClient, session: string): Promise
 
 /**
  * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
- * have; then the conversation's own is used, and `substitutes` says so.
+ * have; then the conversation's own is used, and `substitutes` reports it.
  */
 export async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Promise<ChosenManner> {
   const substitutes: string[] = []

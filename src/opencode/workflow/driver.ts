@@ -104,7 +104,8 @@ export class WorkflowDriver {
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded only to start a run, because the parsers are large.
     const { requireDefinition } = await import('../../io/workflow/load-definition.ts')
-    // The first use of the parsers takes some 25 ms, like loading them: in between the server gets its turn.
+    // The first use of the parsers takes about 25 ms, like loading them, so other work of the server may run in
+    // between.
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
     const inputs = inputValues(ready, given)
@@ -123,7 +124,7 @@ export class WorkflowDriver {
     const { client, sessions } = this.#ports
     const findWait = (): Promise<Wait | undefined> =>
       standingWait(folder, { root: caller.root, prompt: sessions.promptOf(caller.root) })
-    // Before the run is taken up, which ends a wait.
+    // This must come before the run is taken up, which ends a wait.
     let wait = await findWait()
     if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
     requireTrust(folder, requireState(folder), trusterOf(caller.root))

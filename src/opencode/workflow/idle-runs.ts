@@ -9,22 +9,22 @@ import type { Agent } from '../sessions.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
- * turn ends, here the agent must call a tool. It is told so when it stops, once for each state of the run: a second time
- * without progress would be the beginning of a loop. A run that waits at this prompt is left alone.
+ * turn ends, here the agent must call a tool. Its stop is blocked with that request, once for each state of the run: a
+ * second time without progress would be the beginning of a loop. A run that waits at this prompt is skipped.
  */
 
 /** The runs without a driver at a stop. */
 export interface IdleRun {
   /** The reason of the block; undefined where no run needs the agent. */
   readonly reason: string | undefined
-  /** Notes that the agent was told, and that runs wait. Takes the locks of runs. */
+  /** Notes that the agent got the request, and that runs wait. Takes the locks of runs. */
   readonly note: () => void
 }
 
 /** Runs without a driver. */
 export class IdleRuns {
   readonly #driven: ReadonlySet<string>
-  /** The last transition at which the agent was told, by task folder. */
+  /** The last transition at which the agent got the request, by task folder. */
   readonly #told = new Map<string, number>()
 
   /** `driven`: the task folders whose run is being driven. */
@@ -38,7 +38,7 @@ export class IdleRuns {
     const waiting: TaskFolder[] = []
     let reason: string | undefined
     let told = (): void => {}
-    // Runs that cannot be used are left out: the tool, `status` and `doctor` report them, a stop need not fail.
+    // Unusable runs are left out: the tool, `status` and `doctor` report them, and a stop need not fail.
     const { runs } = agent.agent === MAIN_AGENT ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue

@@ -12,12 +12,12 @@ export function trusterOf(session: string): Truster {
   return { environment: process.env, findHome: os.homedir, session }
 }
 
-/** How often (ms) a check that another process runs is looked at. */
+/** The time (ms) between two looks at a check that another process runs. */
 const POLL_MS = 500
 
 /**
- * Runs the check of the run's current phase if it is due, so that the next turn finds its receipt. Where the agent is running
- * it, its end is waited for.
+ * Runs the check of the run's current phase if it is due, so that the next turn finds its receipt. If the agent is
+ * already running it, this waits for its end.
  * @throws {PostflightError} `commands-untrusted`, `shell-missing`, `check-files`.
  */
 export async function checkPhase(folder: TaskFolder, session: string, signal: AbortSignal | undefined): Promise<void> {

@@ -14,9 +14,12 @@ import { phaseManner } from './caller.ts'
 import { WORKFLOW_TOOL } from './names.ts'
 import { isLost } from './turn.ts'
 
-/** Gives out the prompts of one run: each phase in a child session of its own, and each of the steps that are in work at once. */
+/**
+ * Sends the prompts of one run: each phase in a child session of its own, and each of the steps that are in progress at
+ * once.
+ */
 
-/** The permissions of a phase's session: no person is there to answer a question, and a run inside a run would not end. */
+/** The permissions of a phase's session: no person can answer a question there, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
   { permission: 'question', pattern: '*', action: 'deny' },
   { permission: WORKFLOW_TOOL, pattern: '*', action: 'deny' },
@@ -49,7 +52,7 @@ interface Child {
   readonly manner: Manner
 }
 
-/** Gives out prompts. */
+/** Sends prompts. */
 export class PhaseRunner {
   readonly #ports: PhasePorts
   readonly #caller: Caller
@@ -84,8 +87,8 @@ export class PhaseRunner {
   }
 
   /**
-   * Gives out a prompt, or the prompts of several steps at once, and waits for all answers. Returns the reason why the run must
-   * end here, if it must. `onAnswer` is called after each of several answers but the last.
+   * Sends a prompt, or the prompts of several steps at once, and waits for all answers. Returns the reason why the run
+   * must end here, if it must. `onAnswer` is called after each of several answers but the last.
    */
   async give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>): Promise<string | undefined> {
     const { phase, batch = [due] } = due
@@ -139,15 +142,15 @@ export class PhaseRunner {
     }
   }
 
-  /** Notes which visit of which phase is in work: another one gets new sessions. */
+  /** Notes which visit of which phase is in progress: another one gets new sessions. */
   #enter(visit: string): void {
     if (this.#visit !== visit) this.#sessions = new Map()
     this.#visit = visit
   }
 
   /**
-   * The session of a prompt: of its phase, or of its step where several are in work at once. A retry gets the same one, and
-   * a step that names another agent or model one of its own.
+   * The session of a prompt: of its phase, or of its step where several are in progress at once. A retry gets the same
+   * one, and a step that names another agent or model one of its own.
    */
   #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
     const step = currentPhase(state).parallel === 1 ? 0 : (work.step ?? 0)

@@ -8,7 +8,7 @@ import { settleRunWait } from '../../io/workflow/run-wait.ts'
 import { readState, requireState } from '../../io/workflow/state-store.ts'
 import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
 
-/** Takes the turns of a run for one session, and leaves runs of other sessions alone. */
+/** Takes the turns of a run for one session, and does not touch runs of other sessions. */
 
 /** The session that drives a run, and the message that it answers. */
 export interface DrivingSession {
@@ -18,7 +18,8 @@ export interface DrivingSession {
 }
 
 /**
- * Takes in what the last prompt left, and gives out the next one; undefined when the run now belongs to another session.
+ * Takes in the results of the last prompt, and sends the next one; undefined when the run now belongs to another
+ * session.
  * @throws {PostflightError} as `takeTurn`.
  */
 export async function nextTurn(folder: TaskFolder, session: string, returned: boolean): Promise<Turn | undefined> {
@@ -31,7 +32,7 @@ export async function nextTurn(folder: TaskFolder, session: string, returned: bo
   return turn.command === 'none' ? undefined : turn
 }
 
-/** Takes in what passes of the steps that are in work at once, while others still work. */
+/** Takes in the passing results of the steps in progress, while others still work. */
 export async function takePassed(folder: TaskFolder, session: string): Promise<void> {
   const looking = { returned: false, mayPrompt: false, takes: 'passing' } as const
   await retryWhileLocked(() =>
@@ -57,7 +58,7 @@ export async function takeUp(folder: TaskFolder, session: string): Promise<void>
   await retryWhileLocked(() => resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()))
 }
 
-/** True when this session no longer drives the run, so waiting for its prompt would be in vain. */
+/** True when this session no longer drives the run, so that waiting for its prompt is pointless. */
 export function isLost(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
   return state === undefined || !state.active || state.hostSession !== session

@@ -1,4 +1,4 @@
-/** Unowned markers from before the session hold none of its sub-agents; those that are made in it do. */
+/** Unowned markers from before the session block none of its sub-agents; those made in it do. */
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,7 +14,7 @@ const TASK = '259_x'
 const MARKER = `specs/${TASK}/.postflight-pending`
 const REPORT = 'The report of the worker.'
 
-/** A marker may be older than the session by so much (ms), and is still taken for one of it. */
+/** A marker may be older than the session by this much (ms), and still counts as made in it. */
 const TOLERANCE_MS = 10_000
 
 /** As plain bash writes it: without a host session. */
@@ -33,7 +33,7 @@ function git(guarded: GuardedProject, ...words: string[]): void {
   execFileSync('git', [...IDENTITY, ...words], { cwd: guarded.project.dir, env, stdio: 'pipe' })
 }
 
-/** Runs a session whose sub-agent stops, and gives the reasons that it was held for. */
+/** Runs a session whose sub-agent stops, and returns the reasons of its blocks. */
 async function reasonsOfWorker(guarded: GuardedProject, first: readonly string[] = []): Promise<string[]> {
   const { ran, model } = await guarded.run({
     main: [...first.map((command) => bash(command)), delegate('worker'), say('Main is done.')],
@@ -76,7 +76,7 @@ describe.skipIf(hostsSkipped())('an unowned marker from before the session holds
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
   })
 
-  it('brought back by git in the middle of the session', async () => {
+  it('restored by git in the middle of the session', async () => {
     const guarded = guardedProject({ git: true })
     guarded.project.write(MARKER, unowned(2))
     git(guarded, 'add', '-A', '-f')

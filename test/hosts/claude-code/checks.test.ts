@@ -9,11 +9,11 @@ import { guardedProject } from './guarded.ts'
 const TASK = '007_demo'
 const CLEAR = bash('postflight clear 7')
 
-/** A check that is red, and names the red test, until the file `fixed` exists. */
+/** A check that fails, and names the failing test, until the file `fixed` exists. */
 const CREATE = bash(`postflight create 7 demo --check 'echo "test 7 of 9 failed"; test -e fixed'`)
 
 describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () => {
-  it('is held, is told which test is red, mends it, clears and ends', async () => {
+  it('is blocked, learns which test fails, fixes it, clears and ends', async () => {
     const guarded = guardedProject()
 
     const { ran, model } = await guarded.run({
@@ -32,7 +32,7 @@ describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () 
     expect(guarded.postflight('status', '--exit-code', '--github')).toMatchObject({ status: 0 })
   })
 
-  it('and never mends it, is held three times, and the verdict for CI is red', async () => {
+  it('and never fixes it, is blocked three times, and the verdict for CI is a failure', async () => {
     const guarded = guardedProject()
 
     const { ran } = await guarded.run({
@@ -69,7 +69,7 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
 
     const [reason, ...others] = reasonsIn(model.turns('main').at(-1))
     expect(reason).toContain('They have been running since')
-    expect(reason).toContain(`To wait for their end: postflight wait ${TASK} --for "the checks"`)
+    expect(reason).toContain(`To wait for them: postflight wait ${TASK} --for "the checks"`)
     expect(others).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Cleared.' })
     expect(guarded.story().filter((event) => event !== 'wait-end')).toEqual([

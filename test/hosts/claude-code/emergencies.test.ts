@@ -83,7 +83,7 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     [
       'the whole package is gone',
       {
-        // As for a teammate who has not installed the dependencies: nothing is to be said.
+        // Like a teammate who has not installed the dependencies: there must be no message.
         says: /^$/,
         breakIt: (guarded) => void rmSync(guarded.packageFolder, { recursive: true }),
       },
@@ -102,7 +102,7 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
-    // The hook was called, and says what is wrong in this case.
+    // The hook was called, and reports the fault in this case.
     const stops = ran.hooks.filter(({ event }) => event === 'Stop')
     expect(stops.map(({ stderr }) => stderr)).toEqual([expect.stringMatching(says)])
     expect(stops[0]?.exitCode).not.toBe(2)

@@ -20,7 +20,7 @@ export interface GuardedOptions extends ProjectOptions {
   packageIn?: 'machine' | 'project'
   /** Arguments of `postflight install`; false to install nothing. */
   install?: readonly string[] | false
-  /** False: the client's PATH has no `postflight`. */
+  /** False if the client's PATH has no `postflight`. */
   onPath?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A long run on the real client: inputs, an approval, twelve tasks of a checklist, four in work at once, two kills. */
+/** A long run on the real client: inputs, an approval, twelve tasks of a checklist, four in progress at once, two kills. */
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

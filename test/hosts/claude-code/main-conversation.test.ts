@@ -81,7 +81,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(guarded.story()).toEqual(['create'])
   })
 
-  it('that never clears is blocked three times, then allowed to stop, and the user is told', async () => {
+  it('that never clears is blocked three times, then allowed to stop, and the user gets a notice', async () => {
     const guarded = projectWithSkill()
 
     const { ran, model } = await guarded.run({ main: stubborn(...LINES), worker: [say(REPORT)] })

@@ -1,4 +1,4 @@
-/** A new user with nothing but a clone, the README and Claude Code: two commands, and the first stop is blocked. */
+/** A new user who has only a clone, the README and Claude Code: two commands, and the first stop is blocked. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'

@@ -83,7 +83,7 @@ const FORMS: Readonly<Record<string, () => Promise<WithPlugin>>> = {
     const server = await startGitServer(await committed(guarded, folder))
     onTestFinished(() => server.close())
     await installFrom(guarded, server.urlOf('plugin.git'))
-    // What was copied must be enough.
+    // The copied files must be enough.
     rmSync(folder, { recursive: true })
     return { guarded, args: [] }
   },

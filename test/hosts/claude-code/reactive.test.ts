@@ -41,7 +41,7 @@ function subjects(guarded: GuardedProject): string[] {
   return log.trim().split('\n')
 }
 
-/** Everything that the main agent saw behind its first turn. */
+/** Everything that the main agent saw after its first turn. */
 function seenByMain(model: Model): string {
   const turn = model.turns('main').at(-1)
   return [...(turn?.toolResults ?? []), ...(turn?.reminders ?? [])].join('\n')
@@ -93,7 +93,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     ['meets a rate limit', () => ({ failure: { status: 429 } }), { ...GUARD, timeoutMs: 4_000 }, [NOT_ANSWERED]],
     ['gives no verdict', () => say('Looks fine.'), { ...GUARD, timeoutMs: 5_000 }, [NOT_ANSWERED]],
   ])(
-    'that %s does not keep the commit from going through, and its agent is not told',
+    'that %s does not keep the commit from going through, and its agent gets no message',
     async (_, sync, rule, notices) => {
       const guarded = projectWith([rule])
 

@@ -22,7 +22,7 @@ export interface RunOptions {
   output?: 'json' | 'stream-json'
   /** True to keep the client's input open, so that the user can interrupt and type again: `RunningClient.send`. */
   interactive?: boolean
-  /** The tools that the agent may use without a question. */
+  /** The tools that the agent may use without asking. */
   allowedTools?: string
   /** Further arguments, for example `['--resume', sessionId]`. */
   args?: readonly string[]

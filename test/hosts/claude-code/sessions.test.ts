@@ -70,7 +70,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
   })
 
-  it('is announced to the next session when the first was killed, and blocks the next one after it has adopted it', async () => {
+  it('is announced to the next session after the first was killed, and blocks that one after it has adopted the marker', async () => {
     const guarded = guardedProject()
     const killed = await killedSession(guarded)
 

@@ -49,7 +49,7 @@ function trust({ project }: GuardedProject, folder: string): void {
 }
 
 describe.skipIf(hostsSkipped())('in a project that depends on the package', () => {
-  it('a skill with the commands of the README holds main until the postflight is done', async () => {
+  it('a skill with the commands of the README blocks main until the postflight is done', async () => {
     const guarded = teamProject()
     init(guarded)
     guarded.project.writeSkill('research', { description: 'Finds things.' }, `Do this:\n\n${BEFORE}`)
@@ -162,7 +162,7 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
 })
 
 describe.skipIf(hostsSkipped())('a skill with the hook in its front matter', () => {
-  it('holds main from its first use, and not before', async () => {
+  it('blocks main from its first use, and not before', async () => {
     const guarded = guardedProject({ git: true, install: false })
     const file = guarded.project.writeSkill('research', { description: 'Finds things.' }, 'Do the thing.')
     const before = readFileSync(file, 'utf8')

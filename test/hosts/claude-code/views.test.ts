@@ -1,4 +1,4 @@
-/** What a person at the terminal of the real Claude Code sees of the guard: the status line, and notifications. */
+/** The guard as a person at the terminal of the real Claude Code sees it: the status line, and notifications. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -28,7 +28,7 @@ describe.skipIf(hostsSkipped()).each([
   ['as installed', () => guardedProject()],
   ['with hooks for stops alone', withStopsOnly],
 ])('a main conversation, %s,', (_how, make) => {
-  it('waits for a build in the background, and is held to its promise when the build wakes it', async () => {
+  it('waits for a build in the background, and is blocked again when the build wakes it', async () => {
     const guarded = make()
 
     const { ran, model } = await guarded.run({
@@ -52,7 +52,7 @@ describe.skipIf(hostsSkipped()).each([
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('that asks the person something is not told to go on; after the answer the promise holds again', async () => {
+  it('that asks the person something is not blocked; after the answer it is blocked again', async () => {
     const guarded = make()
     const asked = await guarded.run({
       main: [CREATE, bash('postflight wait 7 --for "go-ahead to deploy"'), say('May I deploy?')],
@@ -74,7 +74,7 @@ describe.skipIf(hostsSkipped()).each([
 })
 
 describe.skipIf(hostsSkipped())('a main conversation with a server in the background that never ends', () => {
-  it('is held all the same, and the reason names the shell and offers wait', async () => {
+  it('is blocked all the same, and the reason names the shell and offers `wait`', async () => {
     const guarded = guardedProject()
 
     // The client does not end while the server runs.
@@ -91,7 +91,7 @@ describe.skipIf(hostsSkipped())('a main conversation with a server in the backgr
 })
 
 describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', () => {
-  it('by a dynamic workflow may stop meanwhile, uncounted, and is held when the workflow has ended', async () => {
+  it('by a dynamic workflow may stop meanwhile, uncounted, and is blocked when the workflow has ended', async () => {
     const guarded = guardedProject()
     const stopped = join(guarded.project.base, 'stopped')
     guarded.addHook('Stop', `touch '${stopped}'`)

@@ -88,7 +88,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 
-  it('gives out no prompt twice where the hook is wired twice', async () => {
+  it('sends no prompt twice if the hook is wired twice', async () => {
     const guarded = projectWithFlow()
     guarded.addHook('Stop', `"${process.execPath}" "${guarded.packageFolder}/dist/hook.js"`)
 
@@ -115,7 +115,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(stateOf(guarded)).toMatchObject({ active: !isOver, outcome: isOver ? 'stalled' : null })
   })
 
-  it('that stalls is told to the user while another one of the session prompts', async () => {
+  it('that stalls is reported to the user while another run of the session sends a prompt', async () => {
     const guarded = guardedProject()
     const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }
     guarded.project.write('flow.yaml', JSON.stringify({ name: 'talk', phases: [phase] }))

@@ -46,7 +46,7 @@ function asksForTrust({ doctor }: HookedProject): boolean {
 }
 
 describe.skipIf(hostsSkipped())('the hook in Codex', () => {
-  it('is skipped until the user trusts it, and doctor says so', async () => {
+  it('is skipped until the user trusts it, and doctor reports it', async () => {
     const hooked = await hookedProject(CODEX)
 
     const untrusted = await hooked.run({ main: [create(1), say('Finished.')] }, { leaveOut: TRUST_HOOKS })

@@ -1,4 +1,4 @@
-/** All hook factories together with the guard and a workflow: the order of what they add, as docs/opencode.md tells it. */
+/** All hook factories together with the guard and a workflow: the order of their texts, as docs/opencode.md lists it. */
 
 import { describe, expect, it } from 'vitest'
 import { commandsIn, whenHeld } from '../agents.ts'
@@ -31,7 +31,7 @@ function project(): GuardedProject {
   return guarded
 }
 
-/** The conversation does everything that a factory acts on, makes a promise, and stops; then it does what it is told. */
+/** The conversation does everything that a factory acts on, makes a promise, and stops; then it follows the reason. */
 function everything(): Script {
   const phases = worker([])
   const main = whenHeld(

@@ -1,4 +1,4 @@
-/** Unowned markers from before the conversation hold none of its sub-agents; those that are made in it do. */
+/** Unowned markers from before the conversation block none of its sub-agents; those made in it do. */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'

@@ -46,7 +46,7 @@ function actors(lines: readonly Reply[], work: readonly string[]) {
 }
 
 describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
-  it('is red, told, mended, green: the driver runs the check, and not the agent', async () => {
+  it('fails, is reported, is fixed and passes: the driver runs the check, and not the agent', async () => {
     const guarded = projectWithCheck()
     const report = `echo x > specs/${TASK}/report.md`
 

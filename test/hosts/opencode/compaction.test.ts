@@ -1,4 +1,4 @@
-/** A compaction that the user asks for is no stop of the agent. */
+/** A compaction that the user requests does not count as a stop of the agent. */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'

@@ -147,7 +147,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     expect(await server.busy()).toEqual([])
   })
 
-  it('without telling words is known by its status, when OpenCode gives up', async () => {
+  it('without known words is recognised by its status, when OpenCode gives up', async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
     const quiet = { status: 429, headers: SOON, message: 'Come back later.' }
     const { server, model } = await guarded.serve({ main: limited({ 'scripted-1': quiet }, say('Here.')) })
@@ -201,7 +201,7 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
     ])
   })
 
-  it("is told in one line where only other providers are left; then come OpenCode's retries and its error", async () => {
+  it("is reported in one line if only other providers are left; then come OpenCode's retries and its error", async () => {
     const guarded = guardedProject(withChains({ build: ['other/other-1'] }))
 
     const { client, model } = await guarded.start({ main: limited({ 'scripted-1': { status: 429, headers: SOON } }) })

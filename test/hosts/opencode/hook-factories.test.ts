@@ -1,4 +1,7 @@
-/** The hook factories on the real OpenCode: what the model gets from each, and where it must get nothing. */
+/**
+ * The hook factories on the real OpenCode: the texts that the model gets from each, and the places where it must get
+ * none.
+ */
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
@@ -36,7 +39,7 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     expect(before?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
     expect(reminded?.userTexts).toEqual([expect.stringMatching(REMINDER), 'go'])
     expect(reminded?.userTexts[0]).toContain(
-      `is in phase "analyse". It must leave ${guarded.project.dir}/specs/007_flow/`,
+      `is in phase "analyse". It must produce ${guarded.project.dir}/specs/007_flow/`,
     )
     expect(told?.userTexts.at(-1)).toContain('call the tool workflow_run once')
     for (const turn of [told, after]) expect(turn?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
@@ -261,7 +264,7 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
 })
 
 describe.skipIf(hostsSkipped())('a wrong option', () => {
-  it('is told in one line each, and the session goes on with the rest', async () => {
+  it('is reported in one line each, and the session goes on with the rest', async () => {
     const guarded = guardedProject({
       options: { postReadNudge: { every: 0 }, jsonErrorRecovery: true, unknownThing: 1 },
     })
@@ -272,7 +275,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
     const lines = ran.stderr.split('\n').filter((line) => line.startsWith('postflight-guard: '))
     expect(lines).toEqual([
       'postflight-guard: unknown option "unknownThing".',
-      'postflight-guard: option "postReadNudge.every" is wrong, so postReadNudge stays off: it must be at least 1.',
+      'postflight-guard: option "postReadNudge.every" is invalid, so postReadNudge stays off: it must be at least 1.',
     ])
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('[postflight-guard]')
     expect(model.turns('main')[2]?.lastToolResult).toContain('[postflight-guard] The call of "read"')
@@ -289,13 +292,13 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 
     await expect
       .poll(() => guarded.log(), { timeout: 10_000 })
-      .toContain('is wrong, so foregroundFallback stays off: not')
+      .toContain('is invalid, so foregroundFallback stays off: not')
     expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
   })
 })
 
 describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {
-  it('switch them off: no marker blocks, and there is no tool', async () => {
+  it('switch them off: no marker blocks, and the tool is missing', async () => {
     const guarded = guardedProject({ options: { guard: false, workflow: false } })
 
     const { model } = await guarded.run({

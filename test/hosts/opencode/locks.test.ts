@@ -60,7 +60,7 @@ function leaveLock(guarded: GuardedProject, folder: string): void {
 }
 
 describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () => {
-  it('delays the start of a run, its next prompt and its interruption, and the server reacts all the time', async () => {
+  it('delays the start of a run, its next prompt and its interruption, but the server stays responsive', async () => {
     const guarded = projectWithFlow()
     const pauses = pauseMeter(guarded)
     const lines = [runWorkflow(TASK, 'flow.yaml')]
@@ -96,7 +96,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     expect(mainTurns(model.turns('main'))).toHaveLength(1)
   })
 
-  it('of a marker that must be removed at a stop allows the stop after a second, and the server reacts all the time', async () => {
+  it('of a marker that must be removed at a stop allows the stop after a second, and the server stays responsive', async () => {
     const guarded = guardedProject()
     const pauses = pauseMeter(guarded)
     let stoppedMs = Number.POSITIVE_INFINITY

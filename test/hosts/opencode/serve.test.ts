@@ -34,7 +34,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
-  it('is prompted exactly three times when it refuses, and not at all after a later turn of the user', async () => {
+  it('is prompted exactly three times if it refuses, and not again after a later turn of the user', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No again.')) })
     const session = await server.createSession()

@@ -44,7 +44,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(turns.at(-1)?.systemText).toContain('You are general.')
   })
 
-  it('gives its caller a report that it wrote only after it was held', async () => {
+  it('gives its caller a report that it wrote only after it was blocked', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({

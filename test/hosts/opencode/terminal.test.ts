@@ -1,4 +1,4 @@
-/** What the user of the terminal interfaces sees of the guard. */
+/** The guard as the user of the terminal interfaces sees it. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -18,7 +18,7 @@ function plain(output: string): string {
 }
 
 describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
-  it.skipIf(!hasTerminal)('is told to the user of `--mini`', async () => {
+  it.skipIf(!hasTerminal)('is shown to the user of `--mini`', async () => {
     const guarded = guardedProject()
     const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, [
       '--mini',
@@ -43,7 +43,7 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
       .toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
-  it('is told in a toast, whose title alone names the product', async () => {
+  it("is shown in a toast, and only the toast's title names the product", async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'witness.mjs',

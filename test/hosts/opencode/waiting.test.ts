@@ -55,7 +55,7 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
       worker: dutiful([bash(`${CREATE}; ${WAIT}; echo "exit code $?"`), say('The report.')]),
     })
 
-    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait for a sub-agent[\s\S]*exit code 1/)
+    expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait here: a sub-agent[\s\S]*exit code 1/)
   })
 
   it('is held at a later message, although it was interrupted before the stop that it announced', async () => {
@@ -86,7 +86,7 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
 describe.skipIf(hostsSkipped())('a workflow that waits', () => {
   const START = bash('postflight workflow start 7 flow --definition flow.yaml && postflight wait 7 --for "a budget"')
 
-  it('gives out no prompt, and its agent is not told to drive it, until the next message of the user', async () => {
+  it('sends no prompt, and its agent is not asked to drive it, until the next message of the user', async () => {
     const guarded = projectWithFlow()
     const { server, model } = await guarded.serve({
       main: worker([START, say('What may it cost?'), say('I see.'), runWorkflow('7'), say('All is done.')]),
@@ -127,7 +127,7 @@ describe.skipIf(hostsSkipped())('a workflow that waits', () => {
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
   })
 
-  it('gives out no further prompt when the wait is announced while a phase works', async () => {
+  it('sends no further prompt when the wait is announced while a phase is running', async () => {
     const guarded = projectWithFlow()
     const [call] = runWorkflow(TASK_OF_FLOW, 'flow.yaml').tools ?? []
     const lines = [say('What may it cost?'), say('All is done.')]

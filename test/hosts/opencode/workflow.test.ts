@@ -157,7 +157,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
   })
 
-  it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is told once to call the tool', async () => {
+  it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked once to call the tool', async () => {
     const guarded = projectWithFlow()
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')
 

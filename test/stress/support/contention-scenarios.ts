@@ -367,7 +367,7 @@ export async function findFlaws(
   const run: Run = { outcomes, during: countOf(during), total: countOf(blocks), files, caps: caps.length }
   const flaws = [
     ...commonFlaws(run, stops, end, scenario.promises ?? 1),
-    // A fault may cost a continuation, a notice or a command, and nothing else.
+    // A fault may cost a continuation, a notice or a command, but nothing else.
     ...(disturbance === 'none' ? [...undisturbedFlaws(arena, files, caps), ...scenario.check(run)] : []),
     ...(disturbance === 'none' ? [] : await flawsAfterwards(arena)),
   ]

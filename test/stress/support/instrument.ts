@@ -136,7 +136,7 @@ export function systemError(code: string, call: Call): NodeJS.ErrnoException {
   return error
 }
 
-/** The arguments with which a `writeSync` writes only the first half; undefined where there is no half. */
+/** The arguments with which a `writeSync` writes only the first half; undefined if the text has no half. */
 export function halfOf(call: Call): { args: readonly unknown[]; length: number } | undefined {
   if (call.name !== 'writeSync') return undefined
   const [descriptor, data, offset] = call.args

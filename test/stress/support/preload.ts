@@ -1,6 +1,6 @@
 /**
- * Loaded into a hook or CLI process by `node --import`: kills the process, or makes a call fail, at one file-system call.
- * The plan stands in the environment, so that the program's arguments stay as they are.
+ * Loaded into a hook or CLI process by `node --import`: kills the process, or makes a call fail, at one file-system
+ * call. The plan is in the environment, so that the program's arguments do not change.
  */
 
 import fs from 'node:fs'

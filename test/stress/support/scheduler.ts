@@ -1,7 +1,7 @@
 /**
- * Runs several actors, one call at a time, in an order that is drawn from a seed: the same seed gives the same order. An
- * order is a random walk, or follows priorities that change at a few random calls. The second way finds faults for which
- * one actor must stand still for long.
+ * Runs several actors, one call at a time, in an order that is drawn from a seed: the same seed gives the same order.
+ * An order is a random walk, or follows priorities that change at a few random calls. The second way finds faults that
+ * need one actor to pause for a long time.
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -97,7 +97,7 @@ export class Scheduler {
       if (turn > MAX_TURNS) throw new Error(`no actor makes progress: seed ${policy.seed}`)
       const waiting = jobs.flatMap((_, index) => (Atomics.load(this.#states, index) === STATE.waiting ? [index] : []))
       if (waiting.length === 0) break
-      // An actor that polls a lock seldom goes first; otherwise most turns would be polls.
+      // An actor that polls a lock rarely goes first; otherwise most turns would be polls.
       const eager = waiting.filter((index) => Atomics.load(this.#polling, index) === 0)
       const candidates = eager.length > 0 && random() > POLL_SHARE ? eager : waiting
       let chosen = candidates[Math.floor(random() * candidates.length)] as number

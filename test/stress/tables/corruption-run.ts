@@ -395,7 +395,7 @@ export async function observeFreshLock(pack: PackageCopy) {
   }
 }
 
-/** What the hook answers where the locks of many markers are held that it wants to write its agent into. */
+/** The hook's answer when other processes hold the locks of many markers that it would claim. */
 export async function observeManyLocks(pack: PackageCopy) {
   const sandbox = makeSandbox()
   try {

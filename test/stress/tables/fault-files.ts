@@ -65,7 +65,7 @@ const lastName = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 const isMarker = (name: string): boolean => lastName(name) === MARKER || lastName(name).startsWith(ABANDONED)
 const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight-unparsed')
 const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
-/** A note of what was given up: half of one is worth the same as none. */
+/** A note about a marker that was given up: half a note counts as none. */
 const isNote = (name: string): boolean => name.includes('/given-up/')
 const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
 

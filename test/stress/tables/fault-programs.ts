@@ -186,7 +186,7 @@ const COMMAND_PROGRAMS: readonly FaultProgram[] = [
     blocks: [3, 3],
   },
   {
-    name: 'create where there is no specs/',
+    name: 'create without a specs/ folder',
     files: {},
     run: cli('create', '259', 'prove_completeness'),
     blocks: [3, 3],
@@ -361,7 +361,7 @@ const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
     run: cli('workflow', 'start', '259', '--definition', 'flow.json', '--fresh'),
     again: [0, 1],
   },
-  { name: 'a stop that gives out the next prompt', files: FLOW_FILES, setup: [begin], run: hook(stop) },
+  { name: 'a stop that sends the next prompt', files: FLOW_FILES, setup: [begin], run: hook(stop) },
   {
     name: "a sub-agent's stop that archives a step result",
     files: { ...FLOW_FILES, ...MADE },

@@ -162,7 +162,7 @@ function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block'
   return spentOf(folder) >= 3 ? 'cap' : 'block'
 }
 
-/** What becomes of a marker's wait at an event (docs/design.md, "Waiting"). */
+/** The fate of a marker's wait at an event (docs/design.md, "Waiting"). */
 function waitAt(
   { wait, session }: Marker,
   event: { readonly session: string; readonly prompt: string },

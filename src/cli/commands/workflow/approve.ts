@@ -44,7 +44,10 @@ export function reject(
   })
 }
 
-/** @throws {PostflightError} `approval-agent` in an agent's shell: a courtesy against haste, because an agent can leave it. */
+/**
+ * @throws {PostflightError} `approval-agent` in an agent's shell: a safeguard against haste only, because an agent can
+ * leave its shell.
+ */
 function refuseAgent(context: CommandContext, folder: TaskFolder): void {
   if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
 }

@@ -6,10 +6,10 @@ import { requireState } from '../../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
 import type { GraphDocument } from '../../documents/workflow/graph.ts'
 
-/** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run in the colours of its state. */
+/** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
 export function graph(context: CommandContext, target: string): CommandResult<GraphDocument> {
   const file = path.resolve(context.cwd, target)
-  // A name that looks like a file is a file, even if it does not exist.
+  // A name that looks like a file's is read as one, even if the file does not exist.
   const isFile = /\.(?:ya?ml|json)$/i.test(target) || (/[./\\]/.test(target) && kindAt(file) === 'file')
   const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target, 'workflow'))
   const definition = state?.definition ?? requireDefinition(file, displayPath(context, file))

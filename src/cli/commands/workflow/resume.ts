@@ -19,8 +19,8 @@ export interface ResumeOptions extends RunnerOptions {
 }
 
 /**
- * `postflight workflow resume`: resumes a run for the session of the caller. Where that is not known, the run keeps the
- * session that it had.
+ * `postflight workflow resume`: resumes a run for the session of the caller. If that session is unknown, the run keeps
+ * its own.
  */
 export function resume(
   context: CommandContext,

@@ -9,7 +9,7 @@ export interface RunStepOptions {
   readonly step: number
 }
 
-/** `postflight workflow retry`: gives a step of the current phase, that was given up, its attempts once more. */
+/** `postflight workflow retry`: tries a step of the current phase again that was given up, with all its attempts. */
 export function retry(
   context: CommandContext,
   paint: Painter,
@@ -19,7 +19,7 @@ export function retry(
   return changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))
 }
 
-/** `postflight workflow skip`: gives a step of the current phase up. */
+/** `postflight workflow skip`: gives up a step of the current phase. */
 export function skip(
   context: CommandContext,
   paint: Painter,

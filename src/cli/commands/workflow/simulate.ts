@@ -13,7 +13,7 @@ import { dueData } from '../../workflow/due-data.ts'
 import { givenInputs } from '../../workflow/given-inputs.ts'
 import { type ScriptOptions, scriptFrom } from '../../workflow/script-options.ts'
 
-/** `postflight workflow simulate`: walks a definition with given outcomes. Nothing is written. */
+/** `postflight workflow simulate`: walks through a definition with given outcomes. Nothing is written. */
 
 export interface SimulateOptions extends ScriptOptions {
   readonly set: readonly string[]
@@ -22,7 +22,7 @@ export interface SimulateOptions extends ScriptOptions {
 /** The name that stands for the task in a simulated prompt. */
 const TASK = 'TASK'
 
-/** Prints the path through a definition, its prompts and their bound. */
+/** Prints the path through a definition, its number of prompts and their maximum. */
 export function simulate(
   context: CommandContext,
   target: string,

@@ -34,7 +34,7 @@ export function start(
   const runner = runnerOf(context, options)
   const file = path.resolve(context.cwd, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
-  // Before a folder is made for the task.
+  // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
   const { folder } = prepareTaskFolder(
     context,

@@ -46,7 +46,7 @@ function show(result: CommandResult, options: PrintOptions, screen: Screen, isFi
 /** The fields that grow with each second. */
 const GROWING: readonly string[] = ['age_ms', 'duration_ms']
 
-/** The result without ages and durations: those alone are not printed again. */
+/** The result without ages and durations: a change in those alone is not printed. */
 function withoutTimes(result: CommandResult): string {
   return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
 }

@@ -11,7 +11,7 @@ export interface StopOptions {
   readonly now: boolean
 }
 
-/** `postflight workflow stop`: stops a run after the step or phase in work, or at once. */
+/** `postflight workflow stop`: stops a run after the step or phase in progress, or at once. */
 export function stop(
   context: CommandContext,
   paint: Painter,

@@ -6,10 +6,10 @@ import { optionalCount, optionalText } from '../parts.ts'
 const work = z.strictObject({
   step: optionalCount('Its step, from 1.'),
   attempt: optionalCount('Its attempt, from 1.'),
-  prompt: optionalText('What to tell the agent.'),
+  prompt: optionalText('The text for the agent.'),
   agent: optionalText('The type of the agent to run it.'),
   model: optionalText('The model to run it.'),
-  artifact: optionalText('The file that the agent must leave, as a path in the task folder.'),
+  artifact: optionalText('The file that the agent must write, as a path in the task folder.'),
 })
 
 /** The fields of a prompt that is due. */
@@ -17,7 +17,8 @@ export const DUE_FIELDS = {
   phase: optionalText('The phase of the prompt.'),
   ...work.shape,
   batch: z.nullable(z.array(work)).register(z.globalRegistry, {
-    description: 'The prompts of several steps at once: each for an agent of its own. Then `prompt` holds them all.',
+    description:
+      'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
   }),
 }
 

@@ -8,7 +8,7 @@ const phase = z.strictObject({
   state: z.enum(['done', 'running', 'failed', 'waiting']),
   visits: count('The number of times it was entered.'),
   max_visits: count('The number of times it may be entered.'),
-  artifact: optionalText('The file that it must leave, as a path in the task folder.'),
+  artifact: optionalText('The file that it must produce, as a path in the task folder.'),
   gate: z.enum(['strict', 'advisory']),
   duration_ms: count('The time for which the run worked on it.'),
 })
@@ -28,7 +28,7 @@ export const RUN_DOCUMENT = z.strictObject({
   total_steps: count('The number of steps of this phase.'),
   attempt: count('The current attempt, from 1.'),
   last_failure: optionalText('Why the last attempt failed.'),
-  stop_requested: flag('True if it stops after the step or phase in work.'),
+  stop_requested: flag('True if it stops after the step or phase in progress.'),
   wait: z
     .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
     .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
@@ -42,8 +42,8 @@ export const RUN_DOCUMENT = z.strictObject({
     .register(z.globalRegistry, { description: 'The approval by a person that this phase needs.' }),
   host_session: optionalText('The session that drives it.'),
   parent_session_id: optionalText('The session that its prompts belong to.'),
-  prompts: count('The number of prompts given out so far.'),
-  prompt_bound: count('The most prompts that the run can give out.'),
+  prompts: count('The number of prompts sent so far.'),
+  prompt_bound: count('The maximum number of prompts of the run.'),
   started_at: text('ISO 8601.'),
   updated_at: text('ISO 8601.'),
   age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),

@@ -11,13 +11,13 @@ export const SIMULATE_DOCUMENT = z.strictObject({
   outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, {
     description: 'How the run would end; null if it would go on after 10,000 prompts.',
   }),
-  why: optionalText('Why it would end so, in words.'),
+  why: optionalText('Why it would end in this way, in words.'),
   path: z
     .array(entered)
     .register(z.globalRegistry, { description: 'The phases in the order in which they are entered.' }),
   prompts: z.array(z.strictObject(DUE_FIELDS)),
   prompt_count: count('The number of prompts; each step of a batch counts.'),
-  prompt_bound: count('The most prompts that a run of this definition can give out.'),
+  prompt_bound: count('The maximum number of prompts of a run of this definition.'),
 })
 
 export type SimulateDocument = DocumentOf<typeof SIMULATE_DOCUMENT>

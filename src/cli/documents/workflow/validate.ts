@@ -16,7 +16,7 @@ export const VALIDATE_DOCUMENT = z.strictObject({
   faults: z.array(finding),
   warnings: z.array(finding),
   phases: optionalCount('The number of phases; null if it has faults.'),
-  prompt_bound: optionalCount('The most prompts that a run can give out; null if it has faults.'),
+  prompt_bound: optionalCount('The maximum number of prompts of a run; null if it has faults.'),
 })
 
 export type ValidateDocument = DocumentOf<typeof VALIDATE_DOCUMENT>

@@ -3,7 +3,7 @@ import type { StoryEvent } from '../report.ts'
 import { type Html, html } from './html.ts'
 import { clock } from './scale.ts'
 
-/** More events than this are left out of a list, the earliest first. */
+/** The maximum number of events in a list. The earliest ones are left out. */
 const MAX_EVENTS = 150
 
 /** The events of a promise or a run, folded. */

@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts'
 
 /** The phases of a run as a drawing: one below the other, with arrows to the phases that may follow. */
 
-/** More phases than this are not drawn. */
+/** The maximum number of phases that are drawn. */
 const MAX_DRAWN = 40
 
 const NODE = { width: 190, height: 42, gap: 26, textLength: 24 } as const
@@ -75,7 +75,7 @@ function roomOf({ lane, label }: Bypass): number {
 
 function arrowsOf(phases: readonly Phase[]): Arrow[] {
   const index = new Map(phases.map(({ id }, at) => [id, at]))
-  // A phase that is not drawn lies beyond, as the end does.
+  // A phase that is not drawn is placed after the last one, like the end.
   const place = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
   return phases.flatMap(({ next }, from) => {
     const labels = new Map<number, string[]>()
@@ -100,7 +100,7 @@ function line(x: number, from: number, to: number): Html {
   return html`<path class="edge" d="M${x} ${from}V${to - 5}"/>${head(x, to, 'down')}`
 }
 
-/** The head of an arrow. One of its own, because a marker of SVG needs an id, and the page has many drawings. */
+/** The head of an arrow, drawn each time: an SVG marker needs an id, and the page has many drawings. */
 function head(x: number, y: number, way: 'down' | 'left' | 'right'): Html {
   const shape = way === 'down' ? 'l-4-7h8z' : way === 'left' ? 'l7-4v8z' : 'l-7-4v8z'
   return html`<path class="head" d="M${x} ${y}${shape}"/>`

@@ -1,6 +1,6 @@
 import { stripControl } from '../../text.ts'
 
-/** HTML that cannot be broken by what is put into it: every value is escaped, unless it is HTML already. */
+/** Builds HTML that its values cannot break: every value is escaped, unless it is HTML already. */
 
 /** A piece of HTML. */
 export class Html {
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** A value that may stand in a template. False and undefined leave nothing. */
+/** A value in a template. False and undefined produce no text. */
 type Value = Html | string | number | false | undefined | readonly Html[]
 
 /** A template of HTML. Line breaks in the template, with the blanks around them, are left out. */

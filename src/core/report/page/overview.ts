@@ -12,7 +12,7 @@ import { bar, key, marks, pause } from './track.ts'
 /** Labels of the time axis stand at least this far apart, in percent. */
 const LABEL_ROOM = 16
 
-/** A shorter bar, in percent, would be hidden by its marks. */
+/** The minimum length of a bar, in percent. A shorter one would be hidden by its marks. */
 const ROOM_FOR_MARKS = 1
 
 /** The overview. */
@@ -31,7 +31,7 @@ export function overview({ tasks }: Report): Html {
     )}${key()}</div>`
 }
 
-/** The first items, and the others where a reader opens them. */
+/** The first items, and the rest in a part that a reader can open. */
 function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
   const others = items.slice(first)
   return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${TEXT.others(others.length)}</summary>${list(others)}</details>`}`

@@ -9,14 +9,14 @@ import { taskCard } from './task-card.ts'
 
 /** The report as one page of HTML: no script, no network, one style for light and dark. Pure. */
 
-/** Up to this many tasks are shown open; of more, the first one. */
+/** Up to this many tasks are shown open; with more tasks, only the first one is. */
 const OPEN_TASKS = 6
 
 /** The page of a report. */
 export function reportPage(report: Report): string {
   const { root, nowMs, tasks, others, leftOut } = report
   const name = oneLine(root.split(/[\\/]/).findLast((part) => part !== '') ?? root, 120)
-  // The policy forbids every request and every script, should a name ever get through.
+  // The policy forbids every request and every script, in case a hostile name ever gets past the escaping.
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"/>
     <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
     <meta name="viewport" content="width=device-width,initial-scale=1"/>

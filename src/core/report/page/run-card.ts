@@ -7,7 +7,7 @@ import { duration, scaleOf } from './scale.ts'
 import { badge } from './tones.ts'
 import { bar } from './track.ts'
 
-/** A run: its drawing, its phases with their steps, and when each phase was in work. */
+/** A run: its drawing, its phases with their steps, and the time spent on each phase. */
 
 const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
   passed: 'good',
@@ -16,7 +16,7 @@ const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
   stuck: 'bad',
 }
 
-/** More steps than this are counted only. */
+/** Steps beyond this number are counted, not listed. */
 const MAX_STEPS = 60
 
 /** The card of a run. */

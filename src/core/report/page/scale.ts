@@ -17,7 +17,7 @@ const LONG_PAUSE_MS = 20 * 60_000
 const LONG_SHARE = 0.08
 /** The width of such a pause, in percent. */
 const PAUSE_WIDTH = 3
-/** With more pauses than this, they would take all of the line, so all times are drawn as they are. */
+/** With more pauses than this, the pauses alone would fill the line, so all times are drawn to scale. */
 const MAX_PAUSES = 12
 
 /** The scale for some spans of time. */

@@ -12,7 +12,10 @@ const MAX_KNOWN = 1000
  * does not charge them as the user's. Titles are left alone. OpenCode 1.18.34 itself marks child sessions and compactions.
  */
 export const createChatHeadersHook = factory('chat headers', ({ client }) => {
-  /** Whether a message is the plugin's, by its id. A message is asked for once: every step of its turn comes here. */
+  /**
+   * Whether a message is the plugin's, by its id. Each message is fetched only once, because every step of its turn
+   * comes here.
+   */
   const known = new Map<string, boolean>()
   const isOwn = async (session: string, messageID: string): Promise<boolean> => {
     const seen = known.get(messageID)

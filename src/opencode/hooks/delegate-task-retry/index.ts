@@ -4,11 +4,11 @@ import { HOOK_TEXT } from '../texts.ts'
 import { addToResult, resultText } from '../tool-result.ts'
 import { delegationFailureIn } from './patterns.ts'
 
-/** The tool that hands work to a sub-agent, and tools of the same purpose of other plugins. */
+/** The tool that hands work to a sub-agent, and similar tools of other plugins. */
 const TASK = 'task'
 const OTHER_TOOLS = ['delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
 
-/** The beginning of an output that is an error, of a tool that does not fail. */
+/** The beginning of an error in the output of a tool that does not fail. */
 const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot)\b/i
 
 /** The length of an output above which it is a report. */
@@ -18,8 +18,9 @@ const MAX_ERROR_LENGTH = 2_000
 const MAX_KNOWN = 1_000
 
 /**
- * The hooks that add to a failed delegation how to repeat it, with the agents that exist. The results of a failed tool
- * reach no hook in OpenCode 1.18.34, so the fix is added to the error in the messages of each request; nothing is stored.
+ * The hooks that add advice to a failed delegation: how to repeat it, and which agents exist. The results of a failed
+ * tool reach no hook in OpenCode 1.18.34, so the fix is added to the error in the messages of each request; nothing is
+ * stored.
  */
 export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ client }) => {
   /** The fix by the id of the failed part. The same words in each request keep the provider's cache valid. */

@@ -53,13 +53,13 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['wrong-argument', /invalid (?:arguments?|parameters?|input)(?:.{0,80}["'`](\w+)["'`])?/is],
 ]
 
-/** What errors put before the names that may be used instead. */
+/** The words in errors before the names that may be used instead. */
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
 
-/** The beginning of an error, in characters, that is looked at: the report of a sub-agent may be long. */
+/** Only so many characters of an error are examined, because the report of a sub-agent may be long. */
 const LOOKED_AT = 2_000
 
-/** The failure that an error tells of; undefined for one that a better call would not avoid. */
+/** The failure that an error reports; undefined for one that a better call would not avoid. */
 export function delegationFailureIn(text: string): DelegationFailure | undefined {
   const error = text.slice(0, LOOKED_AT)
   for (const [kind, pattern] of PATTERNS) {

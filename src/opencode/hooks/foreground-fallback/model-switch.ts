@@ -12,7 +12,7 @@ import { FALLBACK_TEXT } from './texts.ts'
  * answered is sent again. Only where the process outlives the abort (`opencode serve`, the terminal interface).
  */
 
-/** The time (ms) in which the signs of one rate limit are counted once: OpenCode tells of it in several events. */
+/** The time (ms) in which the signs of one rate limit are counted once: OpenCode reports it in several events. */
 const SAME_LIMIT_MS = 5_000
 
 /** The time (ms) that an aborted turn may take to end, and the time between two looks. */
@@ -36,7 +36,7 @@ interface Conversation {
   isOver: boolean
 }
 
-/** What a switch uses. */
+/** The dependencies of a switch. */
 export interface SwitchPorts {
   readonly client: HostClient
   readonly reporter: Reporter
@@ -54,7 +54,7 @@ export class ModelSwitch {
     this.#ports = ports
   }
 
-  /** Notes a message: a new one may try every model again, one that is sent again goes on with the chain. */
+  /** Notes a message: a new one may try every model again, a repeated one goes on with the chain. */
   noteMessage({ sessionID, model }: UserMessage): void {
     const known = this.#conversations.get(sessionID)
     if (known?.isResending === true) {
@@ -164,8 +164,8 @@ export class ModelSwitch {
 }
 
 /**
- * The parts as a new message has them: with all their fields, our tag among them, and without the ids of their old place.
- * What OpenCode added to a message of the user (the text of a file) it will add again.
+ * The parts as a new message has them: with all their fields, our tag among them, and without the ids of their old
+ * place. OpenCode will again add its own parts to a message of the user (the text of a file).
  */
 function sendableParts(parts: readonly Part[]): Part[] {
   const sent = parts.filter(({ type }) => SENDABLE.includes(type))

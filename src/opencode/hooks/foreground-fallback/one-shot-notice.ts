@@ -6,7 +6,7 @@ import { FALLBACK_TEXT } from './texts.ts'
 
 /** Tells the user of `opencode run` once that a rate limit cannot be answered with the rest of the chain. */
 
-/** What the notice uses. */
+/** The dependencies of the notice. */
 export interface NoticePorts {
   readonly reporter: Reporter
   readonly sessions: KnownSessions

@@ -81,7 +81,7 @@ export class ProviderFetch {
       const { modelID = name } = parseModel(name) ?? {}
       return provider.models?.[modelID]?.id ?? modelID
     }
-    // Titles are written by another model; a sub-agent's turn is its caller's.
+    // Titles are written by another model; a sub-agent's turn belongs to its caller's.
     if (
       conversation === undefined ||
       body === undefined ||

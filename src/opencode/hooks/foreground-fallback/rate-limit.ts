@@ -26,7 +26,7 @@ export function rateLimitTest(further: readonly string[]): RateLimitTest {
   return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
 }
 
-/** How an event tells of a rate limit: OpenCode will try again, or it gave up. Undefined for any other event. */
+/** How an event reports a rate limit: OpenCode will try again, or it gave up. Undefined for any other event. */
 export function rateLimitIn(
   { type, properties = {} }: HostEvent,
   isRateLimit: RateLimitTest,

@@ -5,7 +5,7 @@ import { addToResult, resultText } from '../tool-result.ts'
 import type { JsonErrorRecoveryOptions } from './options.ts'
 import { jsonFaultIn } from './patterns.ts'
 
-/** Tools whose output may hold the text of any error: it is what they read, ran, or were told. */
+/** Tools whose output may hold any error text, because it comes from files, commands or agents. */
 const NEVER_LOOKED_AT: readonly string[] = [
   ...['bash', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch', 'codesearch', 'lsp', 'edit', 'write', 'patch'],
   ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', WORKFLOW_TOOL],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 
 /** Options of the recovery from broken JSON. */
 export interface JsonErrorRecoveryOptions {
-  /** Further tools whose output is never looked at: it may speak of JSON errors without being one. */
+  /** Further tools whose output is never examined: it may mention JSON errors without being one. */
   readonly except?: readonly string[] | undefined
 }
 

@@ -15,7 +15,7 @@ export type JsonFault =
   | 'word'
   | 'other'
 
-/** The errors of a parser, the most telling first. */
+/** The errors of a parser, the most specific first. */
 const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
   ['unterminated', /unterminated string/i],
   ['cut-off', /unexpected (?:EOF|end of (?:JSON )?(?:input|data|file))/i],
@@ -34,7 +34,7 @@ const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
 const ABOUT_JSON =
   /JSON ?parse error|JSON parsing failed|JSONDecodeError|SyntaxError.{0,200}JSON|(?:invalid|malformed|not valid) JSON/is
 
-/** What comes before the arguments, and before the parser's own message, in the error of OpenCode's tool `invalid`. */
+/** The words before the arguments, and before the parser's own message, in the error of OpenCode's tool `invalid`. */
 const BEFORE_ARGUMENTS = 'JSON parsing failed: Text: '
 const BEFORE_MESSAGE = '\nError message: '
 

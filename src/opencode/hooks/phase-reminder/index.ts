@@ -7,9 +7,9 @@ import { placeInRun } from './place-in-run.ts'
 import { TitleWait } from './title-wait.ts'
 
 /**
- * The hooks that remind the agent that drives a workflow where the run stands. While the run is active, the reminder comes
- * before the last message of the user in every request. It is sent, not stored. Our own messages are left alone: they say
- * where the run stands already.
+ * The hooks that remind the agent that drives a workflow of the run's position. While the run is active, the reminder
+ * comes before the last message of the user in every request. It is sent, not stored. Our own messages get no reminder:
+ * they already name the position.
  */
 export const createPhaseReminderHook = factory(
   'phase reminder',

@@ -1,8 +1,9 @@
 import type { HostClient, Message } from '../../host/api.ts'
 
 /**
- * Waits for the request of a session's title. OpenCode 1.18.34 begins it beside the first request of a conversation and takes
- * its messages from the same list, at a moment that is not fixed: what is added to the list too early reaches the title.
+ * Waits for the request of a session's title. OpenCode 1.18.34 begins it beside the first request of a conversation and
+ * takes its messages from the same list, at an unpredictable moment: text that is added to the list too early also
+ * reaches the title.
  */
 
 /** The longest time (ms) that a title is waited for. */

@@ -8,8 +8,8 @@ import type { PostReadNudgeOptions } from './options.ts'
 const DEFAULT_EVERY = 5
 
 /**
- * The hooks that remind an agent to delegate after it has read some files. The text is added to the result of a read. Only
- * main conversations are nudged: a sub-agent reads because it was told to.
+ * The hooks that remind an agent to delegate after it has read some files. The text is added to the result of a read.
+ * Only main conversations are nudged: a sub-agent reads because that is its task.
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',

@@ -15,14 +15,15 @@ export type ReactiveAgentOptions = readonly ReactiveRule[]
 /** The word at the beginning of an analysis that refuses the call. Models like to put it in bold type. */
 const REFUSES = /^\W*BLOCK(?:ED)?\b/
 
-/** The longest arguments that a sub-agent is told, and the longest analysis that is handed on, in characters. */
+/** The maximum length, in characters, of the arguments in a sub-agent's prompt, and of an analysis. */
 const ARGUMENTS_LIMIT = 20_000
 const ANALYSIS_LIMIT = 20_000
 
 /**
- * The hooks that let sub-agents analyse tool calls before they run. All rules that are about a call are asked at the same
- * time. Their answers are added to the call's result, in the order of the rules, or refuse the call. A rule without an
- * answer adds a note. Calls of sub-agents are analysed too, but never those of sub-agents that a rule or `spawnAgent` started.
+ * The hooks that let sub-agents analyse tool calls before they run. All rules that apply to a call start their
+ * sub-agents at the same time. Their answers are added to the call's result, in the order of the rules, or refuse the
+ * call. A rule without an answer adds a note. Calls of sub-agents are analysed too, but never those of sub-agents that
+ * a rule or `spawnAgent` started.
  */
 export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }, rules: ReactiveAgentOptions) => {
   const calls = new WaitingCalls(client)
@@ -54,7 +55,7 @@ export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }
   }
 })
 
-/** What the agent that made the call is told. */
+/** The text for the agent that made the call. */
 interface Analysis {
   readonly text: string
   readonly refuses: boolean

@@ -4,7 +4,7 @@ import { WORKFLOW_TOOL } from '../../workflow/names.ts'
 
 /** The tools that are switched off for a sub-agent. */
 
-/** A person would have to answer, or the sub-agent would start others that its time limit does not end. */
+/** With these, a person would have to answer, or the sub-agent would start others that its time limit does not end. */
 const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
 
 /** Tools that OpenCode allows and denies together, by the name of the first (1.18.34). */

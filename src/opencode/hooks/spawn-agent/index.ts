@@ -15,7 +15,7 @@ import { noteSpawned } from './spawned.ts'
 /** The agent that runs where the caller names none. */
 const DEFAULT_AGENT = 'general'
 
-/** How often a sub-agent is interrupted that does not end, and the time (ms) between two interruptions. */
+/** How often a sub-agent that does not end is interrupted, and the time (ms) between two interruptions. */
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
 
@@ -36,7 +36,7 @@ export interface SpawnRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The last text of the sub-agent, or why there is none. */
+/** The last text of the sub-agent, or the reason that it has none. */
 export type SpawnAnswer = { readonly text: string } | { readonly why: string }
 
 /** The session of a sub-agent, once it exists. */
@@ -86,7 +86,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: Child)
   return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
 }
 
-/** Agent and model of the sub-agent's turn. A name that OpenCode does not have is refused: nothing would answer. */
+/** Agent and model of the sub-agent's turn. An unknown name is refused, because OpenCode would not answer. */
 async function chooseManner(
   client: HostClient,
   { parentID, agent, model }: SpawnRequest,
@@ -133,8 +133,8 @@ async function retryOf(client: HostClient, session: string | undefined): Promise
 }
 
 /**
- * Interrupts a session until its turn has ended: a session that was prompted just now is not busy yet, and would go on. A
- * refusal does not matter: then it has ended, or was deleted.
+ * Interrupts a session until its turn has ended: a session that was prompted just now is not busy yet, and would go on.
+ * A refusal does not matter: the session has ended or was deleted.
  */
 async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
   let isOver = false
