@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { HOOK_HOSTS } from './src/core/settings/hook-hosts.ts'
 
 const common = {
   setupFiles: ['test/support/seed.ts'],
@@ -20,7 +21,7 @@ const alias = [
 const patient = { testTimeout: 60_000, hookTimeout: 60_000 }
 
 /** Clients that are too large to be fetched for every run of the host tests: `npm run test:hosts -- codex` runs one. */
-const ON_REQUEST = ['codex', 'copilot', 'qwen', 'droid']
+const ON_REQUEST = Object.keys(HOOK_HOSTS)
 const notRequested = ON_REQUEST.filter((client) => !process.argv.some((word) => word.includes(client)))
 
 /** What each project is for is told in test/README.md. */

@@ -10,14 +10,17 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
+import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
 import { outputOf } from '../support/child-output.ts'
 
 /** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */
 const CLAUDE_CODE_VERSION = '2.1.329'
 export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
+type TestedClient = 'claude-code' | 'opencode' | HookHostName
+
 /** The clients in the table of docs/hosts.md, by the folder of their tests. */
-export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: string }>> = {
+export const TESTED_CLIENTS: Readonly<Record<TestedClient, { title: string; version: string }>> = {
   'claude-code': { title: 'Claude Code', version: CLAUDE_CODE_VERSION },
   opencode: { title: 'OpenCode', version: OPENCODE_VERSION },
   codex: { title: 'Codex CLI', version: '0.169.0' },
@@ -27,9 +30,8 @@ export const TESTED_CLIENTS: Readonly<Record<string, { title: string; version: s
 }
 
 /** The version of a client. */
-export function testedVersion(folder: string): string {
-  const { version } = TESTED_CLIENTS[folder] as { version: string }
-  return version
+export function testedVersion(folder: TestedClient): string {
+  return TESTED_CLIENTS[folder].version
 }
 
 /** A client that npm distributes as one package per platform. */

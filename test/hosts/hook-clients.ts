@@ -5,6 +5,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
 import { ensureClient, testedVersion } from './client-cache.ts'
 import type { Reply } from './model.ts'
 
@@ -23,7 +24,7 @@ export interface ClientRun {
 /** A client, as a host of hooks. */
 export interface HookClient {
   /** Its name for `install --host`. */
-  name: 'codex' | 'copilot' | 'qwen' | 'droid'
+  name: HookHostName
   /** The file that `install` writes in a project. */
   settings: string
   /** The words that start the client, fetched on first use. */
@@ -207,7 +208,7 @@ const droid: HookClient = {
   },
 }
 
-export const HOOK_CLIENTS = { codex, copilot, qwen, droid }
+export const HOOK_CLIENTS = { codex, copilot, qwen, droid } satisfies Record<HookHostName, HookClient>
 
 function inHome(home: string, name: string): string {
   const file = join(home, name)

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import { SESSION } from '../support/payloads.ts'
 import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import { createProject, createSourceProject, makeOld, type Project, withoutPrivileges } from '../support/project.ts'
@@ -453,6 +454,9 @@ describeWithFull('output that cannot be written is exit code 73 with one line on
 })
 
 describe.concurrent('help and version', () => {
+  // All but the hidden one. The hook has no document.
+  const COMMANDS = [...Object.keys(DOCUMENTS).filter((command) => command !== 'complete'), 'hook']
+
   it.each(['--version', '-V'])('%s prints the version', async (word) => {
     const project = createSourceProject()
     const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
@@ -466,27 +470,24 @@ describe.concurrent('help and version', () => {
     const { stdout, status } = await project.cli(['--help'])
 
     expect(status).toBe(0)
-    for (const command of 'create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(
-      ' ',
-    )) {
-      expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+    for (const command of COMMANDS) {
+      const [name, below] = command.split(' ')
+      // Those of a workflow stand behind it, in one sentence.
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} ${below === undefined ? '' : `[^.]*?\\b${below}\\b`}`, 'm'))
     }
     expect(stdout).toContain(
       'Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.',
     )
   })
 
-  it.each('create clear inspect step bypass adopt explain hook logs install uninstall doctor'.split(' '))(
-    '%s --help shows an example',
-    async (command) => {
-      const project = createSourceProject()
+  it.each([...COMMANDS, 'complete'])('%s --help shows an example', async (command) => {
+    const project = createSourceProject()
 
-      const run = await project.cli([command, '--help'])
+    const run = await project.cli([...command.split(' '), '--help'])
 
-      expect(run.status).toBe(0)
-      expect(run.stdout).toContain(`$ postflight ${command}`)
-    },
-  )
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain(`$ postflight ${command}`)
+  })
 })
 
 describe.concurrent('--root and POSTFLIGHT_ROOT', () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { PROJECT_VARIABLES } from '../../src/core/hosts/index.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE } from '../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../support/project.ts'
@@ -102,18 +103,15 @@ describe.concurrent('the hook finds the marker', () => {
     expect(answer.reason).toContain(`postflight clear 002_there --root ${project.dir}\n`)
   })
 
-  it.each(['CLAUDE_PROJECT_DIR', 'COPILOT_PROJECT_DIR', 'QWEN_PROJECT_DIR', 'FACTORY_PROJECT_DIR', 'POSTFLIGHT_ROOT'])(
-    'by %s, from a folder that leads nowhere',
-    async (name) => {
-      const project = createProject()
-      // droid ignores the answer to a SubagentStop, so here a main conversation stops.
-      project.marker('259_x', { ...OWNED, agent_id: 'main' })
+  it.each([...PROJECT_VARIABLES, 'POSTFLIGHT_ROOT'])('by %s, from a folder that leads nowhere', async (name) => {
+    const project = createProject()
+    // droid ignores the answer to a SubagentStop, so here a main conversation stops.
+    project.marker('259_x', { ...OWNED, agent_id: 'main' })
 
-      const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
+    const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
 
-      expect(answer.decision).toBe('block')
-    },
-  )
+    expect(answer.decision).toBe('block')
+  })
 
   it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
     const project = createProject()

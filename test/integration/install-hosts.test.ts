@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
 import { copyPackage, createSourceProject, type Project } from '../support/project.ts'
 
 /** `install`, `uninstall` and `doctor` for Codex CLI, Copilot CLI, Qwen Code and Factory droid. */
@@ -10,15 +11,14 @@ const FILES = {
   copilot: { project: '.claude/settings.json', user: '.copilot/hooks/postflight-guard.json' },
   qwen: { project: '.qwen/settings.json', user: '.qwen/settings.json' },
   droid: { project: '.factory/settings.json', user: '.factory/settings.json' },
-} as const
+} as const satisfies Record<HookHostName, Record<Scope, string>>
 
-type Host = keyof typeof FILES
 type Scope = 'project' | 'user'
 
-const HOSTS = Object.keys(FILES) as Host[]
+const HOSTS = Object.keys(FILES) as HookHostName[]
 const EVERY = HOSTS.flatMap((host) => [[host, 'project'] as const, [host, 'user'] as const])
 
-function fileOf(project: Project, host: Host, scope: Scope): string {
+function fileOf(project: Project, host: HookHostName, scope: Scope): string {
   return join(scope === 'project' ? project.dir : project.home, FILES[host][scope])
 }
 

@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parsePayload } from '../../src/core/payload.ts'
+import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
 import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 /**
@@ -18,7 +20,7 @@ interface Recording {
 /** The event, and the task that it was blocked for, or the answer. */
 type Told = readonly [event: string, answer: string]
 
-const STORIES: Readonly<Record<string, readonly Told[]>> = {
+const STORIES: Readonly<Record<HookHostName, readonly Told[]>> = {
   codex: [
     ['SessionStart', '{}'],
     ['PostToolUse', '{}'],
@@ -54,8 +56,10 @@ const STORIES: Readonly<Record<string, readonly Told[]>> = {
   ],
 }
 
-function recordingOf(host: string): Recording {
-  return JSON.parse(readFileSync(new URL(`../fixtures/payloads/${host}.json`, import.meta.url), 'utf8')) as Recording
+/** The recording, as if it had been made in this project. */
+function recordingOf(host: string, project: Project): Recording {
+  const text = readFileSync(new URL(`../fixtures/payloads/${host}.json`, import.meta.url), 'utf8')
+  return JSON.parse(text, (_, value: unknown) => (value === '/base/project' ? project.dir : value)) as Recording
 }
 
 /** Writes the markers that the command of this event made, as `create` wrote them on the client. */
@@ -72,12 +76,12 @@ function makeMarkers(project: Project, { markers }: Recording, payload: Readonly
 async function replay(project: Project, recording: Recording): Promise<Told[]> {
   const told: Told[] = []
   for (const { payload, environment } of recording.events) {
-    if (payload.hook_event_name === 'PostToolUse') makeMarkers(project, recording, payload)
-    const folders = Object.keys(environment).filter((name) => name.endsWith('_PROJECT_DIR'))
-    const env = { ...environment, ...Object.fromEntries(folders.map((name) => [name, project.dir])) }
-    const words = payload.hook_event_name === 'SessionStart' ? ['SessionStart'] : []
-    const { stdout } = await project.hook({ ...payload, cwd: project.dir }, { env, words })
-    told.push([String(payload.hook_event_name), inShort(stdout)])
+    // The recorded names differ from host to host.
+    const { event } = parsePayload(JSON.stringify(payload))
+    if (event === 'PostToolUse') makeMarkers(project, recording, payload)
+    const words = event === 'SessionStart' ? ['SessionStart'] : []
+    const { stdout } = await project.hook(payload, { env: environment, words })
+    told.push([event, inShort(stdout)])
   }
   return told
 }
@@ -89,11 +93,11 @@ function inShort(stdout: string): string {
   return [...new Set([...stdout.matchAll(/\b(\d{3}_\w+)/g)].map(([task]) => task))].join(' and ')
 }
 
-describe.each(Object.keys(STORIES))('the recorded conversation on %s', (host) => {
+describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host, story) => {
   it('blocks each agent for its own promise alone', async () => {
     const project = createSourceProject()
 
-    expect(await replay(project, recordingOf(host))).toEqual(STORIES[host])
+    expect(await replay(project, recordingOf(host, project))).toEqual(story)
     expect(project.journal().map(({ event, task }) => `${event} ${task}`)).toEqual([
       'claim 001_main',
       'claim 002_kid',
@@ -105,7 +109,7 @@ describe.each(Object.keys(STORIES))('the recorded conversation on %s', (host) =>
   it('does so as processes, through the launcher', async () => {
     const project = createProject()
 
-    expect(await replay(project, recordingOf(host))).toEqual(STORIES[host])
+    expect(await replay(project, recordingOf(host, project))).toEqual(story)
   })
 })
 
@@ -113,10 +117,9 @@ it('Copilot CLI gets its notice at the top of the answer', async () => {
   const project = createSourceProject()
   mkdirSync(project.at('specs/001_x'), { recursive: true })
   writeFileSync(project.at('specs/001_x/.postflight-pending'), '{"reason": "x"}')
-  const [start] = recordingOf('copilot').events
-  const env = { ...start?.environment, COPILOT_PROJECT_DIR: project.dir }
+  const [{ payload = {}, environment = {} } = {}] = recordingOf('copilot', project).events
 
-  const { stdout } = await project.hook({ ...start?.payload, cwd: project.dir }, { env, words: ['SessionStart'] })
+  const { stdout } = await project.hook(payload, { env: environment, words: ['SessionStart'] })
 
   expect(Object.keys(JSON.parse(stdout))).toEqual(['additionalContext'])
   expect(stdout).toContain('001_x')

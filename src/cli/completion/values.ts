@@ -1,3 +1,5 @@
+import { HOST_TITLES } from '../../core/settings/hook-hosts.ts'
+
 /** The values of options and arguments that take one of a few values. Arguments are in angle brackets. */
 export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string; description: string }[]>> = {
   '--scope': [
@@ -5,14 +7,7 @@ export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string
     { value: 'local', description: 'yours, in this project' },
     { value: 'user', description: 'yours, in all projects' },
   ],
-  '--host': [
-    { value: 'claude', description: 'Claude Code' },
-    { value: 'opencode', description: 'OpenCode' },
-    { value: 'codex', description: 'Codex CLI' },
-    { value: 'copilot', description: 'GitHub Copilot CLI' },
-    { value: 'qwen', description: 'Qwen Code' },
-    { value: 'droid', description: 'Factory droid' },
-  ],
+  '--host': Object.entries(HOST_TITLES).map(([value, description]) => ({ value, description })),
   '--skip': [
     { value: 'hook', description: 'the entries in the settings' },
     { value: 'permissions', description: 'the permission rules' },

@@ -2,7 +2,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
-import { HOOK_HOSTS, type HookHost, hookHost } from '../../core/settings/hook-hosts.ts'
+import { HOST_TITLES, type HookHost, hookHost } from '../../core/settings/hook-hosts.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
 import { addRules, holdsRules, removeRules } from '../../core/settings/permission-rules.ts'
 import { isReactiveHook } from '../../core/settings/reactive-hooks.ts'
@@ -20,7 +20,7 @@ import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
 
-export const HOSTS: readonly string[] = ['claude', 'opencode', ...Object.keys(HOOK_HOSTS)]
+export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
 /** What is installed in a host's settings. */
 interface Installed {

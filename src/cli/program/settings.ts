@@ -1,10 +1,12 @@
+import { listed } from '../../core/messages/phrases.ts'
+import { HOST_TITLES } from '../../core/settings/hook-hosts.ts'
 import type { Program, Run } from './bare-program.ts'
 import { example } from './help-example.ts'
 import { collect } from './option-parsing.ts'
 
 /** Declares the commands that wire the guard into a host, and the one that checks it. */
 
-const HOST = 'claude, opencode, codex, copilot, qwen or droid'
+const HOST = listed(Object.keys(HOST_TITLES), 'or')
 const SCOPE =
   "project (.claude/settings.json, opencode.json, .codex/hooks.json, …), local (.claude/settings.local.json) or user (the host's own folder)"
 

@@ -24,12 +24,7 @@ For the agent that does the work: if the last prompt left no result, this counts
 
 /** Adds the commands about workflows. */
 export function addWorkflowCommands(program: Program, run: Run): void {
-  const workflow = program
-    .command('workflow')
-    .description(
-      'run a workflow of phases and steps: validate, start, next, check, status, approve, reject, retry, skip, stop, resume, abort, history, graph, simulate',
-    )
-    .addHelpText('after', FIRST_STEPS)
+  const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
   workflow
     .command('validate')
@@ -176,4 +171,6 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument('<file-or-task>', 'a definition, or a task number or folder name')
     .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
     .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))
+  const names = workflow.commands.map((command) => command.name())
+  workflow.description(`run a workflow of phases and steps: ${names.join(', ')}`)
 }

@@ -27,7 +27,7 @@ export type PayloadFields = Readonly<Record<string, unknown>>
 export interface HostDifference {
   /** Variables in the hook's environment that may name the project's folder. */
   readonly projectVariables?: readonly string[]
-  /** The fields as the other hosts name them, or the same ones. It runs for every payload. */
+  /** The fields with the names and units of the other hosts. It gets the payloads of every host, and returns theirs as they are. */
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The session and the agent, from the shell tool's environment. */
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
@@ -35,7 +35,10 @@ export interface HostDifference {
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
   /** True if the session that starts is a sub-agent, which has nothing to adopt or clear. */
   readonly startsSubagent?: (payload: Payload, environment: Environment) => boolean
-  /** True for a payload or an environment that only this host gives. Several hosts imitate Claude Code's. */
+  /**
+   * True for a payload or an environment that only this host gives. Several hosts imitate Claude Code's: where none recognizes
+   * a payload, its transcript and an agent without a type count as Claude Code's.
+   */
   readonly recognizes?: (payload: Payload, environment: Environment) => boolean
   /** True if an allow may have a `systemMessage`. */
   readonly showsNotice?: (payload: Payload, environment: Environment) => boolean

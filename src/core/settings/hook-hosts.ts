@@ -13,12 +13,18 @@ export interface HookHost {
   /** The variable that names the user's folder instead. */
   readonly folderVariable?: string
   readonly file: string
-  /** True for a host that reads Claude Code's settings in a project. */
+  /** True for a host that reads Claude Code's settings in a project. Sentences name Copilot CLI, the only one. */
   readonly readsClaudeSettings?: true
-  /** False if a hook cannot find the project's folder: then entries name a path of this machine. */
+  /**
+   * True for a host that sets CLAUDE_PROJECT_DIR for its hooks: entries that are shared find the project by it. Otherwise
+   * they name a path of this machine, whatever variable of its own the host has.
+   */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  /** What the user must do before the host runs the hook. */
+  /**
+   * What the user must do before the host runs the hook: in Codex's way, which `doctor` checks, or in Copilot's. The
+   * sentences name these two.
+   */
   readonly trust?: 'hooks' | 'folder'
 }
 
@@ -66,6 +72,13 @@ export const HOOK_HOSTS = {
 } as const satisfies Readonly<Record<string, HookHost>>
 
 export type HookHostName = keyof typeof HOOK_HOSTS
+
+/** The title of every host that `--host` takes, by its name there. */
+export const HOST_TITLES: Readonly<Record<string, string>> = {
+  claude: 'Claude Code',
+  opencode: 'OpenCode',
+  ...Object.fromEntries(Object.entries(HOOK_HOSTS).map(([name, { title }]) => [name, title])),
+}
 
 /** The host of that name; undefined for Claude Code, OpenCode and unknown ones. */
 export function hookHost(name: string): HookHost | undefined {
