@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 import { writesNotices } from './scripts/third-party-notices.ts'
@@ -60,6 +61,25 @@ const lazyChildProcess: Rolldown.Plugin = {
       : null,
 }
 
+/**
+ * Fails the build for a package that is not installed, as after a pull without `npm ci`. The bundler would leave its import
+ * in the output, where nothing finds it.
+ */
+const bundlesEverything: Rolldown.Plugin = {
+  name: 'bundles-everything',
+  generateBundle(_options, bundle) {
+    for (const output of Object.values(bundle)) {
+      if (output.type !== 'chunk') continue
+      const missing = [...output.imports, ...output.dynamicImports].filter((id) => !(id in bundle) && !isBuiltin(id))
+      if (missing.length > 0)
+        this.error(`${output.fileName}: not installed: ${missing.join(', ')} (npm ci installs them)`)
+    }
+  },
+}
+
+/** The plugins of every build. */
+const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices]
+
 const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`, import.meta.url))
 
 /**
@@ -88,19 +108,19 @@ export default defineConfig([
   {
     ...shared,
     entry: { hook: 'src/hook/index.ts' },
-    plugins: [plainBuiltins, saysCommonJs, writesNotices],
+    plugins: [plainBuiltins, saysCommonJs, ...everywhere],
     minify: true,
   },
   // The hook loads it only where a workflow runs.
-  { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins, writesNotices], minify: true },
+  { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins, ...everywhere], minify: true },
   // Hook, CLI and plugin load it only where a phase has a checklist.
-  { ...shared, entry: { checklist: 'src/core/workflow/checklist.ts' }, plugins: [writesNotices], minify: true },
+  { ...shared, entry: { checklist: 'src/core/workflow/checklist.ts' }, plugins: [...everywhere], minify: true },
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,
     entry: { 'postflight-guard': 'src/opencode/index.ts', hooks: 'src/opencode/hooks/index.ts' },
     format: 'esm',
-    plugins: [writesNotices],
+    plugins: [...everywhere],
     dts: true,
     outDir: 'dist/opencode',
     outExtensions: () => ({ js: '.mjs', dts: '.d.mts' }),
@@ -110,7 +130,7 @@ export default defineConfig([
     ...shared,
     entry: { cli: 'src/cli/index.ts' },
     outDir: 'dist/cli',
-    plugins: [plainBuiltins, lazyChildProcess, writesNotices],
+    plugins: [plainBuiltins, lazyChildProcess, ...everywhere],
     minify: true,
     outputOptions: {
       chunkFileNames: '[name].js',

@@ -54,6 +54,16 @@ describe('a phase with a check, driven by the hook', () => {
     expect(ran(project)).toBe(2)
     expect(end.answer.decision).toBe(undefined)
     expect(state(project)).toMatchObject({ outcome: 'completed' })
+    const details = project.journal().flatMap(({ event, detail }) => (event === 'workflow' ? [detail] : []))
+    expect(details).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^check failed: echo ran.* \(exit code 1; .* s\)$/),
+        expect.stringMatching(/^check passed: echo ran.* \(\d.* s\)$/),
+      ]),
+    )
+    const report = (await project.cli(['report', '7'])).stdout
+    expect(report).toContain('Run flow: completed')
+    expect(report, 'a check of a phase is not a promise').not.toContain('Promise')
   })
 
   it('counts an attempt where it was never run, and the next prompt says so', async () => {

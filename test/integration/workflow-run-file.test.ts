@@ -356,6 +356,7 @@ describe.concurrent('the run goes on after', () => {
     ])
 
     expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
+    expect(project.read(`${IN_TASK}/workflow/.gitignore`), 'git ignores the state again').toBe('*\n')
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     project.write(`${IN_TASK}/out.txt`, 'done')
     expect((await stopped(project)).answer.systemMessage).toContain('completed')

@@ -670,7 +670,9 @@ describe('stop, resume, abort', () => {
   it('resume without a session says how to ask for each prompt', async () => {
     const project = await started(two)
     const { stdout } = await project.cli(['workflow', 'resume', '7'])
-    expect(stdout).toContain('\nGet each prompt with: postflight workflow next 007_flow\n')
+    expect(stdout).toContain(
+      '\nIt has no session. For prompts from the hook, the agent runs this in its shell: postflight workflow resume 007_flow\nGet each prompt with: postflight workflow next 007_flow\n',
+    )
     expect(stdout).not.toContain('drives it')
   })
 

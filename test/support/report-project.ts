@@ -99,8 +99,8 @@ export function promiseLines(task: string, startMs: number, kind: 'cleared' | 'c
       return (
         start +
         block(6, 1) +
-        at(7, { event: 'step', detail: '"update status" ticked' }) +
-        at(9, { event: 'check', detail: 'the check `npm test` failed (exit code 1; 12 s)' }) +
+        at(7, { event: 'step', detail: 'done: update status' }) +
+        at(9, { event: 'check', detail: 'failed: npm test (exit code 1; 12 s)' }) +
         at(14, { event: 'clear', outcome: 'cleared', detail: 'checks passed: `npm test` (11 s)' })
       )
     case 'waited':

@@ -161,6 +161,9 @@ describe('the sentences of errors', () => {
     expect(errorMessage('task-unknown', { ...args, wanted: 'workflow' })).toContain(
       '`postflight workflow status` lists the tasks that have a workflow',
     )
+    expect(errorMessage('task-unknown', { ...args, wanted: 'story' })).toBe(
+      'task 259 has no folder in /p/specs: `postflight report` alone tells of all tasks, of removed ones too.',
+    )
   })
 
   it('of a missing file do not say to fix it; of something in the way do not say to check permissions', () => {

@@ -150,7 +150,8 @@ describe('the story of a promise', () => {
         { at: 4, event: 'wait', detail: 'answers' },
         { at: 9, event: 'wait-end', detail: 'answers' },
         { at: 10, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', detail: 'red' },
+        { at: 11, event: 'check', detail: 'failed: npm test' },
+        { at: 11, event: 'step', detail: 'done: git commit' },
         { at: 12, event: 'clear', outcome: 'cleared' },
       ],
       [],
@@ -166,7 +167,8 @@ describe('the story of a promise', () => {
       'waits: answers',
       'the wait ended: answers',
       'the wait ended: answers',
-      'a check failed: red',
+      'check failed: npm test',
+      'step done: git commit',
       'cleared',
     ])
   })

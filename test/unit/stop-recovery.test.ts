@@ -32,10 +32,21 @@ describe('the text for a session that starts', () => {
   })
 
   it('names a separate command for a running workflow', () => {
-    const text = composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1' })])
+    const text = composeRecovery([], 's1', [unfinishedRun({ hostSession: 's2' })])
     expect(text).toContain(
-      '- 259_x, flow: a running workflow, which `postflight workflow resume 259_x` continues here, of this session, 2 h old',
+      '- 259_x, flow: a running workflow, which `postflight workflow resume 259_x` continues here, of another session, which may still be running, 2 h old',
     )
+  })
+
+  it('names no command for a running workflow of this session, whose prompt comes when its turn ends', () => {
+    const of = (session: string | undefined, hostSession: string | undefined) =>
+      linesOf(composeRecovery([], session, [unfinishedRun({ hostSession })]))[1]
+    expect(of('s1', 's1')).toBe(
+      '- 259_x, flow: a running workflow, which gives out its next prompt when you end your turn, of this session, 2 h old',
+    )
+    expect(of(undefined, undefined)).toContain('`postflight workflow resume 259_x` continues here, without a session')
+    const [, lost] = linesOf(composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1', standing: 'lost' })]))
+    expect(lost).toContain('`postflight workflow resume 259_x` puts it back')
   })
 
   it('says of a workflow without its run file that no hook finds it, and what puts the file back', () => {

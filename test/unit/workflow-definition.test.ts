@@ -22,7 +22,8 @@ const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 
 describe('the shape of a definition', () => {
   it.each([
-    [{ name: 'x' }, 'phases', 'must be a list'],
+    [{ name: 'x' }, 'phases', 'is missing, and must be a list'],
+    [{ name: 'x', phases: 3 }, 'phases', 'must be a list'],
     [{ name: 'x', phases: [] }, 'phases', 'must have at least 1 entry'],
     [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
     [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
@@ -35,7 +36,11 @@ describe('the shape of a definition', () => {
       'phases.0.next.verdict',
       'must be a JSON pointer, such as "/steps" or "/result/passed"',
     ],
-    [{ name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] }, 'phases.0.next.fail', 'must be a string'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] },
+      'phases.0.next.fail',
+      'is missing, and must be a string',
+    ],
     [
       { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }] },
       'phases.0.next.more',

@@ -18,6 +18,11 @@ export function asUsageError(
   const selected = selectedCommands(program, words)
   const help = `${selected.map((command) => command.name()).join(' ')} --help`
   if (error.code === 'commander.help') {
+    // `help nonsense`
+    const unknown = words.includes('help') ? words[words.indexOf('help') + 1] : undefined
+    if (unknown !== undefined) {
+      return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(`unknown command '${unknown}'`, help) })
+    }
     return new PostflightError('usage', { detail: USAGE_TEXT.missingCommand(help) })
   }
   const what = withOurGuess(error, selected)

@@ -25,11 +25,13 @@ export function driverLines(
   { hostSession }: WorkflowState,
   caller: string | undefined,
 ): string[] {
-  const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
+  const [next = '', resume = ''] = ['next', 'resume'].map((word) =>
+    commandLine(['workflow', word, taskWord(folder)], context.rootOption),
+  )
   const main = mainOfWorktree(folder.root)
   return [
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
-    ...(hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
+    ...(hostSession === undefined ? [DRIVER_TEXT.noSession(resume), DRIVER_TEXT.askForEach(next)] : []),
     ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
   ]
 }

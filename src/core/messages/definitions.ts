@@ -86,7 +86,8 @@ export const RULE_TEXT = {
 export const SHAPE_TEXT = {
   unknownField: (name: string, known: readonly string[]): string =>
     `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
-  kinds: (kinds: readonly string[]): string => `must be ${[...new Set(kinds.map(withArticle))].join(' or ')}`,
+  kinds: (kinds: readonly string[], isMissing = false): string =>
+    `${isMissing ? 'is missing, and ' : ''}must be ${[...new Set(kinds.map(withArticle))].join(' or ')}`,
   oneOf: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
   atLeast: (size: number | bigint, origin: string): string => `must ${sizeOf('at least', size, origin)}`,
   atMost: (size: number | bigint, origin: string): string => `must ${sizeOf('at most', size, origin)}`,

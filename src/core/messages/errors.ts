@@ -12,6 +12,13 @@ import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 /** The longest part of a name (characters) that is quoted in a message about its length. */
 const NAME_QUOTE_LIMIT = 40
 
+/** The commands that list tasks, by what is wanted in them. */
+const LISTS: Record<ErrorArguments['task-unknown']['wanted'], string> = {
+  marker: '`postflight inspect` lists the tasks that have a marker',
+  workflow: '`postflight workflow status` lists the tasks that have a workflow',
+  story: '`postflight report` alone tells of all tasks, of removed ones too',
+}
+
 /** Problems of a workflow's state file, as the end of "the file …". */
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is not complete JSON (${detail})`,
@@ -101,8 +108,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug after the number, to name the folder: \`${a.command}\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
-  'task-unknown': (a) =>
-    `task ${a.task} has no folder in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
+  'task-unknown': (a) => `task ${a.task} has no folder in ${a.specs}: ${LISTS[a.wanted]}.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: omit the slug, or use another number.`,
   'target-missing': (a) => `no target: give one of <task>, ${a.options}.`,

@@ -13,7 +13,7 @@ interface EventFacts {
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   create: 'promised',
   clear: 'cleared',
-  check: 'a check failed',
+  check: 'check',
   cap: 'given up after the last continuation',
   bypass: 'bypassed',
   'bypass-request': 'bypass requested',
@@ -27,6 +27,9 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   error: 'error',
 }
 
+/** The events whose detail goes on with the sentence: "check failed: npm test". */
+const SENTENCES: readonly string[] = ['check', 'step']
+
 /** An entry of the journal in words. */
 export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
   const words =
@@ -35,7 +38,8 @@ export function eventWords(event: string, { count, detail, outcome }: EventFacts
       : event === 'clear' && outcome === 'unchecked'
         ? 'cleared without its checks'
         : (EVENT_WORDS[event] ?? event)
-  return detail === undefined ? words : `${words}: ${detail}`
+  if (detail === undefined) return words
+  return `${words}${SENTENCES.includes(event) ? '' : ':'} ${detail}`
 }
 
 const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {

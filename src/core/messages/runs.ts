@@ -28,9 +28,9 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it`,
+    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it: \`workflow start --fresh\` begins a new run`,
   minutesSpent: (limit: number): string =>
-    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it`,
+    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it: \`workflow start --fresh\` begins a new run`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -86,6 +86,8 @@ export const WORKFLOW_TEXT = {
 /** The sentences about who drives a run and how its prompts arrive. */
 export const DRIVER_TEXT = {
   drives: (session: string): string => `session ${quote(session, 120)} drives it`,
+  noSession: (resume: string): string =>
+    `It has no session. For prompts from the hook, the agent runs this in its shell: ${resume}`,
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,

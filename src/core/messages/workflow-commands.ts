@@ -73,6 +73,9 @@ export const PHASE_CHECK_TEXT = {
   tooEarly: (run: string, why: string): string =>
     `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
+  /** For the journal. */
+  record: (run: string, failure: string | undefined, durationMs: number): string =>
+    `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
 } as const
 
 /** What `resume --trust` prints for each command. */

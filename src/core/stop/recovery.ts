@@ -93,7 +93,8 @@ function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session:
 function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
   const task = oneLine(run.task, NAME_LIMIT)
   const resume = commandLine(['workflow', 'resume', task], run.rootOption)
-  const standing = RECOVERY_TEXT.workflow[run.standing](resume)
+  const isMine = run.standing === 'running' && run.hostSession !== undefined && run.hostSession === session
+  const standing = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.standing](resume)
   const owner = ownerOf(run.hostSession, session)
   return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), standing, owner, run.ageMs)
 }

@@ -191,20 +191,20 @@ export interface ShapeFault {
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
   const parsed = DEFINITION_SCHEMA.safeParse(value)
   if (parsed.success) return { file: parsed.data }
-  return { faults: parsed.error.issues.flatMap((issue) => shapeFaults(issue, [])) }
+  return { faults: parsed.error.issues.flatMap((issue) => shapeFaults(value, issue, [])) }
 }
 
-function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
+function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
     case 'invalid_type':
-      return [{ path, detail: SHAPE_TEXT.kinds([issue.expected]) }]
+      return [{ path, detail: SHAPE_TEXT.kinds([issue.expected], isMissing(whole, path)) }]
     case 'invalid_value':
       return [{ path, detail: SHAPE_TEXT.oneOf(issue.values.map(String)) }]
     case 'invalid_union':
-      return unionFaults(issue, path)
+      return unionFaults(whole, issue, path)
     case 'too_small':
       return [{ path, detail: SHAPE_TEXT.atLeast(issue.minimum, issue.origin) }]
     case 'too_big':
@@ -214,6 +214,15 @@ function shapeFaults(issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
     default:
       return [{ path, detail: issue.message }]
   }
+}
+
+/** True for a field of the definition that is not there at all. */
+function isMissing(whole: unknown, path: FaultPath): boolean {
+  const value = path.reduce(
+    (held: unknown, part) => (held as Record<string | number, unknown> | undefined)?.[part],
+    whole,
+  )
+  return value === undefined && path.length > 0
 }
 
 /** The names of the fields that the object at `path` may have. */
@@ -228,13 +237,13 @@ function fieldsAt(path: FaultPath): string[] {
 }
 
 /** The faults of the nearest form: of those whose own type was right, the one that knows most of its keys. */
-function unionFaults(issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
+function unionFaults(whole: unknown, issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
   const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
     issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)
   const [nearest] = issue.errors
     .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))
     .sort((one, other) => unknownKeys(one) - unknownKeys(other))
-  if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(inner, path))
+  if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(whole, inner, path))
   const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
   return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]
 }

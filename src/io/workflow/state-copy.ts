@@ -5,7 +5,7 @@ import { SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isState, parseState, STATE_MAX_BYTES } from '../../core/workflow/state-file.ts'
 import { makeFoldersInside } from '../fs/inside.ts'
-import { makeOwnFolder } from '../fs/own-folder.ts'
+import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { tryRemoveFile } from '../fs/write.ts'
@@ -110,6 +110,8 @@ function folderNamed(repository: string, names: readonly string[]): TaskFolder |
 export function restoreRun({ repository, folder, copy }: LostRun): void {
   const target = path.join(folder.path, RUN_STATE_FILE)
   makeFoldersInside(repository, path.relative(repository, path.dirname(target)).replaceAll(path.sep, '/'))
+  // It went with the state. Without it the next `git add -A` commits the run.
+  hideFromGit(path.dirname(target))
   // A link appears as a whole or not at all, and fails if a state exists there by now.
   fs.linkSync(copy, target)
 }

@@ -1,6 +1,7 @@
 /** The guard as a team's dev dependency: set up by `init`, used as the README says, cloned by a teammate, and removed. */
 
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -98,6 +99,49 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     expect(results[7]).toContain('requested permissions')
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(guarded.story()).not.toContain('block 1')
+  })
+
+  it('in CI the job promises for the session that it starts, as docs/ci.md says: its agent would be refused', async () => {
+    const guarded = teamProject()
+    init(guarded)
+    const session = randomUUID()
+    const created = guarded.postflight(
+      ...[
+        'create',
+        '259',
+        'prove_completeness',
+        '--agent',
+        'main',
+        '--host-session',
+        session,
+        '--check',
+        'test -e done',
+      ],
+    )
+    expect(created, created.stderr).toMatchObject({ status: 0 })
+
+    const { model } = await guarded.run(
+      {
+        main: dutiful(
+          bash('postflight create 260 other --check "npm test"'),
+          bash('postflight workflow start 261 third --definition flow.yaml'),
+          bash('touch done'),
+          say('Done.'),
+        ),
+      },
+      {
+        args: ['--session-id', session, '--permission-mode', 'bypassPermissions'],
+        env: { IS_SANDBOX: '1' },
+        allowedTools: 'Bash(postflight *) Bash(touch *)',
+      },
+    )
+
+    const results = model.turns('main').map(({ lastToolResult }) => lastToolResult ?? '')
+    expect(results[1]).toContain('requested permissions')
+    expect(results[2]).toContain('requested permissions')
+    expect(results.at(-1)).toContain('1 check passed')
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+    expect(guarded.postflight('status', '--exit-code').status).toBe(0)
   })
 
   it('a sub-agent finds the command too, and a session that goes on later', async () => {

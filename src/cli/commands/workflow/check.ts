@@ -53,7 +53,13 @@ export async function check(
   const line =
     words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
   recordInJournal(context, folder.root, [
-    { event: 'check', task: folder.task, hostSession: shellIdentity(context.environment)?.session, detail: line },
+    {
+      // Not the event of a promise's check: the report would make a promise of it.
+      event: 'workflow',
+      task: folder.task,
+      hostSession: shellIdentity(context.environment)?.session,
+      detail: PHASE_CHECK_TEXT.record(run, words, durationMs),
+    },
   ])
   const result = resultOf(
     folder,
