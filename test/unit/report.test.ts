@@ -150,7 +150,8 @@ describe('the story of a promise', () => {
         { at: 4, event: 'wait', detail: 'answers' },
         { at: 9, event: 'wait-end', detail: 'answers' },
         { at: 10, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', detail: 'red' },
+        { at: 11, event: 'check', markerId: 'pf_1', detail: 'failed: red' },
+        { at: 11, event: 'step', detail: 'done: git commit' },
         { at: 12, event: 'clear', outcome: 'cleared' },
       ],
       [],
@@ -166,8 +167,23 @@ describe('the story of a promise', () => {
       'waits: answers',
       'the wait ended: answers',
       'the wait ended: answers',
-      'a check failed: red',
+      'check failed: red',
+      'step done: git commit',
       'cleared',
+    ])
+  })
+
+  it('is not made of the checks and the waits of a run', () => {
+    const [task] = reportOf(
+      [
+        { at: 1, event: 'check', detail: 'the check `npm test` passed (0.6 s)' },
+        { at: 2, event: 'wait', markerId: 'wf_1', detail: 'a person' },
+        { at: 3, event: 'wait-end', detail: 'a person' },
+      ],
+      [marker({ id: undefined })],
+    ).tasks
+    expect(task?.promises.map(({ standing, events }) => ({ standing, events }))).toEqual([
+      { standing: 'pending', events: [] },
     ])
   })
 

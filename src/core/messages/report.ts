@@ -13,7 +13,7 @@ interface EventFacts {
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   create: 'promised',
   clear: 'cleared',
-  check: 'a check failed',
+  check: 'check',
   cap: 'given up after the last continuation',
   bypass: 'let go by a bypass',
   'bypass-request': 'bypass asked for',
@@ -27,6 +27,9 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   error: 'error',
 }
 
+/** The events whose detail goes on with the sentence: "check failed: npm test", "step done: git commit". */
+const READS_ON: readonly string[] = ['check', 'step']
+
 /** An entry of the journal in words. */
 export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
   const words =
@@ -35,7 +38,7 @@ export function eventWords(event: string, { count, detail, outcome }: EventFacts
       : event === 'clear' && outcome === 'unchecked'
         ? 'cleared without its checks'
         : (EVENT_WORDS[event] ?? event)
-  return detail === undefined ? words : `${words}: ${detail}`
+  return detail === undefined ? words : `${words}${READS_ON.includes(event) ? ' ' : ': '}${detail}`
 }
 
 const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {

@@ -1,6 +1,6 @@
 import { PostflightError } from '../../../core/errors.ts'
 import { shellIdentity } from '../../../core/hosts/index.ts'
-import { CHECK_TEXT, failureWords, since } from '../../../core/messages/checks.ts'
+import { CHECK_RECORDS, CHECK_TEXT, failureWords, since } from '../../../core/messages/checks.ts'
 import { PHASE_CHECK_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
 import { currentPhase } from '../../../core/workflow/position.ts'
@@ -53,7 +53,12 @@ export async function check(
   const line =
     words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
   recordInJournal(context, folder.root, [
-    { event: 'check', task: folder.task, hostSession: shellIdentity(context.environment)?.session, detail: line },
+    {
+      event: 'check',
+      task: folder.task,
+      hostSession: shellIdentity(context.environment)?.session,
+      detail: words === undefined ? line : CHECK_RECORDS.failed(run, words, durationMs),
+    },
   ])
   const result = resultOf(
     folder,
