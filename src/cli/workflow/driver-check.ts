@@ -4,33 +4,36 @@ import { variable } from '../../core/hosts/host.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
 
-/** Tells the caller of `start` and `resume` who gives out the prompts of a run, and what hinders that. */
+/** Tells the caller of a command that starts or continues a run who gives out its prompts, and what hinders that. */
 
 /** The size of a `.git` file is that of one path. */
 const GIT_FILE_LIMIT = 8192
 
 /**
  * How the prompts of an active run will come, and what to do where no hook would bring them. `caller`: the session that
- * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run.
+ * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run, but can tell its agent.
  */
 export function driverLines(
   context: CommandContext,
   folder: TaskFolder,
-  { hostSession }: WorkflowState,
+  state: WorkflowState,
   caller: string | undefined,
 ): string[] {
+  const { hostSession } = state
   const next = commandLine(['workflow', 'next', taskWord(folder)], context.rootOption)
   const main = mainOfWorktree(folder.root)
   return [
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
     ...(hostSession === undefined ? [DRIVER_TEXT.askForEach(next)] : []),
     ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
+    ...(hostSession !== undefined && caller === undefined && !awaitsApproval(state) ? [DRIVER_TEXT.tellAgent] : []),
   ]
 }
 

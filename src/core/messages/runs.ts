@@ -86,6 +86,8 @@ export const WORKFLOW_TEXT = {
 /** Who drives a run, and what its reader can do. */
 export const DRIVER_TEXT = {
   drives: (session: string): string => `session ${quote(session, 120)} drives it`,
+  tellAgent:
+    'Now tell its agent to go on: the next prompt comes when it ends its turn, or on OpenCode when it calls workflow_run.',
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,
