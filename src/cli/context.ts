@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { closestName } from '../core/closest-name.ts'
-import { PostflightError } from '../core/errors.ts'
+import { type ErrorArguments, PostflightError } from '../core/errors.ts'
 import type { Environment } from '../core/hosts/host.ts'
 import type { JournalEntry } from '../core/journal-entry.ts'
 import { notInJournal } from '../core/messages/commands.ts'
@@ -109,7 +109,11 @@ export function requireRoot(context: CommandContext): string {
  * The folder of a task, by its number or name. `wanted` is what the command needs in it.
  * @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`.
  */
-export function requireTaskFolder(root: string, task: string, wanted: 'marker' | 'workflow' = 'marker'): TaskFolder {
+export function requireTaskFolder(
+  root: string,
+  task: string,
+  wanted: ErrorArguments['task-unknown']['wanted'] = 'marker',
+): TaskFolder {
   const folder = findTaskFolder(root, task)
   if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
   return folder

@@ -19,7 +19,7 @@ export interface ErrorArguments {
   'slug-invalid': { readonly slug: string; readonly longest?: number }
   'slug-missing': { readonly task: string; readonly specs: string; readonly command: string }
   'task-ambiguous': { readonly task: string; readonly folders: string }
-  'task-unknown': { readonly task: string; readonly specs: string; readonly wanted: 'marker' | 'workflow' }
+  'task-unknown': { readonly task: string; readonly specs: string; readonly wanted: 'marker' | 'workflow' | 'report' }
   'task-has-other-folder': { readonly task: string; readonly folder: string }
   'target-missing': { readonly options: string }
   'target-twice': { readonly options: string }

@@ -168,6 +168,9 @@ describe('the sentences of errors', () => {
     for (const detail of ['EEXIST', 'ENOTDIR']) {
       expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/something else has its name/)
     }
+    expect(errorMessage('cannot-write', { path: '/p/q', detail: 'ENOENT' })).toBe(
+      'cannot write /p/q (ENOENT): its folder does not exist.',
+    )
   })
 
   it('of a settings file say that nothing was written only for a command that writes', () => {

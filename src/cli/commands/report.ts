@@ -37,7 +37,7 @@ export function report(
   { html }: ReportOptions,
 ): CommandResult<ReportDocument> {
   const root = requireRoot(context)
-  const only = task === undefined ? undefined : requireTaskFolder(root, task, 'workflow')
+  const only = task === undefined ? undefined : requireTaskFolder(root, task, 'report')
   const story = composeReport(sourceOf(context, root, only))
   if (html === STDOUT) {
     const page = reportPage(story)

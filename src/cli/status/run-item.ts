@@ -8,7 +8,7 @@ import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import type { LostRun } from '../../io/workflow/state-copy.ts'
-import { readState } from '../../io/workflow/state-store.ts'
+import { readState, WORKFLOW_FOLDER } from '../../io/workflow/state-store.ts'
 import { asPostflightError } from '../report.ts'
 import { placeText } from '../workflow/view.ts'
 import type { StatusItem } from './status-item.ts'
@@ -59,7 +59,9 @@ function itemOf(
   return {
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
-    fix: fixFor(kind, state, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
+    fix: fixFor(kind, state, `${path}/${WORKFLOW_FOLDER}`, (...words) =>
+      commandLine(['workflow', ...words, taskWord(folder)], rootOption),
+    ),
   }
 }
 
@@ -71,10 +73,15 @@ function kindOf(state: WorkflowState): StatusKind | undefined {
   return outcome ?? 'stopped'
 }
 
-function fixFor(kind: StatusKind, state: WorkflowState, command: (...words: string[]) => string): string {
+function fixFor(
+  kind: StatusKind,
+  state: WorkflowState,
+  folder: string,
+  command: (...words: string[]) => string,
+): string {
   if (awaitsApproval(state)) return TEXT.fixes.approval(command('approve'), command('reject'))
-  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'))
-  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'))
+  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'), folder)
+  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'), folder)
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))
   return TEXT.fixes.over(command('resume'))
 }

@@ -20,6 +20,13 @@ const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detai
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
+/** The command that lists the tasks, as the end of "… has no folder: …". */
+const TASK_LISTS: Record<ErrorArguments['task-unknown']['wanted'], string> = {
+  marker: '`postflight inspect` lists the tasks that have a marker',
+  workflow: '`postflight workflow status` lists the tasks that have a workflow',
+  report: '`postflight report` shows all tasks',
+}
+
 /** The errors of a file system where a folder is needed and something else has its name. */
 const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
 
@@ -101,8 +108,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'slug-missing': (a) =>
     `task ${a.task} has no folder in ${a.specs} yet: give a slug for its name after the number: \`${a.command}\`.`,
   'task-ambiguous': (a) => `task ${a.task} has several folders (${a.folders}): use one of these names.`,
-  'task-unknown': (a) =>
-    `task ${a.task} has no folder in ${a.specs}: ${a.wanted === 'workflow' ? '`postflight workflow status` lists the tasks that have a workflow' : '`postflight inspect` lists the tasks that have a marker'}.`,
+  'task-unknown': (a) => `task ${a.task} has no folder in ${a.specs}: ${TASK_LISTS[a.wanted]}.`,
   'task-has-other-folder': (a) =>
     `task ${a.task} already has the folder ${a.folder}: omit the slug, or use another number.`,
   'target-missing': (a) => `no target: give one of <task>, ${a.options}.`,
@@ -143,7 +149,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'marker-too-large': (a) =>
     `the marker would be larger than ${a.limit} bytes, the maximum: shorten its reason or its steps.`,
   locked: (a) => `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,
-  'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
+  'step-unknown': (a) => `no step "${a.step}" in ${a.path}. Its steps: ${a.steps}.`,
   'steps-none': (a) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
   'session-unknown': () =>
     "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
@@ -208,7 +214,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'cannot-write': (a) =>
     IN_THE_WAY.includes(a.detail)
       ? `cannot write ${a.path} (${a.detail}): a folder is needed, and something else has its name. Move that elsewhere.`
-      : `cannot write ${a.path} (${a.detail}): check its permissions and the free space.`,
+      : `cannot write ${a.path} (${a.detail}): ${a.detail === 'ENOENT' ? 'its folder does not exist' : 'check its permissions and the free space'}.`,
   'output-unwritable': (a) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
