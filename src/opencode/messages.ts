@@ -39,7 +39,7 @@ export const OPENCODE_TEXT = {
 export const WORKFLOW_TOOL_TEXT = {
   description:
     'Runs the postflight workflow of a task to its end: phases gated by artifacts, each in a sub-agent of its own, one after another. Returns when the workflow is completed, stopped or stuck. Call it once and wait.',
-  task: 'The task: its number, or the name of its folder in specs/',
+  task: 'The task: its number, or the name of its folder in specs/. A new run makes the folder where it is missing: give its name then, such as 259_my_slug',
   definition:
     'Path of the definition (JSON or YAML) to start a new run with; an empty string to continue the existing run',
   inputs:

@@ -77,6 +77,21 @@ describe.concurrent('install --host opencode', () => {
     )
   })
 
+  it('uninstall without --host leaves it, and names the command that removes it', async () => {
+    const project = createSourceProject()
+    await install(project)
+    const hint = 'The plugin is still in opencode.json: `postflight uninstall --host opencode` removes it\n'
+
+    expect((await project.cli(['uninstall'])).stdout).toContain(hint)
+    expect(project.has(CONFIG)).toBe(true)
+    expect((await project.cli(['uninstall', '--scope', 'user'])).stdout).not.toContain('opencode.json')
+    project.write(CONFIG, '{')
+    expect(await project.cli(['uninstall'])).toMatchObject({
+      status: 0,
+      stdout: 'The hook is not in .claude/settings.json\n',
+    })
+  })
+
   it('names a package in node_modules by a relative path', async () => {
     const project = createSourceProject()
     const cli = cliIn(project)

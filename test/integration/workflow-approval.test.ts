@@ -69,6 +69,7 @@ describe('a run that waits for an approval', () => {
     const { answer } = await project.hook(stop())
 
     expect(approved).toMatchObject({ status: 0, stderr: '' })
+    expect(approved.stdout).toContain('\nNow tell its agent to go on: ')
     expect(answer.decision).toBe('block')
     expect(answer.reason).toContain('phase "build", attempt 1 of 3')
     expect(answer.reason).toContain('This phase follows the phase "plan":\nuse the existing table')
@@ -116,6 +117,7 @@ describe('a run that waits for an approval', () => {
     await workflow(project, 'stop', '7')
     expect(stateOf(project)).toMatchObject({ active: false, outcome: 'stopped', approval: { standing: 'asked' } })
 
+    expect((await workflow(project, 'resume', '7')).stdout).not.toContain('tell its agent to go on')
     await workflow(project, 'resume', '7', '--host-session', OTHER_SESSION)
     const { answer } = await project.hook(stop({ session_id: OTHER_SESSION }))
     expect(answer.decision).toBeUndefined()
@@ -131,7 +133,7 @@ describe('a run that waits for an approval', () => {
 
     expect(await workflow(project, 'approve', '7')).toMatchObject({ status: 0 })
     expect(stateOf(project)).toMatchObject({ active: false, approval: { standing: 'approved' } })
-    await workflow(project, 'resume', '7')
+    expect((await workflow(project, 'resume', '7')).stdout).toContain('\nNow tell its agent to go on: ')
     expect(stateOf(project)).toMatchObject({ active: true, phase: 'build' })
   })
 

@@ -26,6 +26,8 @@ async function startedRun(check: object = {}, env: Record<string, string> = ENV)
 
 const REPORT = 'specs/007_x/report.md'
 const state = (project: Project) => JSON.parse(project.read('specs/007_x/workflow/state.json'))
+const checksIn = (project: Project) =>
+  project.journal().flatMap(({ event, detail }) => (event === 'check' ? [detail] : []))
 const ran = (project: Project) => (project.has('ran') ? project.read('ran').split('\n').length - 1 : 0)
 const reasonOf = async (project: Project, prompt = 'p1') =>
   (await project.hook(stop({ prompt_id: prompt }))).answer.reason
@@ -52,6 +54,10 @@ describe('a phase with a check, driven by the hook', () => {
     expect(green.json()).toMatchObject({ result: 'passed', receipt: 'checks/build/1-1.json', failed: null })
     expect(again.stdout).toContain('was not run again')
     expect(ran(project)).toBe(2)
+    expect(checksIn(project)).toEqual([
+      expect.stringMatching(/^failed: echo ran.* \(exit code 1; .* s\)$/),
+      expect.stringMatching(/^the check `echo ran.*` passed \(.* s\)$/),
+    ])
     expect(end.answer.decision).toBe(undefined)
     expect(state(project)).toMatchObject({ outcome: 'completed' })
     const details = project.journal().flatMap(({ event, detail }) => (event === 'workflow' ? [detail] : []))

@@ -162,7 +162,7 @@ describe('the sentences of errors', () => {
       '`postflight workflow status` lists the tasks that have a workflow',
     )
     expect(errorMessage('task-unknown', { ...args, wanted: 'story' })).toBe(
-      'task 259 has no folder in /p/specs: `postflight report` alone tells of all tasks, of removed ones too.',
+      'task 259 has no folder in /p/specs: `postflight report` shows all tasks, also removed ones.',
     )
   })
 
@@ -171,6 +171,9 @@ describe('the sentences of errors', () => {
     for (const detail of ['EEXIST', 'ENOTDIR']) {
       expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/something else has its name/)
     }
+    expect(errorMessage('cannot-write', { path: '/p/q', detail: 'ENOENT' })).toBe(
+      'cannot write /p/q (ENOENT): its folder does not exist.',
+    )
   })
 
   it('of a settings file say that nothing was written only for a command that writes', () => {

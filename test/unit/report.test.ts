@@ -150,7 +150,7 @@ describe('the story of a promise', () => {
         { at: 4, event: 'wait', detail: 'answers' },
         { at: 9, event: 'wait-end', detail: 'answers' },
         { at: 10, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', detail: 'failed: npm test' },
+        { at: 11, event: 'check', markerId: 'pf_1', detail: 'failed: npm test' },
         { at: 11, event: 'step', detail: 'done: git commit' },
         { at: 12, event: 'clear', outcome: 'cleared' },
       ],
@@ -170,6 +170,20 @@ describe('the story of a promise', () => {
       'check failed: npm test',
       'step done: git commit',
       'cleared',
+    ])
+  })
+
+  it('is not made of the checks and the waits of a run', () => {
+    const [task] = reportOf(
+      [
+        { at: 1, event: 'check', detail: 'the check `npm test` passed (0.6 s)' },
+        { at: 2, event: 'wait', markerId: 'wf_1', detail: 'a person' },
+        { at: 3, event: 'wait-end', detail: 'a person' },
+      ],
+      [marker({ id: undefined })],
+    ).tasks
+    expect(task?.promises.map(({ standing, events }) => ({ standing, events }))).toEqual([
+      { standing: 'pending', events: [] },
     ])
   })
 

@@ -16,7 +16,7 @@ import { reactiveTarget } from '../installation/reactive-target.ts'
 import { refuseOtherScope, refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
 import { skillTarget } from '../installation/skill-target.ts'
-import { holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
+import { HOSTS, holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../installation/wiring.ts'
 
 /** `postflight install` and `uninstall`: adds our entries to a host's settings or to a skill, and removes them. */
@@ -120,6 +120,7 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
     const kept = removals.flatMap(({ file }) => listBackups(file))
     lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
   }
+  const others = skill === undefined && host === 'claude' && target.scope !== 'user' ? otherHosts(context) : []
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
   const noneThere = INSTALL_TEXT.notInstalled(
@@ -132,8 +133,24 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
       ...{ file: first?.file ?? (target.files.at(-1) as string), changed: first !== undefined, dry_run: dryRun },
       ...{ removed_file: first !== undefined && first.after === undefined, taken_out_of: done.map(({ file }) => file) },
     },
-    lines: lines.length > 0 ? lines : [noneThere],
+    lines: [...(lines.length > 0 ? lines : [noneThere]), ...others],
   }
+}
+
+/** A line for each other host that the project is set up for: the command without --host leaves those alone. */
+function otherHosts(context: CommandContext): string[] {
+  return HOSTS.filter((host) => !isOfClaude(host, 'project')).flatMap((host) => {
+    try {
+      const target = targetOf(context, host, 'project')
+      const file = placeOf(target)
+      const text = readSettingsFile(file)
+      if (text === undefined || !target.holds(text, file)) return []
+      return [INSTALL_TEXT.otherHost(target.what, displayPath(context, file), host)]
+    } catch {
+      // A file that does not parse, or leads out of the project: `doctor` reports it.
+      return []
+    }
+  })
 }
 
 /** True if the entries go into Claude Code's settings, also because the host reads them. */

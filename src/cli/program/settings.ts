@@ -10,6 +10,9 @@ const HOST = listed(Object.keys(HOST_TITLES), 'or')
 const SCOPE =
   "project (.claude/settings.json, opencode.json, .codex/hooks.json, …), local (.claude/settings.local.json) or user (the host's own folder)"
 
+const OTHER_HOSTS = `
+For another host: \`postflight install --host opencode\`, then \`postflight init --skip hook --skip permissions\`.`
+
 export function addSettingsCommands(program: Program, run: Run): void {
   program
     .command('init')
@@ -22,7 +25,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
     .option('--yes', 'do not ask', false)
     .option('--dry-run', 'only print what would be written', false)
     .option('--force', 'even if the hook is installed in another place', false)
-    .addHelpText('after', example('init', 'init --yes --skip skill', 'init --dry-run'))
+    .addHelpText('after', `${example('init', 'init --yes --skip skill', 'init --dry-run')}\n${OTHER_HOSTS}`)
     .action((options) => {
       const { scope, skip, yes, dryRun, force } = options
       return run({ command: 'init', arguments: [], options: { scope, skip, yes, dryRun, force } })

@@ -12,7 +12,8 @@ First steps:
   $ postflight workflow status 259 --watch
 
 With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
-Without the hook, the agent asks for each prompt: \`postflight workflow next 259 --json\`.
+On OpenCode, the agent calls the tool \`workflow_run\`.
+Without either, the agent asks for each prompt: \`postflight workflow next 259 --json\`.
 To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
 
 const EXIT_CODES = `

@@ -1,4 +1,5 @@
 import { commandLine } from '../../core/command-line.ts'
+import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
@@ -56,7 +57,9 @@ function itemOf(
   return {
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
-    fix: fixFor(kind, state, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
+    fix: fixFor(kind, state, `${path}/${WORKFLOW_FOLDER}`, (...words) =>
+      commandLine(['workflow', ...words, taskWord(folder)], rootOption),
+    ),
   }
 }
 
@@ -68,10 +71,15 @@ function kindOf(state: WorkflowState): StatusKind | undefined {
   return outcome ?? 'stopped'
 }
 
-function fixFor(kind: StatusKind, state: WorkflowState, command: (...words: string[]) => string): string {
+function fixFor(
+  kind: StatusKind,
+  state: WorkflowState,
+  folder: string,
+  command: (...words: string[]) => string,
+): string {
   if (awaitsApproval(state)) return TEXT.fixes.approval(command('approve'), command('reject'))
-  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'))
-  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'))
+  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'), folder)
+  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'), folder)
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))
   return TEXT.fixes.over(command('resume'))
 }

@@ -4,27 +4,29 @@ import { claudeCode } from '../../core/hosts/claude-code.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
 
-/** Tells the caller of `start` and `resume` how the prompts of a run will arrive, or why they will not. */
+/** Tells the caller of a command that starts or continues a run how its prompts will arrive, or why they will not. */
 
 /** The size of a `.git` file is that of one path. */
 const GIT_FILE_LIMIT = 8192
 
 /**
  * How the prompts of an active run will arrive, and what to do if no hook would bring them. `caller`: the session that
- * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run.
+ * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run, but can tell its agent.
  */
 export function driverLines(
   context: CommandContext,
   folder: TaskFolder,
-  { hostSession }: WorkflowState,
+  state: WorkflowState,
   caller: string | undefined,
 ): string[] {
+  const { hostSession } = state
   const [next = '', resume = ''] = ['next', 'resume'].map((word) =>
     commandLine(['workflow', word, taskWord(folder)], context.rootOption),
   )
@@ -33,6 +35,7 @@ export function driverLines(
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
     ...(hostSession === undefined ? [DRIVER_TEXT.noSession(resume), DRIVER_TEXT.askForEach(next)] : []),
     ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
+    ...(hostSession !== undefined && caller === undefined && !awaitsApproval(state) ? [DRIVER_TEXT.tellAgent] : []),
   ]
 }
 

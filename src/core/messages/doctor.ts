@@ -80,7 +80,7 @@ export const REACH_FINDINGS = {
 export const GIT_FINDINGS = {
   notIgnored: (example: string): string => `git does not ignore the files of postflight-guard, such as ${example}`,
   tracked: (names: readonly string[]): string =>
-    `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, which belong to one machine only`,
+    `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, but such files belong to one machine`,
 } as const
 
 /** About the root. */

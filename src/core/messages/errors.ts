@@ -16,7 +16,7 @@ const NAME_QUOTE_LIMIT = 40
 const LISTS: Record<ErrorArguments['task-unknown']['wanted'], string> = {
   marker: '`postflight inspect` lists the tasks that have a marker',
   workflow: '`postflight workflow status` lists the tasks that have a workflow',
-  story: '`postflight report` alone tells of all tasks, of removed ones too',
+  story: '`postflight report` shows all tasks, also removed ones',
 }
 
 /** Problems of a workflow's state file, as the end of "the file …". */
@@ -149,7 +149,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'marker-too-large': (a) =>
     `the marker would be larger than ${a.limit} bytes, the maximum: shorten its reason or its steps.`,
   locked: (a) => `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,
-  'step-unknown': (a) => `no step "${a.step}" in ${a.path}: it has ${a.steps}.`,
+  'step-unknown': (a) => `no step "${a.step}" in ${a.path}. Its steps: ${a.steps}.`,
   'steps-none': (a) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
   'session-unknown': () =>
     "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
@@ -215,7 +215,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'cannot-write': (a) =>
     IN_THE_WAY.includes(a.detail)
       ? `cannot write ${a.path} (${a.detail}): a folder is needed there, but something else has its name: move or rename that.`
-      : `cannot write ${a.path} (${a.detail}): check its permissions and the free space.`,
+      : `cannot write ${a.path} (${a.detail}): ${a.detail === 'ENOENT' ? 'its folder does not exist' : 'check its permissions and the free space'}.`,
   'output-unwritable': (a) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,

@@ -88,6 +88,8 @@ export const DRIVER_TEXT = {
   drives: (session: string): string => `session ${quote(session, 120)} drives it`,
   noSession: (resume: string): string =>
     `It has no session. For prompts from the hook, the agent runs this in its shell: ${resume}`,
+  tellAgent:
+    'Now tell its agent to go on: the next prompt comes when it ends its turn, or on OpenCode when it calls workflow_run.',
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,

@@ -50,12 +50,14 @@ export const PROJECT_STATUS_TEXT = {
     bypassed: 'the next stop removes it',
     unreadable: 'look at it and remove it by hand',
     abandoned: (adopt: string, clear: string): string =>
-      `to finish it: ${adopt}; if it is done or no longer wanted: ${clear}`,
+      `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
     approval: (approve: string, reject: string): string =>
       `look at its result, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string): string => `to continue it: ${resume}`,
-    aborted: (history: string): string => `${history} shows what was done; \`workflow start --fresh\` starts a new run`,
-    skipped: (history: string): string => `${history} shows what was skipped`,
+    aborted: (history: string, folder: string): string =>
+      `${history} shows what was done; \`workflow start --fresh\` starts a new run. To forget it, remove ${folder}`,
+    skipped: (history: string, folder: string): string =>
+      `${history} shows what was skipped. If that is all right, remove ${folder}`,
   },
 } as const

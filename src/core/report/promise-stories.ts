@@ -50,9 +50,15 @@ interface Draft {
   events: StoryEvent[]
 }
 
-/** True for an entry of the journal that belongs to a promise. */
-export function isOfPromise({ event }: JournalLine): boolean {
-  return OF_PROMISES.includes(event)
+/** True for an entry of the journal that belongs to a promise, and not to the run of a workflow. */
+export function isOfPromise(line: JournalLine): boolean {
+  return OF_PROMISES.includes(line.event) && !isOfRun(line)
+}
+
+/** True for a check or a wait of a run: a wait has the run's id, a check has none. */
+function isOfRun(line: JournalLine): boolean {
+  const id = textOf(line, 'marker_id')
+  return id === undefined ? line.event === 'check' : id.startsWith('wf_')
 }
 
 /** A text of a journal line, on one line; undefined for anything else. */
@@ -122,6 +128,8 @@ function read(drafts: Draft[], timed: TimedLine): void {
       (one.endMs === undefined || (line.event === 'clear' && isGivenUp(one))) &&
       (id === undefined || one.id === undefined || one.id === id),
   )
+  // The end of a run's wait looks like that of a promise without an id.
+  if (draft === undefined && line.event === 'wait-end') return
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
     // A folder holds one marker, so a new one replaces the last.
     if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timeMs)

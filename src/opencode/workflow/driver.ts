@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
-import { parseTaskName, parseTaskReference, type TaskFolder } from '../../core/task-folder.ts'
+import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../core/task-folder.ts'
 import type { Wait } from '../../core/wait.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { type GivenInput, inputValues } from '../../core/workflow/inputs.ts'
@@ -93,12 +93,14 @@ export class WorkflowDriver {
     const found = findTaskFolder(root, task)
     if (found !== undefined) return found
     const reference = parseTaskReference(task)
+    if (definition !== '' && reference.kind === 'number') {
+      const name = taskFolderName({ number: reference.number, separator: '_', slug: 'my_slug' })
+      throw new PostflightError('slug-missing', { task, specs: path.join(root, 'specs'), command: name })
+    }
     if (definition === '' || reference.kind !== 'name' || parseTaskName(reference.name) === undefined) {
       throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
     }
-    const made = taskFolderAt(root, reference.name)
-    makeOwnFolder(made.path)
-    return made
+    return taskFolderAt(root, reference.name)
   }
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
@@ -109,6 +111,8 @@ export class WorkflowDriver {
     await new Promise((resolve) => setTimeout(resolve, 0))
     const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
     const inputs = inputValues(ready, given)
+    // Not before all of that is right: a refused start leaves no empty folder.
+    makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
     const started = await retryWhileLocked(() =>
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),

@@ -1,5 +1,7 @@
 /** A workflow on the real OpenCode: each phase in a child session, also after kills, interruptions and on other hosts. */
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
 import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
@@ -273,14 +275,21 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
 
     const { model } = await guarded.run({
-      main: [runWorkflow('7'), runWorkflow(TASK, 'broken.yaml'), runWorkflow(TASK, 'nowhere.yaml'), say('So be it.')],
+      main: [
+        runWorkflow('7'),
+        runWorkflow(TASK, 'broken.yaml'),
+        runWorkflow(TASK, 'nowhere.yaml'),
+        runWorkflow('7', 'flow.yaml'),
+        say('So be it.'),
+      ],
     })
 
     const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
     expect(results[2]).toContain('nowhere.yaml does not exist')
-    expect(guarded.read(`${IN_TASK}/workflow/state.json`)).toBeUndefined()
+    expect(results[3]).toContain('give a slug for its name after the number: `007_my_slug`')
+    expect(existsSync(join(guarded.project.dir, IN_TASK))).toBe(false)
   })
 })
 

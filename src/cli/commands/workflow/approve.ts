@@ -1,12 +1,15 @@
 import { PostflightError } from '../../../core/errors.ts'
 import { isAgentShell } from '../../../core/hosts/index.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
+import type { WorkflowState } from '../../../core/workflow/state.ts'
 import { approveRun, rejectRun } from '../../../io/workflow/steer.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { checkOneLine } from '../../option-values.ts'
 import type { Painter } from '../../painter.ts'
-import { changeRun } from '../../workflow/change-run.ts'
+import { driverLines } from '../../workflow/driver-check.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
+import { runResult } from '../../workflow/run-result.ts'
 
 export interface ApproveOptions {
   readonly note?: string
@@ -24,10 +27,7 @@ export function approve(
   { note }: ApproveOptions,
 ): CommandResult<RunDocument> {
   checkOneLine([['--note', note]])
-  return changeRun(context, paint, task, (folder) => {
-    refuseAgent(context, folder)
-    return approveRun(folder, note, context.nowMs)
-  })
+  return decide(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
 }
 
 /** `postflight workflow reject`: a person rejects it, and the agent is asked for another one. */
@@ -38,10 +38,24 @@ export function reject(
   { reason }: RejectOptions,
 ): CommandResult<RunDocument> {
   checkOneLine([['--reason', reason]])
-  return changeRun(context, paint, task, (folder) => {
-    refuseAgent(context, folder)
-    return rejectRun(folder, reason, context.nowMs)
-  })
+  return decide(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
+}
+
+/** Changes the run as the person says, and tells them how it goes on: no prompt comes by itself. */
+function decide(
+  context: CommandContext,
+  paint: Painter,
+  task: string,
+  change: (folder: TaskFolder) => WorkflowState,
+): CommandResult<RunDocument> {
+  const folder = requireRunFolder(context, task)
+  refuseAgent(context, folder)
+  const state = change(folder)
+  const result = runResult(context, paint, folder, state)
+  return {
+    ...result,
+    lines: [...result.lines, ...(state.active ? driverLines(context, folder, state, undefined) : [])],
+  }
 }
 
 /**
