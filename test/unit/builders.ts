@@ -3,6 +3,7 @@ import { type Payload, parsePayload } from '../../src/core/payload.ts'
 import type { SeenMarker } from '../../src/core/stop/plan.ts'
 import type { BlockedMarker } from '../../src/core/stop/reason.ts'
 import type { FileTimes, Stop } from '../../src/core/stop/rules.ts'
+import type { TaskFolder } from '../../src/core/task-folder.ts'
 
 /** Markers and payloads for tests, made by the parsers and never by hand. */
 
@@ -77,13 +78,17 @@ export function stopOf(payload: Payload, sessionBornMs?: number): Stop {
   return { payload, nowMs: NOW_MS, sessionBornMs, startMs: NOW_MS }
 }
 
+/** A task folder of the project `/home/me/p`, or of another root. */
+export function taskFolder(task = '259_prove_completeness', root = '/home/me/p'): TaskFolder {
+  return { root, path: `${root}/specs/${task}`, task, relative: `specs/${task}` }
+}
+
 /** The observation of a marker at a stop. */
 export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {
-  const task = more.folder?.task ?? '259_prove_completeness'
   const read = marker(fields)
   return {
     kind: 'marker',
-    folder: { root: '/home/me/p', path: `/home/me/p/specs/${task}`, task, relative: `specs/${task}` },
+    folder: taskFolder(),
     marker: read,
     text: JSON.stringify(fields),
     whole: true,

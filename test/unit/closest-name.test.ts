@@ -10,6 +10,10 @@ it.each([
   ['prompt_fiel', 'prompt_file'],
   ['Step_Prompt', 'step_prompt'],
   ['form', 'from'],
+  ['orfm', undefined],
+  // Half of a swap is not one: each of these takes two edits.
+  ['foxm', undefined],
+  ['fxrm', undefined],
   ['step', 'steps'],
   ['prompt', 'prompt'],
   ['ids', undefined],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine, fallbackLine } from '../../src/core/command-line.ts'
+import { commandLine, fallbackLine, rootOptionFor } from '../../src/core/command-line.ts'
 
 describe('a command to print', () => {
   it('has no --root if the agent finds the root without it', () => {
@@ -14,6 +14,18 @@ describe('a command to print', () => {
     expect(commandLine(['step', "259_it's", '$(id)'], '/my projects/a')).toBe(
       "postflight step '259_it'\\''s' '$(id)' --root '/my projects/a'",
     )
+  })
+})
+
+describe('the root in a command', () => {
+  const findForm = () => ({ onPath: true, byNpx: false, script: '/p.js' })
+
+  it.each([
+    ['/home/me/p', undefined],
+    ['/home/me', '/home/me/p'],
+    [undefined, '/home/me/p'],
+  ])('where the shell of the reader finds %s, is %s', (foundRoot, expected) => {
+    expect(rootOptionFor({ foundRoot, findForm }, '/home/me/p')).toBe(expected)
   })
 })
 

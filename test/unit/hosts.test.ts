@@ -123,6 +123,7 @@ describe('a stop that is not judged', () => {
       {},
       'Claude Code: own-agent',
     ],
+    ['the main conversation without a type counts', mainStop({ agent_type: '' }), {}, undefined],
     ['an agent with a type counts', subagentStop({ agent_type: 'worker' }), {}, undefined],
     ['an agent whose type is not told counts', subagentStop(), {}, undefined],
     ['an agent without a type of another host counts', subagentStop({ agent_type: '', turn_id: 't' }), {}, undefined],
@@ -199,13 +200,18 @@ describe('the context of a block', () => {
     ['claude-code_2-1-329_harness', true],
     ['claude-code_2-2-0_harness', true],
     ['claude-code_3-0-0_harness', true],
+    ['claude-code_2-10-0_harness', true],
+    ['claude-code_10-0-0_harness', true],
     ['claude-code_2-1-162_harness', false],
     ['claude-code_2-0-999_harness', false],
     ['claude-code_1-9-999_harness', false],
     ['claude-code_2-1-329_agent', false],
     ['claude-code_2-1_harness', false],
     ['other_2-1-329_harness', false],
+    ['not-claude-code_2-1-329_harness', false],
+    ['claude-code_2-1-329_harness-too', false],
     ['', false],
+    [undefined, false],
   ])('%s: %s', (AI_AGENT, expected) => {
     expect(takesContextOfBlock(stop, { CLAUDECODE: '1', AI_AGENT })).toBe(expected)
   })
@@ -261,5 +267,10 @@ it('a session of droid that another one started is a sub-agent', () => {
 it('a transcript tells the birth of a session only where that was measured', () => {
   const stop = { transcript_path: '/t' }
   expect(sessionTranscript(mainStop(stop), {})).toBe('/t')
+  expect(sessionTranscript(mainStop(stop), { CLAUDE_PROJECT_DIR: '/p' })).toBe('/t')
+  for (const host of ['QWEN', 'COPILOT', 'FACTORY']) {
+    expect(sessionTranscript(mainStop(stop), { [`${host}_PROJECT_DIR`]: '/p' })).toBeUndefined()
+  }
+  expect(sessionTranscript(mainStop({ ...stop, turn_id: 't' }), {})).toBeUndefined()
   expect(sessionTranscript(mainStop({ ...stop, client_type: 'kimi_code_cli' }), {})).toBeUndefined()
 })

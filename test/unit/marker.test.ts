@@ -124,6 +124,9 @@ describe('fields', () => {
     ['cc_session_id', 'hostSession'],
     ['agent_id', 'agent'],
     ['agent_type', 'agentType'],
+    ['owner_from', 'ownerFrom'],
+    ['checks_session', 'checksSession'],
+    ['outcome', 'outcome'],
   ] as const
 
   it.each(STRINGS)('%s is read as a string', (field, property) => {
@@ -190,6 +193,26 @@ describe('fields', () => {
         problems: [{ code: 'field', field, expected: 'flag' }],
       })
     }
+  })
+
+  it('a wait and the number of waits are read', () => {
+    const read = marker({ wait: { for: 'go-ahead', count: 2, prompt_id: 'p1' }, waits: 1 })
+    expect(read).toMatchObject({ wait: { for: 'go-ahead', count: 2, promptId: 'p1' }, waits: 1, problems: [] })
+    const none = marker({ wait: null, waits: null })
+    expect(none.problems).toEqual([])
+    expect('wait' in none || 'waits' in none).toBe(false)
+    expect(marker({ waits: 0 })).toMatchObject({ waits: 0, problems: [] })
+  })
+
+  it.each([
+    [{ wait: 'go-ahead' }, { field: 'wait', expected: 'wait' }],
+    [{ wait: { for: '', count: 1 } }, { field: 'wait', expected: 'wait' }],
+    [{ waits: -1 }, { field: 'waits', expected: 'count' }],
+    [{ waits: '2' }, { field: 'waits', expected: 'count' }],
+  ])('%j is unknown, and a problem', (fields, problem) => {
+    const read = marker(fields)
+    expect(read.problems).toEqual([{ code: 'field', ...problem }])
+    expect('wait' in read || 'waits' in read).toBe(false)
   })
 
   it('one wrong field leaves the others usable', () => {
@@ -428,6 +451,11 @@ describe('checks', () => {
         { run: 'make', step: 'build' },
       ],
     })
+  })
+
+  it('are twenty at most', () => {
+    const checks = Array.from({ length: 20 }, (_, index) => ({ run: `c${index}` }))
+    expect(marker({ checks })).toMatchObject({ problems: [], checks })
   })
 
   it.each([

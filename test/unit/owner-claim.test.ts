@@ -95,6 +95,21 @@ describe('the line of a promise', () => {
     expect(claims(fields, one, times)).toBe(false)
   })
 
+  it.each([
+    ['3 s before the command began: clocks and file systems round', use('create'), NOW_MS - 8_000, true],
+    ['earlier', use('create'), NOW_MS - 8_001, false],
+  ])('gives it to the agent of a command if its file was changed %s', (_, one, changedMs, expected) => {
+    expect(claims({}, one, changedAt(changedMs))).toBe(expected)
+  })
+
+  it.each([
+    ['ten minutes before the end', NOW_MS - 600_000, true],
+    ['earlier', NOW_MS - 600_001, false],
+  ])('gives it to another session, where the duration is not told, if it was made %s', (_, madeMs, expected) => {
+    const inherited = { cc_session_id: 's2', owner_from: 'environment', created: undefined }
+    expect(claims(inherited, use('create', { durationMs: undefined }), changedAt(madeMs))).toBe(expected)
+  })
+
   it('gives it to the session that ran create inside another host', () => {
     expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use('create'))).toBe(true)
   })
@@ -197,8 +212,15 @@ describe('the time of a promise', () => {
     expect(isMadeByCommand(marker({ ...OURS, ...fields }), times, one)).toBe(false)
   })
 
-  it('is that of its file where it does not say when it was made', () => {
-    expect(isMadeByCommand(marker({ ...OURS, created: undefined }), MADE, use('create'))).toBe(true)
+  it.each([
+    ['the file, where it does not say when it was made', undefined, NOW_MS - 6_000, true],
+    ['the same, more than a second before the command', undefined, NOW_MS - 6_001, false],
+    ['`created`, whose fraction of a second is not known', NOW_MS - 6_999, NOW_MS, true],
+    ['the same, more than a second before the command', NOW_MS - 7_000, NOW_MS, false],
+    ['the file, where that is earlier than `created`', NOW_MS, NOW_MS - 6_001, false],
+  ])('is that of %s', (_, createdMs, changedMs, expected) => {
+    const created = createdMs === undefined ? undefined : new Date(createdMs).toISOString()
+    expect(isMadeByCommand(marker({ ...OURS, created }), changedAt(changedMs), use('create'))).toBe(expected)
   })
 })
 
@@ -217,6 +239,9 @@ describe('a command announces a wait', () => {
       changedAt(NOW_MS - 9_000),
     ],
     ['that it did not print, where the host tells no times', false, use('wait', { durationMs: undefined }), new Set()],
+    ['that it printed, 3 s before it', true, use('cat x'), waiting, changedAt(NOW_MS - 8_000)],
+    ['that it did not print, 1 s before it', true, use('postflight wait 7'), new Set(), changedAt(NOW_MS - 6_000)],
+    ['that it did not print, earlier', false, use('postflight wait 7'), new Set(), changedAt(NOW_MS - 6_001)],
     ['of which it says nothing', false, use('postflight inspect'), new Set()],
   ])('%s: %s', (_what, expected, one, ids, times = MADE) => {
     expect(announcesWait({ id: ID, changedMs: times.changedMs }, one, ids)).toBe(expected)

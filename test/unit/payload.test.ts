@@ -120,9 +120,26 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     ['cwd', 'cwd'],
     ['transcript_path', 'transcript'],
     ['turn_id', 'turn'],
+    ['prompt_id', 'prompt'],
+    ['calling_session_id', 'caller'],
+    ['client_type', 'client'],
+    ['last_assistant_message', 'lastMessage'],
   ] as const)('%s: omitted, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
     for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)
+  })
+
+  it('prompt_id names the prompt, otherwise turn_id does', () => {
+    expect(payload({ prompt_id: 'p1', turn_id: 't1' })).toMatchObject({ prompt: 'p1', turn: 't1' })
+    expect(payload({ prompt_id: '', turn_id: 't1' })).toMatchObject({ prompt: 't1', turn: 't1' })
+  })
+
+  it.each([
+    ['duration_ms', 'durationMs', [0, 1.5, 3_600_000], [-1, '5', true, null, {}]],
+    ['stop_hook_active', 'followsBlock', [true, false], ['true', 1, null, {}]],
+  ] as const)('%s: omitted or of another type', (field, property, values, others) => {
+    for (const value of values) expect(payload({ [field]: value })[property]).toBe(value)
+    for (const value of others) expect(payload({ [field]: value })).toStrictEqual(EMPTY_PAYLOAD)
   })
 
   it('agent_type: left out or of another type; empty is told, for an agent of the host’s own', () => {
@@ -133,7 +150,7 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     }
   })
 
-  it.each(['session_id', 'agent_id', 'agent_type', 'parent_agent_id'])(
+  it.each(['session_id', 'agent_id', 'agent_type', 'parent_agent_id', 'turn_id', 'prompt_id', 'calling_session_id'])(
     '%s: longer than the ids of all hosts',
     (field) => {
       expect(payload({ [field]: LONG_ID })).toEqual(EMPTY_PAYLOAD)
@@ -232,6 +249,20 @@ describe('background_tasks', () => {
       { id: 'b3', type: 'shell', status: 'completed' },
     ]
     expect(mainStop({ background_tasks: shells })).toMatchObject({ shells: ['a build', 'sleep 9'], shellIds: ['b1'] })
+  })
+
+  it('a shell is named by its description, its command or its id, and may have none', () => {
+    const shell = { type: 'shell', status: 'pending' }
+    const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
+    const named = mainStop({
+      background_tasks: [whole, { ...shell, id: 'b2', command: 'make' }, { ...shell, id: 'b3' }],
+    })
+    expect(named).toMatchObject({ shells: ['a build', 'make', 'b3'], shellIds: ['b1', 'b2', 'b3'] })
+    const unnamed = mainStop({
+      background_tasks: [shell, { ...shell, id: 7 }, { type: 'monitor', status: 'running', id: 'b4' }],
+    })
+    expect(unnamed.shells).toEqual(['', ''])
+    expect('shellIds' in unnamed).toBe(false)
   })
 
   it('a task without a type counts, because not every host gives one', () => {

@@ -28,6 +28,8 @@ describe('rulesFor', () => {
     "echo 'x && git commit'",
     'echo x \\; git commit',
     'echo "a \\" ; git commit"',
+    'echo "a\\ ; git commit"',
+    'echo a \\\ngit commit',
     'legit commit',
     '',
   ])('does not find the rule of %j', (command) => {
@@ -38,8 +40,15 @@ describe('rulesFor', () => {
     'does not match a command that is not a string: %j',
     (command) => {
       expect(matches(command)).toBe(false)
+      expect(rulesFor([{ ...COMMIT, command: '*' }], 'bash', { command })).toEqual([])
     },
   )
+
+  it('finds a rule that is about several parts together', () => {
+    const both = { ...COMMIT, command: 'git add*git commit*' }
+    expect(rulesFor([both], 'bash', { command: ' git add . && git commit -m one' })).toEqual([both])
+    expect(rulesFor([both], 'bash', { command: 'cd x && git add . && git commit -m one' })).toEqual([])
+  })
 
   it.each([null, undefined, 'git commit', 7])('reads arguments that are not an object: %j', (args) => {
     expect(rulesFor([COMMIT], 'bash', args)).toEqual([])
@@ -64,6 +73,8 @@ describe('matchesGlob', () => {
     ['', '*', true],
     ['', '', true],
     ['a', '', false],
+    ['abc', '*abc', true],
+    ['abc', 'a*bc', true],
     ['abcabc', '*abc', true],
     ['abcabd', '*abc', false],
     ['git push origin main', 'git push*main', true],

@@ -275,6 +275,7 @@ describe('several markers', () => {
   it('keep the beginnings of their reasons if all are long', () => {
     const text = composeReason(items(4, { reason: 'y'.repeat(60_000) }), ON_PATH, false)
     expect(text.match(/y{80,}…\nTask/g)).toHaveLength(4)
+    expect(text).toHaveLength(REASON_LIMIT)
   })
 
   it('of several roots have commands with their own roots', () => {
@@ -383,6 +384,16 @@ describe('the checks of a promise', () => {
     expect(lines.at(-1)).toBe('  | last line')
   })
 
+  it('show the output of the first one that failed, from its last line back, in lines of 160 and at most 500 characters', () => {
+    const outputOf = (output: string): string[] =>
+      checksOf([{ run: 'npm run lint' }, { run: 'npm test', failed: { exit_code: 1, output } }]).slice(3)
+    expect(outputOf('x'.repeat(161))).toEqual([`  | ${'x'.repeat(159)}…`])
+    const lines = Array.from({ length: 12 }, (_, index) => String(index).padStart(47, '.'))
+    // With its mark and its line break, each of these takes 50 characters.
+    expect(outputOf(lines.join('\n'))).toEqual(lines.slice(2).map((line) => `  | ${line}`))
+    expect(outputOf(`last${'\n'.repeat(300)}`)).toEqual(['  | last'])
+  })
+
   it('say nothing of an output that is empty', () => {
     expect(checksOf([{ run: 'npm test', failed: { exit_code: 1, output: ' \n' } }])).toEqual([
       '  - npm test: failed the last time (exit code 1)',
@@ -401,8 +412,15 @@ describe('the checks of a promise', () => {
     expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for them to end.')
   })
 
-  it('that another session wrote are not named', () => {
-    const fields = { cc_session_id: 's1', checks_session: 's2', checks: [{ run: 'npm test' }] }
-    expect(composeReason([blocked(fields)], ON_PATH, false)).not.toContain('npm test')
+  it('are not mentioned if there are none', () => {
+    expect(linesOf(composeReason([blocked({ cc_session_id: 's1' })], ON_PATH, false))).toHaveLength(4)
+  })
+
+  it.each([
+    ['another session', { cc_session_id: 's1', checks_session: 's2' }],
+    ['an unknown session', {}],
+  ])('that %s wrote are not named', (_, fields) => {
+    const checks = [{ run: 'npm test' }]
+    expect(composeReason([blocked({ ...fields, checks })], ON_PATH, false)).not.toContain('npm test')
   })
 })

@@ -71,9 +71,9 @@ describe('the text for a session that starts', () => {
 
   it('names the commands for workflows and for other postflights on one line', () => {
     const last = linesOf(composeRecovery([unfinished()], 's1', [unfinishedRun()])).at(-1)
-    for (const command of ['adopt', 'clear', 'workflow status', 'workflow resume']) {
-      expect(last).toContain(`postflight ${command} <task>`)
-    }
+    expect(last).toBe(
+      'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. To see the state of a workflow: postflight workflow status <task>. To continue it here: postflight workflow resume <task>. Ask the user when in doubt.',
+    )
     expect(linesOf(composeRecovery([unfinished()], 's1')).at(-1)).not.toContain('workflow')
   })
 
@@ -105,10 +105,14 @@ describe('the text for a session that starts', () => {
     expect(linesOf(composeRecovery([unfinished({}, { ageMs })], 's1'))[1]).toMatch(new RegExp(`, ${expected}$`))
   })
 
-  it('says why a marker is abandoned', () => {
-    expect(composeRecovery([unfinished({}, { state: 'abandoned' })], 's1')).toContain(
-      '259_x: abandoned (it blocked 3 stops, the limit)',
-    )
+  it.each([
+    ['abandoned', {}, 'abandoned (it blocked 3 stops, the limit)'],
+    ['abandoned', { outcome: 'capped' }, 'abandoned (it blocked 3 stops, the limit)'],
+    ['abandoned', { outcome: 'unchecked' }, 'abandoned (its checks were not run)'],
+    ['pending', { outcome: 'unchecked' }, 'pending'],
+  ] as const)('says why a marker is abandoned: %s %j', (state, fields, expected) => {
+    const [, line] = linesOf(composeRecovery([unfinished(fields, { state })], 's1'))
+    expect(line).toBe(`- 259_x: ${expected}, without a session, 2 h old`)
   })
 
   it('calls the old global place `.`, as the commands do', () => {
@@ -127,6 +131,13 @@ describe('the text for a session that starts', () => {
       [expect.stringContaining(' /other/specs '), '- 2_x', 'To finish one here'],
     ])
     expect(sections.map((lines) => lines.at(-1)?.includes('clear --root /other <task>'))).toEqual([false, true])
+  })
+
+  it('names a workflow only under its own root', () => {
+    const run = unfinishedRun({ task: '2_x', root: '/other' })
+    const sections = (composeRecovery([unfinished()], 's1', [run]) ?? '').split('\n\n').map(linesOf)
+    expect(sections.map((lines) => lines.length)).toEqual([3, 3])
+    expect(sections.map(([, item]) => item?.split(':')[0])).toEqual(['- 259_x', '- 2_x, flow'])
   })
 
   it('names the root in both commands if the agent would not find it', () => {

@@ -11,6 +11,7 @@ import {
   promisedAtMs,
   RULES,
   UNOWNED_LIFETIME_MS,
+  waitState,
 } from '../../src/core/stop/rules.ts'
 import { HOUR_MS, toIso } from '../../src/core/time.ts'
 import {
@@ -230,6 +231,27 @@ describe('row 6: a sub-agent still runs in the background (CC#55754)', () => {
 
   it('does not matter on SubagentStop', () => {
     expect(judge({ cc_session_id: 's1' }, subagentStop({ background_tasks: RUNNING }))).toBe('owed')
+  })
+})
+
+describe('row 6a: the agent waits (docs/design.md, "Waiting")', () => {
+  const waitOf = (wait: object, session = 's1') =>
+    ({ cc_session_id: session, wait: { for: 'go-ahead', count: 1, ...wait } }) as const
+  const stop = mainStop({ prompt_id: 'p1' })
+
+  it.each([
+    ['that is not stamped yet', waitOf({}), 'begins', 'waiting'],
+    ['of this prompt', waitOf({ prompt_id: 'p1' }), 'stands', 'waiting'],
+    ['of an earlier prompt', waitOf({ prompt_id: 'p0' }), 'over', 'owed'],
+    ['of another session', waitOf({ prompt_id: 'p1' }, 's2'), 'none', 'other-session'],
+    ['of another session that is not stamped yet', waitOf({}, 's2'), 'none', 'other-session'],
+  ])('a wait %s', (_, fields, state, expected) => {
+    expect(waitState(marker(fields), stopOf(stop))).toBe(state)
+    expect(judge(fields, stop)).toBe(expected)
+  })
+
+  it('does not matter on SubagentStop: sub-agents cannot wait', () => {
+    expect(judge(waitOf({}), subagentStop({ prompt_id: 'p1' }))).toBe('owed')
   })
 })
 

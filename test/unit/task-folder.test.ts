@@ -8,6 +8,7 @@ import {
   parseTaskReference,
   taskFolderName,
   taskNumberOf,
+  taskWord,
   usualSeparator,
 } from '../../src/core/task-folder.ts'
 import { thrownBy } from './builders.ts'
@@ -182,6 +183,19 @@ describe('the name of a task folder', () => {
     ['٣', false],
   ])('%j begins with a digit: %s', (name, expected) => {
     expect(beginsWithDigit(name)).toBe(expected)
+  })
+})
+
+describe('the word for a task folder in a command', () => {
+  it.each([
+    ['its name', 'specs/259_x', '259_x'],
+    ['its path below specs/ if it lies deeper', 'specs/archive/012_x', 'archive/012_x'],
+    ['`.` for specs/ itself', 'specs', '.'],
+    ['its number if no command takes its name', 'specs/7_a\nb', '7'],
+    ['its name if it has no number either', 'specs/a\nb', 'a\nb'],
+  ])('is %s', (_, relative, expected) => {
+    const task = relative === 'specs' ? '.' : relative.slice(relative.lastIndexOf('/') + 1)
+    expect(taskWord({ root: '/p', path: `/p/${relative}`, task, relative })).toBe(expected)
   })
 })
 

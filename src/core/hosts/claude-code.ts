@@ -17,10 +17,10 @@ export const claudeCode: HostDifference = {
   showsNotice: isHookOfClaudeCode,
   // The model gets a block's reason twice (2.1.329), and its `additionalContext` once.
   takesContextOfBlock: (payload, environment) =>
-    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 163], environment.AI_AGENT ?? ''),
+    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 163], environment),
   // Since 2.1.141; measured with 2.1.329. Hooks themselves have no terminal.
   writesSequences: (payload, environment) =>
-    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 141], environment.AI_AGENT ?? ''),
+    isHookOfClaudeCode(payload, environment) && isSince([2, 1, 141], environment),
   // `PostToolUse` of the tool `Agent` names the agent, and its `additionalContext` reaches the caller.
   handsOverReports: isHookOfClaudeCode,
 }
@@ -35,8 +35,8 @@ function isHookOfClaudeCode(payload: Payload, environment: Environment): boolean
 }
 
 /** True for a hook's environment (`claude-code_2-1-329_harness`) of that version or a later one. */
-function isSince(least: readonly number[], agent: string): boolean {
-  const version = /^claude-code_(\d+)-(\d+)-(\d+)_harness$/.exec(agent)?.slice(1).map(Number)
+function isSince(least: readonly number[], { AI_AGENT = '' }: Environment): boolean {
+  const version = /^claude-code_(\d+)-(\d+)-(\d+)_harness$/.exec(AI_AGENT)?.slice(1).map(Number)
   if (version === undefined) return false
   const differs = least.findIndex((part, at) => part !== version[at])
   return differs === -1 || Number(version[differs]) > Number(least[differs])

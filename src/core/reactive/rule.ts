@@ -82,6 +82,7 @@ function faultWords(issue: z.core.$ZodIssue, value: unknown): string {
   }
 }
 
+/** The value at the path of an issue, which leads through values that exist. */
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((held, key) => (held as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+  return path.reduce((held, key) => (held as Record<PropertyKey, unknown>)[key], value)
 }

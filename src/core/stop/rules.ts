@@ -91,7 +91,7 @@ export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ow
 
 /** The state of the marker's wait at this event; `none` in another session. */
 export function waitState(marker: Marker, { payload, startMs }: Pick<Stop, 'payload' | 'startMs'>): WaitState {
-  if (marker.wait === undefined || marker.hostSession !== payload.session) return 'none'
+  if (marker.hostSession !== payload.session) return 'none'
   return waitStateAt(marker.wait, { prompt: payload.prompt, startMs })
 }
 

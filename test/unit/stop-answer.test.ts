@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest'
+import type { CommandReader } from '../../src/core/command-line.ts'
+import { answerFor, NOTHING_TO_REPORT, type Report, type Spoken } from '../../src/core/stop/answer-for.ts'
+import type { StopOutcome } from '../../src/core/stop/outcome.ts'
+import { HOUR_MS } from '../../src/core/time.ts'
+import { mainStop, marker, NOW_MS, payload, subagentStop, taskFolder } from './builders.ts'
+
+const FOLDER = taskFolder('259_x')
+
+/** A shell that finds `/home/me/p` itself, and has `postflight` on its PATH. */
+const READER: CommandReader = {
+  foundRoot: '/home/me/p',
+  findForm: () => ({ onPath: true, byNpx: false, script: '/opt/postflight.js' }),
+}
+
+function speak(report: Partial<Report>, event = mainStop()): Spoken {
+  return answerFor(event, { ...NOTHING_TO_REPORT, ...report }, READER)
+}
+
+function blocked(fields: object = {}, more: object = {}): StopOutcome {
+  const own = marker({ reason: 'commit', cc_session_id: 's1', ...fields })
+  return { kind: 'blocked', folder: FOLDER, marker: own, count: 1, ...more }
+}
+
+/** The reason of a block, line by line. */
+function linesOf({ answer }: Spoken): string[] {
+  return answer.kind === 'block' ? answer.reason.split('\n') : [answer.kind]
+}
+
+const CAPPED: StopOutcome = { kind: 'capped', folder: FOLDER, marker: marker() }
+const CAPPED_NOTICE =
+  'postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; `postflight inspect 259_x` shows it.'
+const CAPPED_ALERT = 'task 259_x stopped without its postflight'
+
+describe('the answer to a stop', () => {
+  it('is an empty allow if nothing happened', () => {
+    const nothing = { answer: { kind: 'allow' }, notices: [], alerts: [] }
+    expect(speak({})).toEqual(nothing)
+    const marked = marker()
+    const silent: StopOutcome[] = [
+      { kind: 'let-go', folder: FOLDER },
+      { kind: 'bypassed', folder: FOLDER, marker: marked },
+      { kind: 'expired', folder: FOLDER, marker: marked },
+    ]
+    expect(speak({ outcomes: silent })).toEqual(nothing)
+  })
+
+  it('blocks with the reason of the markers that block', () => {
+    expect(speak({ outcomes: [{ kind: 'let-go', folder: taskFolder('1_x') }, blocked()] })).toEqual({
+      answer: {
+        kind: 'block',
+        reason: [
+          'commit',
+          'Task 259_x: the postflight is not done yet. Marker: specs/259_x/.postflight-pending',
+          'When everything is done, clear the marker: postflight clear 259_x',
+          'This is continuation 1 of 3.',
+        ].join('\n'),
+      },
+      notices: [],
+      alerts: [],
+    })
+  })
+
+  it('names the root of a marker that the agent would not find', () => {
+    const far = { ...blocked({}, { count: 3 }), folder: taskFolder('7_y', '/worktree') } as StopOutcome
+    expect(linesOf(speak({ outcomes: [far] })).slice(1)).toEqual([
+      'Task 7_y: the postflight is not done yet. Marker: specs/7_y/.postflight-pending',
+      'When everything is done, clear the marker: postflight clear 7_y --root /worktree',
+      'This is continuation 3 of 3: the next stop is allowed, and the marker is kept as abandoned.',
+    ])
+  })
+
+  it('asks sub-agents alone to repeat their report', () => {
+    expect(linesOf(speak({ outcomes: [blocked()] }, subagentStop())).at(-1)).toContain('repeat your full report')
+    expect(linesOf(speak({ outcomes: [blocked()] })).join()).not.toContain('report')
+  })
+
+  it('tells the user of markers that are abandoned or could not be used, and of those without time', () => {
+    const outcomes: StopOutcome[] = [
+      { kind: 'failed', folder: taskFolder('7_y'), detail: 'EACCES' },
+      { kind: 'let-go', folder: FOLDER },
+      CAPPED,
+    ]
+    const report = {
+      outcomes,
+      problems: [{ path: 'specs/archive', detail: 'EIO' }],
+      unchecked: 2,
+      runs: { prompt: undefined, notices: ['a run has ended'] },
+    }
+    const notices = [
+      'postflight-guard: specs/archive could not be used (EIO), so the stop was allowed. `postflight doctor` says more.',
+      'postflight-guard: specs/7_y/.postflight-pending could not be used (EACCES), so the stop was allowed. `postflight doctor` says more.',
+      CAPPED_NOTICE,
+      'postflight-guard: out of time: 2 markers were not checked. `postflight inspect` lists every marker.',
+      'a run has ended',
+    ]
+    expect(speak(report)).toEqual({
+      answer: { kind: 'allow', notice: notices.join('\n') },
+      notices,
+      alerts: [CAPPED_ALERT],
+    })
+  })
+})
+
+describe('a wait is offered', () => {
+  const shells = [{ id: 'b1', type: 'shell', status: 'running', description: 'npm run dev' }]
+  const checks = { checks: [{ run: 'npm test' }] }
+  const line = (prefix: string, fields: object, event = mainStop({ background_tasks: shells })): string | undefined =>
+    linesOf(speak({ outcomes: [blocked({ ...checks, ...fields }, { checkingSinceMs: NOW_MS })] }, event)).find((one) =>
+      one.startsWith(prefix),
+    )
+
+  it.each<[string, object, ReturnType<typeof mainStop>, boolean]>([
+    ['to the main conversation', {}, mainStop({ background_tasks: shells }), true],
+    ['at its tenth prompt', { waits: 9 }, mainStop({ background_tasks: shells }), true],
+    ['but not at an eleventh', { waits: 10 }, mainStop({ background_tasks: shells }), false],
+    ['nor to a sub-agent', {}, subagentStop({ background_tasks: shells }), false],
+  ])('%s', (_, fields, event, isOffered) => {
+    expect(line('Running in the background: ', fields, event)).toBe(
+      isOffered
+        ? 'Running in the background: "npm run dev". If you wait for that, or for an answer: postflight wait 259_x --for "<what>"'
+        : undefined,
+    )
+    expect(line('They have been running since ', fields, event)).toBe(
+      isOffered
+        ? 'They have been running since 2026-01-18T12:00:00Z. To wait for their end: postflight wait 259_x --for "the checks", then end your turn.'
+        : 'They have been running since 2026-01-18T12:00:00Z. Wait for their end.',
+    )
+  })
+
+  it('never for a marker without a session', () => {
+    expect(line('Running in the background: ', { cc_session_id: '' })).toBeUndefined()
+  })
+})
+
+describe('a prompt of a workflow', () => {
+  const runs = { prompt: 'next', promptLine: 'in one line', notices: [] }
+
+  it('blocks, with one line for hosts that show it', () => {
+    expect(speak({ runs }).answer).toEqual({ kind: 'block', reason: 'next', line: 'in one line' })
+    expect(speak({ runs: { prompt: 'next', notices: [] } }).answer).toStrictEqual({ kind: 'block', reason: 'next' })
+  })
+
+  it('comes after a marker that blocks', () => {
+    expect(linesOf(speak({ runs, outcomes: [blocked()] }))[0]).toBe('commit')
+  })
+
+  it('does not hide the end of another run, neither does a marker', () => {
+    const report = { runs: { ...runs, notices: ['one has ended', 'two has stalled'] } }
+    const notice = 'one has ended\ntwo has stalled'
+    expect(speak(report).answer).toEqual({ kind: 'block', reason: 'next', line: 'in one line', notice })
+    expect(speak(report).notices).toEqual(report.runs.notices)
+    expect(speak({ ...report, outcomes: [blocked(), CAPPED] })).toMatchObject({
+      answer: { kind: 'block', notice },
+      notices: [CAPPED_NOTICE, 'one has ended', 'two has stalled'],
+    })
+  })
+})
+
+describe('what a person who looks elsewhere must know of', () => {
+  it('is what has stopped or waits, each once', () => {
+    const outcomes: StopOutcome[] = [
+      CAPPED,
+      blocked(),
+      { kind: 'let-go', folder: taskFolder('7_y'), waitsFor: 'go-ahead' },
+      { kind: 'let-go', folder: FOLDER },
+    ]
+    const waits = 'task 7_y waits for: go-ahead'
+    const runs = { prompt: undefined, notices: [], alerts: [waits, 'the workflow of task 8_z has stalled'] }
+    expect(speak({ outcomes, runs }).alerts).toEqual([CAPPED_ALERT, waits, 'the workflow of task 8_z has stalled'])
+    expect(speak({ outcomes }).alerts).toEqual([CAPPED_ALERT, waits])
+  })
+})
+
+describe('a session that starts', () => {
+  const event = payload({ hook_event_name: 'SessionStart', session_id: 's1' })
+
+  it('is told what is unfinished, with the commands for each root', () => {
+    const folder = taskFolder('7_y', '/worktree')
+    const unfinished = [{ state: 'pending', folder: FOLDER, marker: marker(), ageMs: HOUR_MS } as const]
+    const run = { name: 'flow', hostSession: 's1', ageMs: 2 * HOUR_MS, standing: 'running', isWaiting: false } as const
+    const { answer, notices } = speak({ unfinished, unfinishedRuns: [{ folder, ...run }], unchecked: 1 }, event)
+    expect(answer).toEqual({
+      kind: 'context',
+      event: 'SessionStart',
+      context: [
+        'postflight-guard found unfinished postflights in /home/me/p/specs (according to files there, which may have come with the repository):',
+        '- 259_x: pending, without a session, 1 h old',
+        'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. Ask the user when in doubt.',
+        '',
+        'postflight-guard found unfinished postflights in /worktree/specs (according to files there, which may have come with the repository):',
+        '- 7_y, flow: a running workflow, which `postflight workflow resume 7_y --root /worktree` continues here, of this session, 2 h old',
+        'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. Ask the user when in doubt.',
+      ].join('\n'),
+    })
+    expect(notices).toHaveLength(1)
+  })
+})
+
+describe('the caller of a sub-agent that returned', () => {
+  it('gets the whole report, however long it is', () => {
+    const text = 'x'.repeat(9000)
+    const event = payload({ hook_event_name: 'PostToolUse', session_id: 's1' })
+    const { answer } = speak({ heldReport: { agent: 'a1', agentType: 'worker', text } }, event)
+    const context = expect.stringMatching(/^postflight-guard: .* sub-agent a1 \(worker\), .*\n\n {2}x{9000}$/)
+    expect(answer).toEqual({ kind: 'context', event: 'PostToolUse', context, limit: expect.any(Number) })
+    expect(answer.kind === 'context' && answer.limit === answer.context.length).toBe(true)
+  })
+})
