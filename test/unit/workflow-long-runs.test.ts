@@ -284,6 +284,7 @@ describe('the clock', () => {
     const paused = pauseClock(state, NOW + 1000)
     expect(paused).toMatchObject({ durations: { a: 1000 }, clockSinceMs: undefined })
     expect(pauseClock(paused, NOW + 9000)).toBe(paused)
+    expect([phaseMs(paused, 'a', NOW + 9000), workedMs(paused, NOW + 9000)]).toEqual([1000, 1000])
     expect(settleClock(paused, NOW + 9000)).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + 9000 })
   })
 

@@ -180,7 +180,9 @@ describe('steps', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['x'] }]), seeing()).state
     const early = advance(state, seeing({ stepResults: [{ kind: 'result', success: true, archived: false }] }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
-    expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
+    const again = promptAgain(early.state)
+    expect(again).toEqual({ ...early.state, prompted: false, inWork: [{ ...early.state.inWork[0], out: false }] })
+    expect(advance(again, seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
 
   it('are waited for if they were not observed yet', () => {
