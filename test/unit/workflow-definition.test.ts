@@ -5,6 +5,7 @@ import { DEFINITION_FIELDS, readDefinition } from '../../src/core/workflow/defin
 import {
   isArtifactPath,
   isInsidePath,
+  isInsidePattern,
   isPhaseId,
   MAX_PHASE_STEPS,
   MAX_PHASES,
@@ -65,11 +66,26 @@ describe('the shape of a definition', () => {
       'unknown field "form" (did you mean "from"?)',
     ],
     [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
+    [
+      { name: 'x', phases: [{ id: 'a', steps: ['x'], step_check: { json_shema: {} } }] },
+      'phases.0.step_check.json_shema',
+      'unknown field "json_shema" (did you mean "json_schema"?)',
+    ],
   ])('%j has a fault at %s: %s', (value, path, detail) => {
     const shape = checkShape(value)
     const faults = 'faults' in shape ? shape.faults : []
     expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
     expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
+  })
+
+  it.each([
+    ['cases', { next: { verdict: '/k', cases: { bug: 'end' }, defalt: 'end' } }, 'next.defalt'],
+    ['a pass and a fail', { next: { verdict: '/k', pass: 'end', fail: 'end', raeson: '/r' } }, 'next.raeson'],
+    ['a list of tasks', { steps: { from: 't.md', checklist: true, item: 1 } }, 'steps.item'],
+    ['a list in an artifact', { steps: { from: 't.json', pointer: '/a', item: 1 } }, 'steps.item'],
+  ])('takes %s for what it resembles most, and reports only the faults of that', (_what, more, path) => {
+    const shape = checkShape({ name: 'x', phases: [{ ...PHASE, ...more }] })
+    expect('faults' in shape && shape.faults.map((fault) => fault.path.join('.'))).toEqual([`phases.0.${path}`])
   })
 
   it('reports every fault at once', () => {
@@ -113,9 +129,19 @@ describe('the rules of a definition', () => {
       { ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' },
       'prompt: {{artifact:b}} does not name a phase that has an artifact',
     ],
+    [
+      { id: 'a', steps: ['x', { name: 'y' }], step_prompt: '{{step.name}} {{step.length}}' },
+      "step_prompt: {{step.length}} does not name a field of the phase's steps",
+    ],
+    [{ ...PHASE, check: { files: ['src'] } }, 'check.files: check.files is allowed only beside check.run'],
+    [
+      { ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } },
+      'check.files.1: invalid pattern "../x": it must be relative to the root, with "/", without ".."',
+    ],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
     [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],
+    [{ ...PHASE, next: 'ende' }, 'next: unknown phase "ende" (did you mean "end"?)'],
     [
       { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
       'next.pass: unknown phase "ende" (did you mean "end"?)',
@@ -387,6 +413,23 @@ describe('paths and names from a definition', () => {
 
   it('a prompt file may lie in a folder whose name is reserved in a task folder', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
+  })
+
+  it.each([
+    ['src/**/*.ts', true],
+    ['{src,test}/a..b', true],
+    ['a:/b', false],
+    ['/etc/*', false],
+    ['!src', false],
+    ['src/!x', true],
+    ['src\\x', false],
+    ['a\u0007b', false],
+    ['..', false],
+    ['src/../x', false],
+    ['{src,..}/x', false],
+    ['ab:c/!/x', true],
+  ])('%j is a pattern of files below the root: %s', (pattern, expected) => {
+    expect(isInsidePattern(pattern)).toBe(expected)
   })
 
   it.each([

@@ -83,6 +83,11 @@ describe('a definition', () => {
     expect(faultsOf({ inputs: inputs(51), phases: [A] })).toEqual(['inputs: at most 50 inputs are allowed'])
   })
 
+  it('may have cases of 60 characters', () => {
+    const next = { ...CASES, cases: { [LONG_CASE.slice(1)]: 'fix' } }
+    expect(faultsOf({ phases: [{ ...TRIAGE, next }, FIX] })).toEqual([])
+  })
+
   it('has no fault with all of it', () => {
     const steps = [{ name: 'x', agent: 'g', model: 'm' }, 'y']
     const phase = { ...FIX, steps, step_prompt: '{{step.name}} {{input.issue}}', parallel: 2, approve: true }
@@ -117,6 +122,10 @@ describe('a definition', () => {
     ['steps without a pointer', { steps: { from: 'x.json' } }],
     ['cases that are a list', { next: { pass: 'end', fail: 'end', cases: [] } }],
     ['a case without a phase', { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'b' } } }],
+    [
+      'a default without a phase',
+      { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' }, default: 'b' } },
+    ],
   ])('of a snapshot whose phase has %s cannot be read', (_what, wrong) => {
     const [phase] = (ready({ name: 'x', phases: [A] }).definition.snapshot as { phases: object[] }).phases
     expect(readDefinition({ name: 'x', phases: [phase] })).toBeDefined()
