@@ -146,6 +146,10 @@ describe('the rules of a definition', () => {
       { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
       'next.pass: unknown phase "ende" (did you mean "end"?)',
     ],
+    [
+      { ...PHASE, next: { pass: 'end', fail: 'ende', verdict: '' } },
+      'next.fail: unknown phase "ende" (did you mean "end"?)',
+    ],
     [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
   ])('%j has one fault: %s', (phase, fault) => {
     const isOfPhase = fault.startsWith('a phase')
@@ -165,6 +169,17 @@ describe('the rules of a definition', () => {
     expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
       'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
       'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
+    ])
+  })
+
+  it('artifacts that only their capitals make equal are two', () => {
+    expect(faultsOf({ ...PHASE, artifact: 'Straße.md' }, { ...PHASE, id: 'b', artifact: 'strasse.md' })).toEqual([])
+  })
+
+  it('a prompt may name the artifact of another phase, if that phase has one', () => {
+    const reader = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
+    expect(faultsOf(PHASE, { id: 'b', steps: ['x'] }, reader)).toEqual([
+      'phases.2.prompt: {{artifact:b}} does not name a phase that has an artifact',
     ])
   })
 
@@ -359,6 +374,9 @@ describe('a definition with faults of shape and of sense', () => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
+    expect(warnings({ ...takes, steps: { from: 'a.json', checklist: true } }, PHASE)).toEqual([
+      'phases.0.steps.from: no phase before "b" has the artifact "a.json"',
+    ])
     expect(warnings(LISTS, takes)).toEqual([])
     expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
       ENDLESS('phases.0', 'b'),

@@ -80,6 +80,7 @@ describe('a definition', () => {
   it('may have 50 inputs at most', () => {
     const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, {}]))
     expect(faultsOf({ inputs: inputs(50), phases: [A] })).toEqual([])
+    expect(ready({ name: 'x', inputs: inputs(50), phases: [A] }).definition.inputs.size).toBe(50)
     expect(faultsOf({ inputs: inputs(51), phases: [A] })).toEqual(['inputs: at most 50 inputs are allowed'])
   })
 
@@ -102,7 +103,11 @@ describe('a definition', () => {
     expect(checked).toMatchObject({ faults: [], warnings: [] })
     const { definition } = ready({ name: 'x', ...all })
     expect(promptBound(definition)).toBe(9)
-    expect(definition.inputs.get('count')).toEqual({ description: undefined, default: '3', required: undefined })
+    expect(Object.fromEntries(definition.inputs)).toEqual({
+      issue: { description: 'its number', default: undefined, required: true },
+      flag: { description: undefined, default: 'true', required: undefined },
+      count: { description: undefined, default: '3', required: undefined },
+    })
     expect(definition.phases[2]?.steps).toEqual({ kind: 'checklist', artifact: 'tasks.md' })
   })
 
