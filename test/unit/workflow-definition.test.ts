@@ -544,7 +544,7 @@ describe('a snapshot', () => {
   })
 
   it('is read as it was written', () => {
-    const check = { min_bytes: 2, json: true, json_schema: { type: 'object' } }
+    const check = { run: 'make', files: ['src/**'], min_bytes: 2, json: true, json_schema: { type: 'object' } }
     const steps = { from: 'a.json', pointer: '/steps' }
     const { definition } = ready({
       name: 'x',
@@ -553,7 +553,9 @@ describe('a snapshot', () => {
         { id: 'b', artifact: 'b', steps },
       ],
     })
-    expect(definition.phases[0].check).toEqual({ minBytes: 2, json: true, jsonSchema: { type: 'object' } })
+    expect(definition.phases[0].check).toEqual({
+      ...{ run: 'make', files: ['src/**'], minBytes: 2, json: true, jsonSchema: { type: 'object' } },
+    })
     expect(definition.phases[1]?.check).toEqual({})
     expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
   })
@@ -585,6 +587,15 @@ describe('a snapshot', () => {
     [{ steps: Array(1001).fill('x') }],
     [{ id: 'b' }],
     [{ check: { json_schema: { enum: 3 } } }],
+    [{ step_check: 3 }],
+    [{ step_check: { json_schema: { enum: 3 } } }],
+    [{ approve: 'yes' }],
+    [{ parallel: 0 }],
+    [{ max_skips: -1 }],
+    [{ agent: 3 }],
+    [{ model: 3 }],
+    [{ step_prompt: 3 }],
+    [{ steps: { from: 'a.json', pointer: '', checklist: 'yes' } }],
   ])('that was changed to %j is refused', (change) => {
     expect(readDefinition(changed(change))).toBeUndefined()
   })
@@ -593,11 +604,19 @@ describe('a snapshot', () => {
     [{ max_attempts: 1000 }],
     [{ steps: Array(1000).fill('x') }],
     [{ check: 3 }],
-    [{ check: { min_bytes: '2', json: 'yes' } }],
+    [{ check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }],
+    [{ parallel: 16, max_skips: 0 }],
   ])('that was changed to %j can be used', (change) => {
     const read = readDefinition(changed(change))
     expect(read).toBeDefined()
     expect(read?.phases[0].check).toEqual({})
+  })
+
+  it('keeps only the patterns of files that are texts', () => {
+    expect(readDefinition(changed({ check: { run: 'make', files: ['a', 3] } }))?.phases[0].check).toEqual({
+      run: 'make',
+      files: ['a'],
+    })
   })
 
   it('of the maximum number of phases is read, but not of more', () => {

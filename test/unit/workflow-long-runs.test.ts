@@ -218,6 +218,7 @@ describe('inputs', () => {
       ['issue', '42'],
     ])
     expect(inputs).toEqual({ issue: '42', tone: 'dry', note: '' })
+    expect(inputValues(definition, [['issue', 'x'.repeat(5000)]]).issue).toHaveLength(5000)
     const state = newState(definition, { id: 'x', nowMs: NOW, ...NO_SESSIONS, inputs })
     expect(duePrompt(state, PLACE).prompt).toContain('\n\n42, dry, .\n\n')
   })
@@ -344,6 +345,11 @@ describe('an approval', () => {
 describe('a step', () => {
   it('is shown as its text, as a task, or as JSON', () => {
     expect([stepAsText('x'), stepAsText({ a: 1 }), stepAsText({ text: 'x', item: 2 })]).toEqual(['x', '{"a":1}', 'x'])
+    expect([stepAsText({ text: 'x', item: '2' }), stepAsText({ text: 1, item: 2 }), stepAsText(['x'])]).toEqual([
+      '{"text":"x","item":"2"}',
+      '{"text":1,"item":2}',
+      '["x"]',
+    ])
   })
 
   it('has fields, and may name an agent and a model', () => {
