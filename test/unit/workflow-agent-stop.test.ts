@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentStop, afterCommand, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
-import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
+import { abortState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { begin, NOW, seeing } from './workflow-builders.ts'
@@ -66,6 +66,11 @@ describe('a prompt that the host threw away or the user interrupted', () => {
     expect(afterStop(state, { promptId: 'p3', followsBlock: false }).state.phaseAttempts).toBe(1)
   })
 
+  it('is not known of a prompt that went out without an id', () => {
+    const state = { ...asked(), promptId: undefined }
+    expect(afterStop(state, ANOTHER).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
+  })
+
   it('is known after the stop of a sub-agent', () => {
     const { state } = afterStop(asked(), { isMain: false, isNext: false })
     expect(state.cameBack).toBe(false)
@@ -90,6 +95,41 @@ describe('a prompt that the host threw away or the user interrupted', () => {
     const { state, looking } = judgeAgentStop({ ...asked(), promptedMs: NOW }, stop(ANOTHER), NOW)
     const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty', changedMs } })
     expect(advance(state, seen).state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
+  })
+})
+
+const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false }
+const GOES_ON = { mayPrompt: true, promptId: 'p1', shells: ['server'] }
+
+describe('a stop', () => {
+  it('of a sub-agent, or after the run has ended, changes nothing and may only find that work passes', () => {
+    for (const [state, more] of [
+      [asked(), { isMain: false }],
+      [abortState(asked(), NOW), {}],
+    ] as const) {
+      const judged = judgeAgentStop(state, stop(more), NOW)
+      expect(judged).toEqual({ state, looking: LOOKS_ONLY, asks: false })
+      expect(judged.state).toBe(state)
+    }
+  })
+
+  it('is noted once for each prompt', () => {
+    const first = judgeAgentStop(asked(), stop(), NOW)
+    const looking = { ...GOES_ON, returned: true, interrupted: false }
+    expect(first).toEqual({ state: { ...asked(), cameBack: true }, looking, asks: false })
+    expect(judgeAgentStop(first.state, stop(), NOW).state).toBe(first.state)
+    const fresh = begin(PHASE)
+    expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
+  })
+
+  it('while the run waits, or while a sub-agent runs, may only find that work passes', () => {
+    const waiting = judgeAgentStop({ ...asked(), wait: { for: 'an answer', count: 1 } }, stop(), NOW)
+    expect(waiting).toMatchObject({ looking: LOOKS_ONLY, asks: false })
+    expect(judgeAgentStop(asked(), stop({ isNext: false }), NOW)).toEqual({
+      state: { ...asked(), cameBack: true },
+      looking: LOOKS_ONLY,
+      asks: false,
+    })
   })
 })
 
@@ -143,9 +183,22 @@ describe('a run that waits', () => {
   it.each<[string, Parameters<typeof afterCommand>[1], object]>([
     ['begins at the prompt of the command that announced it', MAIN, { wait: { promptId: 'p1' }, waits: 0 }],
     ['ends where a sub-agent announced it', { ...MAIN, isMain: false }, { wait: undefined, waits: 0 }],
-    ['stays as it is after any other command', { ...MAIN, announces: false }, { wait: { count: 1 }, waits: 0 }],
   ])('%s', (_what, command, expected) => {
     expect(afterCommand(waiting(), command, NOW)).toMatchObject(expected)
+  })
+
+  it.each([
+    ['any other command', { ...MAIN, announces: false }],
+    ['any other command of a sub-agent', { ...MAIN, announces: false, isMain: false }],
+    ['a command on a host without ids of prompts', { ...MAIN, promptId: undefined }],
+  ])('stays as it is after %s', (_what, command) => {
+    const state = waiting()
+    expect(afterCommand(state, command, NOW)).toBe(state)
+  })
+
+  it('is not begun by a command if the state has none', () => {
+    const state = asked()
+    expect(afterCommand(state, MAIN, NOW)).toBe(state)
   })
 
   it('ends after a command of a later prompt', () => {

@@ -46,7 +46,7 @@ describe('a task that is found by its line', () => {
   })
 
   it('is found without the parser in a usual list', () => {
-    const text = '# Tasks\n\n- [x] T001 one\n- [ ] T002 [P] two\n  - [ ] T003 three\n\n## More\n\n1. [ ] T004 four'
+    const text = '# Tasks\n\n- [x] T001 one\n- [ ] T002 [P] two \t\n  - [X] T003 three\n\n## More\n\n1. [ ] T004 four'
     const found = readChecklist(text).map((task, item) => findTaskLine(text, { text: task.text, item }))
 
     expect(found).toEqual(readChecklist(text))

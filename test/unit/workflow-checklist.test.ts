@@ -21,6 +21,7 @@ describe('the tasks of a Markdown text', () => {
     ],
     ['a byte order mark', '\ufeff- [ ] a\n', ['[ ] a']],
     ['a tab in the box', '- [\t] a\n', ['[ ] a']],
+    ['no-break spaces at the ends of lines', '- [ ] a\u00a0\n  b\n  \u00a0\n', ['[ ] a b']],
     [
       'spec-kit',
       '## Phase 1: Setup\n\n- [ ] T001 Create project structure\n- [x] T002 [P] [US1] Test in tests/a.py\n\n---\n',
@@ -44,6 +45,7 @@ describe('the tasks of a Markdown text', () => {
     ['a heading', '- # [ ] a\n'],
     ['code in the line', '- `[ ] a`\n'],
     ['an empty text', ''],
+    ['a line after two byte order marks', '\ufeff\ufeff- [x] a\n'],
   ])('are not in %s', (_, text) => {
     expect(tasksIn(text)).toEqual([])
   })

@@ -5,6 +5,7 @@ import { DEFINITION_FIELDS, readDefinition } from '../../src/core/workflow/defin
 import {
   isArtifactPath,
   isInsidePath,
+  isInsidePattern,
   isPhaseId,
   MAX_PHASE_STEPS,
   MAX_PHASES,
@@ -70,11 +71,26 @@ describe('the shape of a definition', () => {
       'unknown field "form" (did you mean "from"?)',
     ],
     [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
+    [
+      { name: 'x', phases: [{ id: 'a', steps: ['x'], step_check: { json_shema: {} } }] },
+      'phases.0.step_check.json_shema',
+      'unknown field "json_shema" (did you mean "json_schema"?)',
+    ],
   ])('%j has a fault at %s: %s', (value, path, detail) => {
     const shape = checkShape(value)
     const faults = 'faults' in shape ? shape.faults : []
     expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
     expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
+  })
+
+  it.each([
+    ['cases', { next: { verdict: '/k', cases: { bug: 'end' }, defalt: 'end' } }, 'next.defalt'],
+    ['a pass and a fail', { next: { verdict: '/k', pass: 'end', fail: 'end', raeson: '/r' } }, 'next.raeson'],
+    ['a list of tasks', { steps: { from: 't.md', checklist: true, item: 1 } }, 'steps.item'],
+    ['a list in an artifact', { steps: { from: 't.json', pointer: '/a', item: 1 } }, 'steps.item'],
+  ])('takes %s for what it resembles most, and reports only the faults of that', (_what, more, path) => {
+    const shape = checkShape({ name: 'x', phases: [{ ...PHASE, ...more }] })
+    expect('faults' in shape && shape.faults.map((fault) => fault.path.join('.'))).toEqual([`phases.0.${path}`])
   })
 
   it('reports every fault at once', () => {
@@ -118,12 +134,26 @@ describe('the rules of a definition', () => {
       { ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' },
       'prompt: {{artifact:b}} does not name a phase that has an artifact',
     ],
+    [
+      { id: 'a', steps: ['x', { name: 'y' }], step_prompt: '{{step.name}} {{step.length}}' },
+      "step_prompt: {{step.length}} does not name a field of the phase's steps",
+    ],
+    [{ ...PHASE, check: { files: ['src'] } }, 'check.files: check.files is allowed only beside check.run'],
+    [
+      { ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } },
+      'check.files.1: invalid pattern "../x": it must be relative to the root, with "/", without ".."',
+    ],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
     [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],
+    [{ ...PHASE, next: 'ende' }, 'next: unknown phase "ende" (did you mean "end"?)'],
     [
       { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
       'next.pass: unknown phase "ende" (did you mean "end"?)',
+    ],
+    [
+      { ...PHASE, next: { pass: 'end', fail: 'ende', verdict: '' } },
+      'next.fail: unknown phase "ende" (did you mean "end"?)',
     ],
     [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
   ])('%j has one fault: %s', (phase, fault) => {
@@ -144,6 +174,17 @@ describe('the rules of a definition', () => {
     expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
       'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
       'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
+    ])
+  })
+
+  it('artifacts that only their capitals make equal are two', () => {
+    expect(faultsOf({ ...PHASE, artifact: 'Straße.md' }, { ...PHASE, id: 'b', artifact: 'strasse.md' })).toEqual([])
+  })
+
+  it('a prompt may name the artifact of another phase, if that phase has one', () => {
+    const reader = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
+    expect(faultsOf(PHASE, { id: 'b', steps: ['x'] }, reader)).toEqual([
+      'phases.2.prompt: {{artifact:b}} does not name a phase that has an artifact',
     ])
   })
 
@@ -338,6 +379,9 @@ describe('a definition with faults of shape and of sense', () => {
     const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
     const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
     expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
+    expect(warnings({ ...takes, steps: { from: 'a.json', checklist: true } }, PHASE)).toEqual([
+      'phases.0.steps.from: no phase before "b" has the artifact "a.json"',
+    ])
     expect(warnings(LISTS, takes)).toEqual([])
     expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
       ENDLESS('phases.0', 'b'),
@@ -392,6 +436,23 @@ describe('paths and names from a definition', () => {
 
   it('a prompt file may lie in a folder whose name is reserved in a task folder', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
+  })
+
+  it.each([
+    ['src/**/*.ts', true],
+    ['{src,test}/a..b', true],
+    ['a:/b', false],
+    ['/etc/*', false],
+    ['!src', false],
+    ['src/!x', true],
+    ['src\\x', false],
+    ['a\u0007b', false],
+    ['..', false],
+    ['src/../x', false],
+    ['{src,..}/x', false],
+    ['ab:c/!/x', true],
+  ])('%j is a pattern of files below the root: %s', (pattern, expected) => {
+    expect(isInsidePattern(pattern)).toBe(expected)
   })
 
   it.each([
@@ -488,7 +549,7 @@ describe('a snapshot', () => {
   })
 
   it('is read as it was written', () => {
-    const check = { min_bytes: 2, json: true, json_schema: { type: 'object' } }
+    const check = { run: 'make', files: ['src/**'], min_bytes: 2, json: true, json_schema: { type: 'object' } }
     const steps = { from: 'a.json', pointer: '/steps' }
     const { definition } = ready({
       name: 'x',
@@ -497,7 +558,9 @@ describe('a snapshot', () => {
         { id: 'b', artifact: 'b', steps },
       ],
     })
-    expect(definition.phases[0].check).toEqual({ minBytes: 2, json: true, jsonSchema: { type: 'object' } })
+    expect(definition.phases[0].check).toEqual({
+      ...{ run: 'make', files: ['src/**'], minBytes: 2, json: true, jsonSchema: { type: 'object' } },
+    })
     expect(definition.phases[1]?.check).toEqual({})
     expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
   })
@@ -529,6 +592,15 @@ describe('a snapshot', () => {
     [{ steps: Array(1001).fill('x') }],
     [{ id: 'b' }],
     [{ check: { json_schema: { enum: 3 } } }],
+    [{ step_check: 3 }],
+    [{ step_check: { json_schema: { enum: 3 } } }],
+    [{ approve: 'yes' }],
+    [{ parallel: 0 }],
+    [{ max_skips: -1 }],
+    [{ agent: 3 }],
+    [{ model: 3 }],
+    [{ step_prompt: 3 }],
+    [{ steps: { from: 'a.json', pointer: '', checklist: 'yes' } }],
   ])('that was changed to %j is refused', (change) => {
     expect(readDefinition(changed(change))).toBeUndefined()
   })
@@ -537,11 +609,19 @@ describe('a snapshot', () => {
     [{ max_attempts: 1000 }],
     [{ steps: Array(1000).fill('x') }],
     [{ check: 3 }],
-    [{ check: { min_bytes: '2', json: 'yes' } }],
+    [{ check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }],
+    [{ parallel: 16, max_skips: 0 }],
   ])('that was changed to %j can be used', (change) => {
     const read = readDefinition(changed(change))
     expect(read).toBeDefined()
     expect(read?.phases[0].check).toEqual({})
+  })
+
+  it('keeps only the patterns of files that are texts', () => {
+    expect(readDefinition(changed({ check: { run: 'make', files: ['a', 3] } }))?.phases[0].check).toEqual({
+      run: 'make',
+      files: ['a'],
+    })
   })
 
   it('of the maximum number of phases is read, but not of more', () => {

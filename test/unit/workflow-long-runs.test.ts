@@ -80,7 +80,13 @@ describe('a definition', () => {
   it('may have 50 inputs at most', () => {
     const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, {}]))
     expect(faultsOf({ inputs: inputs(50), phases: [A] })).toEqual([])
+    expect(ready({ name: 'x', inputs: inputs(50), phases: [A] }).definition.inputs.size).toBe(50)
     expect(faultsOf({ inputs: inputs(51), phases: [A] })).toEqual(['inputs: at most 50 inputs are allowed'])
+  })
+
+  it('may have cases of 60 characters', () => {
+    const next = { ...CASES, cases: { [LONG_CASE.slice(1)]: 'fix' } }
+    expect(faultsOf({ phases: [{ ...TRIAGE, next }, FIX] })).toEqual([])
   })
 
   it('has no fault with all of it', () => {
@@ -97,7 +103,11 @@ describe('a definition', () => {
     expect(checked).toMatchObject({ faults: [], warnings: [] })
     const { definition } = ready({ name: 'x', ...all })
     expect(promptBound(definition)).toBe(9)
-    expect(definition.inputs.get('count')).toEqual({ description: undefined, default: '3', required: undefined })
+    expect(Object.fromEntries(definition.inputs)).toEqual({
+      issue: { description: 'its number', default: undefined, required: true },
+      flag: { description: undefined, default: 'true', required: undefined },
+      count: { description: undefined, default: '3', required: undefined },
+    })
     expect(definition.phases[2]?.steps).toEqual({ kind: 'checklist', artifact: 'tasks.md' })
   })
 
@@ -117,6 +127,10 @@ describe('a definition', () => {
     ['steps without a pointer', { steps: { from: 'x.json' } }],
     ['cases that are a list', { next: { pass: 'end', fail: 'end', cases: [] } }],
     ['a case without a phase', { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'b' } } }],
+    [
+      'a default without a phase',
+      { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' }, default: 'b' } },
+    ],
   ])('of a snapshot whose phase has %s cannot be read', (_what, wrong) => {
     const [phase] = (ready({ name: 'x', phases: [A] }).definition.snapshot as { phases: object[] }).phases
     expect(readDefinition({ name: 'x', phases: [phase] })).toBeDefined()
@@ -204,6 +218,7 @@ describe('inputs', () => {
       ['issue', '42'],
     ])
     expect(inputs).toEqual({ issue: '42', tone: 'dry', note: '' })
+    expect(inputValues(definition, [['issue', 'x'.repeat(5000)]]).issue).toHaveLength(5000)
     const state = newState(definition, { id: 'x', nowMs: NOW, ...NO_SESSIONS, inputs })
     expect(duePrompt(state, PLACE).prompt).toContain('\n\n42, dry, .\n\n')
   })
@@ -284,6 +299,7 @@ describe('the clock', () => {
     const paused = pauseClock(state, NOW + 1000)
     expect(paused).toMatchObject({ durations: { a: 1000 }, clockSinceMs: undefined })
     expect(pauseClock(paused, NOW + 9000)).toBe(paused)
+    expect([phaseMs(paused, 'a', NOW + 9000), workedMs(paused, NOW + 9000)]).toEqual([1000, 1000])
     expect(settleClock(paused, NOW + 9000)).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + 9000 })
   })
 
@@ -329,6 +345,11 @@ describe('an approval', () => {
 describe('a step', () => {
   it('is shown as its text, as a task, or as JSON', () => {
     expect([stepAsText('x'), stepAsText({ a: 1 }), stepAsText({ text: 'x', item: 2 })]).toEqual(['x', '{"a":1}', 'x'])
+    expect([stepAsText({ text: 'x', item: '2' }), stepAsText({ text: 1, item: 2 }), stepAsText(['x'])]).toEqual([
+      '{"text":"x","item":"2"}',
+      '{"text":1,"item":2}',
+      '["x"]',
+    ])
   })
 
   it('has fields, and may name an agent and a model', () => {

@@ -181,7 +181,9 @@ describe('steps', () => {
     const state = advance(begin(...[{ id: 'a', steps: ['x'] }]), seeing()).state
     const early = advance(state, seeing({ stepResults: [{ kind: 'result', success: true, archived: false }] }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
-    expect(advance(promptAgain(early.state), seeing({ mayPrompt: false })).command.kind).toBe('wait')
+    const again = promptAgain(early.state)
+    expect(again).toEqual({ ...early.state, prompted: false, inWork: [{ ...early.state.inWork[0], out: false }] })
+    expect(advance(again, seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
 
   it('are waited for if they were not observed yet', () => {
@@ -277,6 +279,24 @@ describe('a prompt', () => {
     const { prompt } = duePrompt(state, { task: 't', folder: '/f' })
     for (const text of ['at least 1 byte', 'must be JSON', '{"type":"object"}', 'pointer /ok'])
       expect(prompt).toContain(text)
+  })
+
+  it('names the check that must succeed, and the command that runs it', () => {
+    const state = begin({ ...ONE[0], prompt: 'Do it.', check: { run: 'make test' } })
+    const { prompt } = duePrompt(state, { task: '7', folder: '/f', checkCommand: 'postflight workflow check 7' })
+    expect(prompt.split('\n\n').slice(2)).toEqual([
+      'Write the result of this phase to the file /f/a.json.',
+      'Then run `postflight workflow check 7`. It runs the check `make test`, which must succeed; give that shell call enough time. If it fails, mend what it shows and run it again.',
+      'Then end your turn. The file and the check decide what comes next, and you will be told. A change after the check has passed makes it void.',
+    ])
+  })
+
+  it('shows names on one line, and the last problem trimmed and cut', () => {
+    const state = { ...begin(...ONE), name: 'a\nb', lastFailure: ` ${'x'.repeat(4000)} ` }
+    const [title, , problem] = duePrompt(state, { task: '7\n8', folder: '/f' }).prompt.split('\n\n')
+    expect(title).toBe('Workflow "a b", task 7 8: phase "a", attempt 1 of 1.')
+    expect(problem).toMatch(/^Problem with the last result: x/)
+    expect(problem).toHaveLength('Problem with the last result: '.length + 3000)
   })
 
   it('has a standard text for steps without a template and for the artifact after them, and is cut at the limit', () => {

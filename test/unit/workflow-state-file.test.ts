@@ -31,6 +31,8 @@ const LATER_FIELDS = {
   ...{ in_work: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
 }
 
+const SESSIONS = { parentSession: 'parent', hostSession: 'host' }
+
 const entryOf = ({ history }: WorkflowState) => history[0]
 
 const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
@@ -50,6 +52,24 @@ describe('a state file', () => {
     const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
     expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
+  })
+
+  it('is read as it was written with everything that a visit may hold', () => {
+    const phases = [{ id: 'a', steps: ['x', 'y'], parallel: 2, artifact: 'a.json' }]
+    const { definition } = ready({ name: 'flow', inputs: { issue: {} }, phases })
+    const begun = newState(definition, { ...{ id: 'wf_1', nowMs: NOW, inputs: { issue: '41' } }, ...SESSIONS })
+    const work = { step: 1, attempts: 1, maxAttempts: 4, out: true, failure: 'no luck' }
+    const state: WorkflowState = {
+      ...{ ...begun, stepsKnown: true, totalSteps: 2, currentStep: 1, stepAttempts: 1, maxStepAttempts: 4 },
+      ...{ inWork: [work], endedSteps: [{ step: 0, attempts: 2, outcome: 'skipped' }], prompted: true, begun: true },
+      ...{ promptId: 'p1', shells: ['s1'], cameBack: true, interruptions: 2, askedToWait: true, waits: 3 },
+      ...{ wait: { for: 'an answer', count: 4, promptId: 'p1', lastPromptId: 'p0' }, clearing: true },
+      ...{ ledBy: { phase: 'b', verdict: 'bug', reason: 'r' }, previousArtifact: 'artifacts/a/1-a.json' },
+      ...{ approval: { standing: 'rejected', note: 'too long' }, durations: { a: 5 }, clockSinceMs: NOW + 3 },
+      ...{ skips: 1, phaseSkips: 1, prompts: 5, visits: { a: 2 }, visitsGranted: 1, updatedMs: NOW + 4 },
+      takenSteps: ['x', { text: 'y' }],
+    }
+    expect(parseState(formatState(state))).toEqual(state)
   })
 
   it.each<[string, object]>([
@@ -207,6 +227,21 @@ describe('a state file', () => {
     ['host_session', 3],
     ['history', {}],
     ['definition', {}],
+    ['outcome', 3],
+    ['in_work', [{ step: 0, attempts: 0, max_attempts: 3, out: 'yes' }]],
+    ['ended_steps', [{ step: 0, attempts: 1, outcome: 'failed' }]],
+    ['shells', [1]],
+    ['waits', -1],
+    ['came_back', 'yes'],
+    ['led_by', { phase: 3 }],
+    ['led_by', { phase: 'a', verdict: 3 }],
+    ['approval', { standing: 'maybe' }],
+    ['approval', { standing: 'asked', note: 3 }],
+    ['inputs', { issue: 41 }],
+    ['inputs', ['x']],
+    ['durations', { a: -1 }],
+    ['clock_since', 3],
+    ['updated_at', 3],
   ])('with a wrong %s is refused, and the key is named', (name, value) => {
     const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), [name]: value }))
     expect(isState(read)).toBe(false)

@@ -74,7 +74,14 @@ describe('a rejection', () => {
   it("is not in the next phase's prompt, but the note of an approval is", () => {
     const next = played(approveState(asking, 'use the table', NOW), MADE)
     expect(next).toMatchObject({ phase: 'next', ledBy: { phase: 'plan', reason: 'use the table' } })
-    expect(next.history.find(({ event }) => event === 'approved')).toMatchObject({ detail: 'use the table' })
+    const noted = { event: 'approved', phase: 'plan', visit: 1, attempt: 1 }
+    expect(next.history.find(({ event }) => event === 'approved')).toEqual({
+      ...{ n: 5, timeMs: NOW, ...noted, detail: 'use the table' },
+    })
+    const silent = approveState(asking, undefined, NOW + 5)
+    expect(silent.history.at(-1)).toEqual({ n: 5, timeMs: NOW + 5, ...noted })
+    expect(silent).toMatchObject({ clockSinceMs: NOW + 5, approval: { standing: 'approved' } })
+    expect(isApprovalDue(silent)).toBe(false)
   })
 })
 
@@ -85,6 +92,10 @@ describe('a step', () => {
     const skipped = steered(skipStep(first, 0, NOW))
     expect(skipped).toMatchObject({ prompted: false, inWork: [], skips: 1, phaseSkips: 1 })
     expect(skipped.endedSteps).toEqual([{ step: 0, attempts: 0, outcome: 'skipped' }])
+    expect(skipped.history.at(-1)).toEqual({
+      ...{ n: skipped.sequence, timeMs: NOW, event: 'step-skipped', phase: 'work', visit: 1, step: 1, attempt: 1 },
+      detail: 'skipped by a person',
+    })
     expect(played(skipped, {}).inWork).toMatchObject([{ step: 1, out: true }])
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
   })
@@ -117,6 +128,9 @@ describe('a step', () => {
     expect(again.history.at(-1)).toMatchObject({ event: 'step-again', step: 1, attempt: 2 })
     expect(retryStep(again, 0, NOW)).toEqual({ refusal: 'not-ended' })
     expect(retryStep(first, 2, NOW)).toEqual({ refusal: 'not-ended' })
+    expect(retryStep(first, 0, NOW)).toEqual({ refusal: 'not-ended' })
+    // A state that was edited by hand has no skips to take back.
+    expect(steered(retryStep({ ...gap, skips: 0, phaseSkips: 0 }, 0, NOW))).toMatchObject({ skips: 0, phaseSkips: 0 })
     const read = parseState(formatState(again))
     expect(isState(read) && read.inWork).toEqual(again.inWork)
   })

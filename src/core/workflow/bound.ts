@@ -14,8 +14,7 @@ export const MAX_INTERRUPTIONS = 3
 export function visitBound(phase: Phase): number {
   const steps = phase.steps === undefined ? 0 : phase.steps.kind === 'list' ? phase.steps.steps.length : MAX_PHASE_STEPS
   const own = phase.artifact === undefined ? 0 : phase.maxAttempts
-  const attempts = steps * phase.maxStepAttempts + own
-  return attempts === 0 ? 0 : attempts + MAX_INTERRUPTIONS * phase.parallel
+  return steps * phase.maxStepAttempts + own + MAX_INTERRUPTIONS * phase.parallel
 }
 
 /** The maximum number of prompts between the start of a run and its end. Each `resume` may cost as many again. */

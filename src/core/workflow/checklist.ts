@@ -38,7 +38,7 @@ export function readChecklist(text: string): ChecklistTask[] {
   // The parser drops a byte order mark and does not count it.
   const start = text.startsWith('\ufeff') ? 1 : 0
   const parser = parse({ extensions: [gfmTaskListItem(), WITHOUT_INLINES] })
-  const events = postprocess(parser.document().write(preprocess()(text.slice(start), undefined, true)))
+  const events = postprocess(parser.document().write(preprocess()(text, undefined, true)))
   const tasks: ChecklistTask[] = []
   let words: string[] | undefined
   let box: { readonly done: boolean; readonly at: number } | undefined
