@@ -18,8 +18,8 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
   return `${count} ${Number(count) === 1 ? one : several}`
 }
 
-/** Parts of a sentence: `a`, `a and b`, `a, b and c`. */
-export function listed(parts: readonly string[]): string {
+/** Parts of a sentence: `a`, `a and b`, `2, 5 and 6`. */
+export function listed(parts: readonly (string | number)[]): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }
 

@@ -44,7 +44,7 @@ export const INSTALL_TEXT = {
   removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
   keptSkill: (file: string, word: string): string =>
     `Kept ${file}, because it was changed since \`postflight init\` wrote it: remove it with \`rm ${word}\``,
-  keptBackup: (backup: string): string => `Kept the backup ${backup}, because it holds something else than the file`,
+  keptBackup: (backup: string): string => `Kept the backup ${backup}, because it holds something other than the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
