@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { failedField, type LastFailure, parseFailure } from '../../src/core/check.ts'
-import type { ErrorArguments } from '../../src/core/errors.ts'
-import { CHECK_TEXT, failureWords, seconds } from '../../src/core/messages/checks.ts'
-import { GIT_FINDINGS, HOOK_FINDINGS, RUN_FINDINGS } from '../../src/core/messages/doctor.ts'
-import { errorMessage } from '../../src/core/messages/errors.ts'
-import { INSTALL_TEXT } from '../../src/core/messages/settings.ts'
-import { PROJECT_STATUS_TEXT } from '../../src/core/messages/status.ts'
-import { REASON_TEXT } from '../../src/core/messages/stops.ts'
+import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../src/core/messages/checks.ts'
 import { parseReceipt } from '../../src/core/workflow/receipt.ts'
+import { itSays } from './sentences.ts'
 
 describe('a check that failed', () => {
   it.each<[Parameters<typeof failureWords>[0], string]>([
@@ -40,46 +35,14 @@ describe('a check that failed', () => {
   it('has no output where that is not a text', () => {
     expect(parseFailure({ exit_code: 1, output: 7 })).toEqual({ failure: { kind: 'exited', exitCode: 1 }, output: '' })
   })
-
-  it('prints its output clean, or says that there was none', () => {
-    expect(CHECK_TEXT.output('one\n\u001b[2Jtwo\n')).toEqual(['  one', '  [2Jtwo'])
-    expect(CHECK_TEXT.output(' \n')).toEqual(['  (it printed nothing)'])
-    expect([seconds(9_949), seconds(10_500)]).toEqual(['9.9 s', '11 s'])
-  })
 })
 
-describe('checks that were not run', () => {
-  const refused = (refusal: ErrorArguments['checks-refused']['refusal'], unchecked: boolean): string =>
-    errorMessage('checks-refused', { path: 'P', refusal, commands: '`npm test`', since: 'T', unchecked })
-
-  it('are told with the options that help', () => {
-    expect(refused('other-session', true)).toMatch(/another session.*--run-checks.*--unchecked/)
-    expect(refused('other-session', false)).not.toContain('--unchecked')
-    expect(refused('unowned', true)).toMatch(/no host session.*--unchecked/)
-    expect(refused('unowned', false)).not.toContain('--unchecked')
-    expect(refused('running', false)).toContain('running since T')
-    expect(refused('replaced', false)).toContain('the new marker stays')
-  })
-
-  it('that run still are waited for, by command where the agent can wait', () => {
-    expect(REASON_TEXT.checking('T', undefined)).toBe('They have been running since T. Wait for them to end.')
-    expect(REASON_TEXT.checking('T', 'postflight wait 7')).toContain('postflight wait 7, then end your turn')
-  })
-
-  it.each<[string | undefined, string | undefined, string]>([
-    [undefined, undefined, '  - npm test'],
-    ['build', undefined, '  - npm test (step "build")'],
-    ['build', 'exit code 1', '  - npm test (step "build"): failed the last time (exit code 1)'],
-    [undefined, 'exit code 1', '  - npm test: failed the last time (exit code 1)'],
-  ])('are listed with step %j and failure %j', (step, failure, expected) => {
-    expect(REASON_TEXT.check('npm test', step, failure)).toBe(expected)
-  })
-
-  it.each(['', '[]', '{"command": 1}', '{"command": "x"}'])('leave no receipt: %s', (text) => {
+describe('the receipt of a check', () => {
+  it.each(['', '[]', '{"command": 1}', '{"command": "x"}'])('cannot be read from %s', (text) => {
     expect(parseReceipt(text)).toBeUndefined()
   })
 
-  it('leave a receipt that is read without what it lacks, and not at all with a file that is not whole', () => {
+  it('is read without what it lacks, and not at all with a file that is not whole', () => {
     const least = { command: 'npm test', artifact: 'a', exit_code: 0 }
     expect(parseReceipt(JSON.stringify(least))).toEqual({
       ...{
@@ -102,57 +65,82 @@ describe('checks that were not run', () => {
   })
 })
 
-describe('a wait that is refused', () => {
-  it.each<[ErrorArguments['wait-refused']['why'], string]>([
-    ['unowned', 'P '],
-    ['by-sub-agent', 'P '],
-    ['sub-agent', 'is for a sub-agent'],
-    ['limit', 'postflight clear 7'],
-    ['run-of-other-session', 'postflight workflow resume 7'],
-    ['run-by-sub-agent', 'only the main conversation'],
-    ['run-limit', 'the limit'],
-  ])('says what to do: %s', (why, expected) => {
-    expect(errorMessage('wait-refused', { path: 'P', task: '7', why })).toContain(expected)
+describe('what clear and step print about checks', () => {
+  itSays(CHECK_TEXT, {
+    failed: [
+      [
+        'specs/7_x/.postflight-pending',
+        'npm  test',
+        'exit code 1',
+        12000,
+        'specs/7_x/.postflight-pending: the check `npm test` failed (exit code 1; 12 s), so the marker stays. The end of its output:',
+      ],
+    ],
+    failedStep: [
+      [
+        'build it',
+        'npm run build',
+        'killed by SIGKILL',
+        1500,
+        'the step "build it" was not ticked: its check `npm run build` failed (killed by SIGKILL; 1.5 s). The end of its output:',
+      ],
+    ],
+    output: [
+      ['one\r\n\u001b[2Jtwo\n\n', ['  one', '  [2Jtwo']],
+      ['', ['  (it printed nothing)']],
+      [' \n', ['  (it printed nothing)']],
+    ],
+    passed: [
+      [[{ run: 'npm test', durationMs: 1200 }], '1 check passed: npm test (1.2 s)'],
+      [
+        [
+          { run: 'npm test', durationMs: 1200 },
+          { run: 'npm run lint', durationMs: 34000 },
+        ],
+        '2 checks passed: npm test (1.2 s), npm run lint (34 s)',
+      ],
+    ],
+    wouldRun: [
+      [['npm test'], 'after `npm test`'],
+      [['npm test', 'npm run lint'], 'after `npm test`, `npm run lint`'],
+    ],
+    runs: [['npm test\u001b[2J', 'postflight: runs the check: npm test[2J']],
+    droppedByAdopt: [
+      [
+        ['npm test', 'npm run lint'],
+        'dropped the checks of its last session: `npm test`, `npm run lint`. `create --check` adds your own.',
+      ],
+    ],
+    keptUnchecked: [
+      [
+        'specs/7_x/.postflight-abandoned',
+        'the marker before had checks that were not run: it is kept as specs/7_x/.postflight-abandoned',
+      ],
+    ],
   })
 })
 
-describe('what install and uninstall say', () => {
-  it('names what was removed, and what would be', () => {
-    const held = (entry: boolean, permissions: boolean, reactive = false) => ({ entry, permissions, reactive })
-    expect(INSTALL_TEXT.removed('hook', held(true, false), 'F', false)).toBe('Removed the hook from F')
-    expect(INSTALL_TEXT.removed('hook', held(true, true), 'F', true)).toBe(
-      'Would remove the hook and our permission rules from F',
-    )
-    expect(INSTALL_TEXT.removed('hook', held(false, true), 'F', false)).toBe('Removed our permission rules from F')
-    expect(INSTALL_TEXT.removed('hook', held(false, false, true), 'F', false)).toBe('Removed the reactive rules from F')
-    expect(INSTALL_TEXT.removed('hook', held(true, true, true), 'F', false)).toBe(
-      'Removed the hook, the reactive rules and our permission rules from F',
-    )
-    expect(INSTALL_TEXT.removed('plugin', held(false, false), 'F', false)).toBe('Removed the plugin from F')
-    expect(INSTALL_TEXT.removedLines('F', true)).toBe('Would remove our lines from F')
-    expect(INSTALL_TEXT.removedWhole('F', true)).toBe('Would remove F')
-    expect(INSTALL_TEXT.removedFile('F', true)).toBe('Would remove F: it held nothing else')
+describe('what the journal says of checks', () => {
+  itSays(CHECK_RECORDS, {
+    failed: [['npm test', 'exit code 1', 9000, 'failed: npm test (exit code 1; 9.0 s)']],
+    dropped: [[['npm test', 'npm run lint'], 'checks dropped: `npm test`, `npm run lint`']],
   })
 })
 
-describe('what doctor says', () => {
-  it('names the place of a setting, and counts what it does not list', () => {
-    expect(HOOK_FINDINGS.guardDisabled(undefined)).toContain('in the environment')
-    expect(HOOK_FINDINGS.guardDisabled('F')).toContain('in F')
-    expect(GIT_FINDINGS.tracked(['a', 'b', 'c'])).toContain('a, b, c, which')
-    expect(GIT_FINDINGS.tracked(['a', 'b', 'c', 'd'])).toContain('a, b, c and 1 more')
-    expect(RUN_FINDINGS.stalled('R', undefined)).toBe('R')
-    expect(RUN_FINDINGS.stalled('R', 'why')).toContain('R: ')
-  })
-})
-
-describe('what status says', () => {
-  it('counts completed workflows only if there are any, and leaves out missing facts', () => {
-    expect(PROJECT_STATUS_TEXT.clean('/p', 0)).toBe('nothing pending in /p')
-    expect(PROJECT_STATUS_TEXT.clean('/p', 2)).toBe('nothing pending in /p; 2 workflows completed')
-    expect(PROJECT_STATUS_TEXT.item('pending', 'P', [])).toBe('pending: P')
-    expect(PROJECT_STATUS_TEXT.item('lost', 'P', ['x', 'y'])).toBe('state removed: P · x · y')
-    expect(PROJECT_STATUS_TEXT.session(null)).toBe('without a session')
-    expect(PROJECT_STATUS_TEXT.session('s')).toBe('session s')
-  })
+describe('times', () => {
+  itSays(
+    { seconds, since },
+    {
+      seconds: [
+        [400, '0.4 s'],
+        [9_949, '9.9 s'],
+        [10_000, '10 s'],
+        [10_500, '11 s'],
+      ],
+      since: [
+        [1_768_737_600_000, 1_768_737_660_000, '2026-01-18T12:00:00Z (1 min)'],
+        [1_768_737_600_000, 1_768_737_599_000, '2026-01-18T12:00:00Z (0 s)'],
+      ],
+    },
+  )
 })

@@ -1,85 +1,180 @@
-import { describe, expect, it } from 'vitest'
+import { describe } from 'vitest'
 import {
+  BYPASS_TEXT,
   CLEAR_TEXT,
   CONFLICTING_OWNERS,
+  CREATE_NOTES,
   EXPLAIN_TEXT,
   INSPECT_TEXT,
   JOURNAL_DETAILS,
+  LOGS_TEXT,
   notInJournal,
   STEP_TEXT,
 } from '../../src/core/messages/commands.ts'
-import { INSTALL_TEXT } from '../../src/core/messages/settings.ts'
-import { NEXT_TEXT, SIMULATE_TEXT, STATUS_TEXT, VALIDATE_TEXT } from '../../src/core/messages/workflow-commands.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/core/messages/usage.ts'
+import { itSays } from './sentences.ts'
 
-/** Sentences of commands, with and without the facts that may be missing. */
-
-describe('the words of marker commands', () => {
-  it.each([
-    [EXPLAIN_TEXT.whose('s1', 'main'), 'of session s1, agent main'],
-    [EXPLAIN_TEXT.whose(undefined, undefined), 'of session (unknown), agent (unknown)'],
-    [CONFLICTING_OWNERS.unowned('sess_1'), 'pending without a host session (sess_1)'],
-    [CONFLICTING_OWNERS.unowned(undefined), 'pending without a host session'],
-    [JOURNAL_DETAILS.replaced('pf_1'), 'replaced pf_1'],
-    [JOURNAL_DETAILS.replaced(undefined), 'replaced an older marker'],
-    [JOURNAL_DETAILS.step('git commit', true), 'done: git commit'],
-    [JOURNAL_DETAILS.step('git commit', false), 'undone: git commit'],
-    [CLEAR_TEXT.cleared('specs/1_x', ['a', 'b'], ['kept'], false), 'cleared specs/1_x: a, b (kept)'],
-    [CLEAR_TEXT.cleared('specs/1_x', ['a'], [], true), 'would clear specs/1_x: a'],
-    [STEP_TEXT.line(1, 'git commit', true, 0), '✓ 1. git commit (all done: clear the marker)'],
-    [STEP_TEXT.line(1, 'git commit', false, 2), '· 1. git commit (2 to go)'],
-    [INSPECT_TEXT.owner('s1', null, null), 'owner: session s1, agent not known yet'],
-    [INSPECT_TEXT.owner('s1', 'a7', 'coder'), 'owner: session s1, agent a7, type coder'],
-    [INSPECT_TEXT.check('npm test', null), 'check: npm test'],
-    [INSPECT_TEXT.check('npm test', 'exit code 1'), 'check: npm test (failed the last time: exit code 1)'],
-    [notInJournal({ kind: 'not-recorded', detail: 'EACCES' }), 'postflight: not recorded in the journal: EACCES'],
-    [
-      notInJournal({ kind: 'not-rotated', detail: 'EACCES' }),
-      'postflight: the journal is too long and cannot be rotated: EACCES',
+describe('the words of explain', () => {
+  itSays(EXPLAIN_TEXT, {
+    whose: [
+      ['s1', 'main', 'of session s1, agent main'],
+      [undefined, undefined, 'of session (unknown), agent (unknown)'],
+      ['s\n1', 'a\n7', 'of session s 1, agent a 7'],
     ],
-  ])('%s', (said, words) => {
-    expect(said).toBe(words)
+    roots: [
+      [['/p'], 'roots: /p'],
+      [['/p', '/q'], 'roots: /p, /q'],
+    ],
+    marker: [
+      [
+        'specs/7_x/.postflight-pending',
+        4,
+        'expired',
+        'it is old',
+        'specs/7_x/.postflight-pending: row 4, expired: it is old',
+      ],
+      ['specs/7_x/.postflight-pending', null, null, 'it is old', 'specs/7_x/.postflight-pending: it is old'],
+    ],
+    run: [['specs/7_x/.postflight-workflow.json', 'it continues', 'specs/7_x/.postflight-workflow.json: it continues']],
+    unreadable: [['EACCES', 'cannot be read (EACCES), so the stop is allowed']],
+    told: [['the stop\nwas allowed', 'the user is told: the stop was allowed']],
+    notAStop: [['PostToolUse', '"PostToolUse" is not a stop event, so nothing is blocked']],
+    'answer-ignored': [['Kimi Code', 'Kimi Code ignores the answer to this stop, so nothing is counted']],
+    'own-agent': [['OpenCode', "an agent of OpenCode's own stops (a compaction), so nothing is blocked"]],
   })
 })
 
-describe('the words of install and uninstall', () => {
-  const NOTHING = { entry: false, reactive: false, permissions: false }
-
-  it.each([
-    [INSTALL_TEXT.installed('hook', 'f', false), 'Installed the hook in f'],
-    [INSTALL_TEXT.installed('plugin', 'f', true), 'Would install the plugin in f'],
-    [INSTALL_TEXT.alreadyInstalled('hook', 'f'), 'The hook is already in f'],
-    [INSTALL_TEXT.alreadyInstalled('reactive rules', 'f'), 'The reactive rules are already in f'],
-    [INSTALL_TEXT.removed('hook', { ...NOTHING, entry: true }, 'f', false), 'Removed the hook from f'],
-    [INSTALL_TEXT.removed('hook', NOTHING, 'f', true), 'Would remove the hook from f'],
-    [INSTALL_TEXT.removed('hook', { ...NOTHING, reactive: true }, 'f', false), 'Removed the reactive rules from f'],
-    [
-      INSTALL_TEXT.removed('hook', { entry: true, reactive: true, permissions: true }, 'f', false),
-      'Removed the hook, the reactive rules and our permission rules from f',
+describe('the notes of create', () => {
+  itSays(CREATE_NOTES, {
+    newRoot: [['/home/me/my\nproject', 'made specs/ in /home/me/my project']],
+    droppedSteps: [
+      [['commit', 'push'], 'these steps of the marker before were ticked, and are not any more: "commit", "push"'],
     ],
-    [INSTALL_TEXT.removedLines('f', true), 'Would remove our lines from f'],
-    [INSTALL_TEXT.removedLines('f', false), 'Removed our lines from f'],
-    [INSTALL_TEXT.removedWhole('f', true), 'Would remove f'],
-    [INSTALL_TEXT.removedWhole('f', false), 'Removed f'],
-    [INSTALL_TEXT.removedFile('f', true), 'Would remove f: it held nothing else'],
-    [INSTALL_TEXT.removedFile('f', false), 'Removed f: it held nothing else'],
-  ])('%s', (said, words) => {
-    expect(said).toBe(words)
   })
 })
 
-describe('the words of workflow commands', () => {
-  it.each([
-    [STATUS_TEXT.stopping(true), 'stopping after this step'],
-    [STATUS_TEXT.stopping(false), 'stopping after this phase'],
-    [NEXT_TEXT.prompt('make', undefined, 1), 'prompt: phase make, attempt 1'],
-    [NEXT_TEXT.prompt('make', 2, 3), 'prompt: phase make, step 2, attempt 3'],
-    [NEXT_TEXT.finish('completed', undefined), 'finish: completed'],
-    [NEXT_TEXT.finish('stalled', 'the budget is spent'), 'finish: stalled (the budget is spent)'],
-    [SIMULATE_TEXT.path('x', ['a', 'b'], 'completed', undefined), 'x: a → b → completed'],
-    [SIMULATE_TEXT.path('x', ['a'], undefined, 'too many'), 'x: a → … (too many)'],
-    [VALIDATE_TEXT.valid('x', 1, 3, undefined), 'x: 1 phase, at most 3 prompts'],
-    [VALIDATE_TEXT.valid('x', 2, 30, 1000), 'x: 2 phases, at most 30 prompts (steps not known yet count as 1000)'],
-  ])('%s', (said, words) => {
-    expect(said).toBe(words)
+describe('the owner of a marker in the way', () => {
+  itSays(CONFLICTING_OWNERS, {
+    hostSession: [['s1', 'pending for host session s1']],
+    skillSession: [['sess_1', 'pending for session sess_1']],
+    unowned: [
+      ['sess_1', 'pending without a host session (sess_1)'],
+      [undefined, 'pending without a host session'],
+    ],
+  })
+})
+
+describe('the details of journal lines', () => {
+  itSays(JOURNAL_DETAILS, {
+    replaced: [
+      ['pf_1', 'replaced pf_1'],
+      [undefined, 'replaced an older marker'],
+    ],
+    leftSteps: [[['commit', 'push'], 'steps not ticked: "commit", "push"']],
+    step: [
+      ['git commit', true, 'done: git commit'],
+      ['git commit', false, 'undone: git commit'],
+    ],
+  })
+})
+
+describe('the words of clear', () => {
+  itSays(CLEAR_TEXT, {
+    noFolder: [['7', '/p', 'nothing to clear: no folder for task 7 in /p']],
+    cleared: [
+      ['specs/7_x', ['a', 'b'], ['kept', 'late'], false, 'cleared specs/7_x: a, b (kept) (late)'],
+      ['specs/7_x', ['a'], [], true, 'would clear specs/7_x: a'],
+    ],
+    leftSteps: [[['commit', 'push'], 'not ticked: "commit", "push"']],
+    ofOtherSession: [['s\n2', 'it belonged to session s 2']],
+    notCleared: [['specs/7_x', 'EACCES', 'postflight: specs/7_x cannot be read (EACCES), so it was not cleared']],
+  })
+})
+
+describe('the words of bypass', () => {
+  itSays(BYPASS_TEXT, {
+    nextStop: [['specs/7_x', 'specs/7_x: the next stop goes through and removes it']],
+  })
+})
+
+describe('the words of step', () => {
+  itSays(STEP_TEXT, {
+    line: [
+      [1, 'git commit', true, 0, '✓ 1. git commit (all done: clear the marker)'],
+      [1, 'git commit', false, 2, '· 1. git commit (2 to go)'],
+    ],
+  })
+})
+
+describe('the words of inspect', () => {
+  itSays(INSPECT_TEXT, {
+    noMarkers: [['/p/specs', 'no markers in /p/specs']],
+    age: [['3 h', '3 h old']],
+    spent: [[1, 3, '1 of 3 continuations used']],
+    owner: [
+      ['s1', null, null, 'owner: session s1, agent not known yet'],
+      ['s1', 'a7', 'coder', 'owner: session s1, agent a7, type coder'],
+    ],
+    reason: [['status update', 'reason: status update']],
+    waits: [['the answer', 'waits for: the answer']],
+    check: [
+      ['npm test', null, 'check: npm test'],
+      ['npm test', 'exit code 1', 'check: npm test (failed the last time: exit code 1)'],
+    ],
+    unreadable: [['EACCES', 'cannot be read (EACCES)']],
+    noCount: [['not a number', 'has a count that cannot be read (not a number)']],
+  })
+})
+
+describe('the words of logs', () => {
+  itSays(LOGS_TEXT, {
+    continuation: [['2 of 3', 'continuation 2 of 3']],
+    session: [['s1', 'session s1']],
+    agent: [['a7', 'agent a7']],
+  })
+})
+
+describe('a problem of the journal', () => {
+  itSays(
+    { notInJournal },
+    {
+      notInJournal: [
+        [{ kind: 'not-recorded', detail: 'EACCES' }, 'postflight: not recorded in the journal: EACCES'],
+        [
+          { kind: 'not-rotated', detail: 'EACCES' },
+          'postflight: the journal is too long and cannot be rotated: EACCES',
+        ],
+      ],
+    },
+  )
+})
+
+describe('errors of usage', () => {
+  itSays(USAGE_TEXT, {
+    missingCommand: [['postflight --help', 'Missing command: `postflight --help` lists them.']],
+    missingOption: [
+      [
+        '--definition',
+        'postflight workflow start --help',
+        'Missing option --definition. See `postflight workflow start --help`.',
+      ],
+    ],
+    parserSays: [
+      ["unknown option '--forse'", 'postflight --help', "Unknown option '--forse'. See `postflight --help`."],
+      ['Too many arguments.', 'postflight --help', 'Too many arguments. See `postflight --help`.'],
+    ],
+    meantOption: [['all\n', '--all', 'Task "all" does not exist: did you mean --all?']],
+    didYouMean: [
+      [['clear'], '(Did you mean clear?)'],
+      [['clear', 'create'], '(Did you mean one of clear, create?)'],
+    ],
+  })
+})
+
+describe('what the value of an option must be', () => {
+  itSays(OPTION_EXPECTATIONS, {
+    atMostCharacters: [[200, 'must have at most 200 characters']],
+    atMostTimes: [[20, 'can be given at most 20 times']],
+    oneOf: [[['user', 'project', 'local'], 'must be one of user, project, local']],
   })
 })

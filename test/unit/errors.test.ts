@@ -126,56 +126,6 @@ describe('the sentences of errors', () => {
     expect(sentence).toContain(`\`postflight ${command} '259_it'\\''s'\``)
   })
 
-  it.each([
-    ['file', '/p is a file, but must be a real folder: remove or rename it. Nothing was written there.'],
-    ['link', '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.'],
-  ] as const)('%s in the place of a folder must be removed', (kind, expected) => {
-    expect(errorMessage('not-a-folder', { path: '/p', kind })).toBe(expected)
-  })
-
-  it('of a name that is too long say so, and not which characters are forbidden', () => {
-    const long = 'x'.repeat(300)
-    const slug = errorMessage('slug-invalid', { slug: long, longest: 120 })
-    expect(slug).toMatch(/^the slug "x+…" is too long: the maximum is 120 characters\.$/)
-    expect(slug.length).toBeLessThan(120)
-    expect(errorMessage('task-invalid', { task: long, longest: 120 })).toMatch(
-      /^the task "x+…" is too long: the maximum is 120 characters\.$/,
-    )
-    expect(errorMessage('task-invalid', { task: '1000000', largest: 999_999 })).toBe(
-      'the task number 1000000 is too large: the maximum is 999999.',
-    )
-  })
-
-  it('of a missing marker suggest `create`, except for specs/ itself, where it makes no markers', () => {
-    expect(errorMessage('marker-none', { folder: 'specs/259_a' })).toContain('`postflight create` makes one')
-    const global = errorMessage('marker-none', { folder: 'specs' })
-    expect(global).toMatch(/^no marker in specs\/ itself/)
-    expect(global).not.toContain('create')
-  })
-
-  it('of an unknown task name the command that lists markers or workflows', () => {
-    const args = { task: '259', specs: '/p/specs' }
-    expect(errorMessage('task-unknown', { ...args, wanted: 'marker' })).toContain(
-      '`postflight inspect` lists the tasks that have a marker',
-    )
-    expect(errorMessage('task-unknown', { ...args, wanted: 'workflow' })).toContain(
-      '`postflight workflow status` lists the tasks that have a workflow',
-    )
-    expect(errorMessage('task-unknown', { ...args, wanted: 'story' })).toBe(
-      'task 259 has no folder in /p/specs: `postflight report` shows all tasks, also removed ones.',
-    )
-  })
-
-  it('of a missing file do not say to fix it; of something in the way do not say to check permissions', () => {
-    expect(errorMessage('file-unreadable', { path: '/p', detail: 'ENOENT' })).toBe('/p does not exist: check the path.')
-    for (const detail of ['EEXIST', 'ENOTDIR']) {
-      expect(errorMessage('cannot-write', { path: '/p', detail })).toMatch(/something else has its name/)
-    }
-    expect(errorMessage('cannot-write', { path: '/p/q', detail: 'ENOENT' })).toBe(
-      'cannot write /p/q (ENOENT): its folder does not exist.',
-    )
-  })
-
   it('of a settings file say that nothing was written only for a command that writes', () => {
     const args = { path: '/s', line: 1, column: 2, fault: 'CommaExpected' }
     expect(errorFault('settings-not-json', args)).toBe('/s:1:2: invalid JSON (comma expected).')
@@ -184,14 +134,6 @@ describe('the sentences of errors', () => {
     const shape = { path: '/s', property: 'hooks', expected: 'object' } as const
     expect(errorFault('settings-wrong-shape', shape)).toBe('/s: "hooks" must be an object.')
     expect(errorMessage('settings-wrong-shape', shape)).toBe(`/s: "hooks" must be an object.${written}`)
-  })
-
-  it.each([
-    [undefined, 'object', '/s: the whole file must be an object.'],
-    ['hooks.Stop', 'list', '/s: "hooks.Stop" must be a list.'],
-    ['hooks', 'unique', '/s: "hooks" must occur only once.'],
-  ] as const)('of the property %s of a settings file say that it must be %s', (property, expected, sentence) => {
-    expect(errorFault('settings-wrong-shape', { path: '/s', property, expected })).toBe(sentence)
   })
 
   it('contain a long path as a whole', () => {
@@ -204,32 +146,5 @@ describe('the sentences of errors', () => {
     const sentence = errorMessage('task-invalid', { task: `\u001b[2J\n${'x'.repeat(100_000)}` })
     expect(sentence).not.toMatch(/[\u0000-\u001f]/)
     expect(sentence.length).toBeLessThan(1500)
-  })
-})
-
-describe('the sentences about workflows', () => {
-  it.each([
-    ['not-json', 'is not complete JSON (x)'],
-    ['version', 'has version x'],
-    ['shape', 'is not a valid workflow state (invalid: x)'],
-    ['unreadable', 'cannot be read (x)'],
-  ] as const)('say that a state has the problem %s', (problem, said) => {
-    expect(errorMessage('workflow-state', { path: 'p', problem, detail: 'x' })).toContain(`p ${said}`)
-  })
-
-  it('say that one is running, has ended, or has more than one fault', () => {
-    const there = { task: 't', name: 'n', resumable: true }
-    expect(errorMessage('workflow-there', { ...there, outcome: 'running' })).toContain(
-      'is already running the workflow "n"',
-    )
-    expect(errorMessage('workflow-there', { ...there, outcome: 'stalled' })).toContain(
-      'workflow resume t` continues it, `workflow start --fresh`',
-    )
-    expect(errorMessage('workflow-there', { ...there, outcome: 'completed', resumable: false })).toBe(
-      'task t already has the workflow "n" (completed): `workflow start --fresh` sets it aside and starts a new run.',
-    )
-    const fault = { path: 'p', place: ':1:1', detail: 'd' }
-    expect(errorMessage('workflow-definition', { ...fault, more: 0 })).toBe('p:1:1: d.')
-    expect(errorMessage('workflow-definition', { ...fault, more: 2 })).toContain('(and 2 more')
   })
 })

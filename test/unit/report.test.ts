@@ -1,46 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/core/journal-entry.ts'
 import { composeReport, MAX_TASKS } from '../../src/core/report/compose.ts'
 import { reportPage } from '../../src/core/report/page/page.ts'
 import { clock, duration, scaleOf } from '../../src/core/report/page/scale.ts'
-import type { Report, ReportMarker, ReportRun, TaskStory } from '../../src/core/report/report.ts'
+import type { Report, ReportMarker, TaskStory } from '../../src/core/report/report.ts'
 import { storyLines } from '../../src/core/report/text.ts'
 import { statusLine } from '../../src/core/status-line.ts'
 import { readDefinition } from '../../src/core/workflow/definition.ts'
 import { enter, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { reportDefinition, reportRun } from '../support/report-project.ts'
-
-const MINUTE = 60_000
-const NOW = Date.UTC(2026, 10, 22, 12, 0, 0)
-const TASK = '259_x'
-
-type Entry = Omit<JournalEntry, 'task'> & { readonly task?: string; readonly at: number }
-
-/** A report of journal entries (`at` in minutes from an hour ago), markers and runs. */
-function reportOf(
-  entries: readonly Entry[],
-  markers: readonly ReportMarker[] = [],
-  runs: readonly ReportRun[] = [],
-): Report {
-  const journal = entries.flatMap(({ at, task = TASK, ...entry }) => {
-    const line = parseJournalLine(formatJournalEntry({ task, ...entry }, NOW + (at - 60) * MINUTE))
-    return line === undefined ? [] : [line]
-  })
-  return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })
-}
-
-const marker = (more: Partial<ReportMarker> = {}): ReportMarker => ({
-  task: TASK,
-  id: 'pf_1',
-  state: 'pending',
-  operation: 'research',
-  skill: undefined,
-  promisedMs: NOW - 60 * MINUTE,
-  waitsFor: undefined,
-  steps: [],
-  checks: [],
-  ...more,
-})
+import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
 
 const standings = ({ tasks }: Report): string[] =>
   tasks.flatMap(({ promises }) => promises.map(({ standing }) => standing))

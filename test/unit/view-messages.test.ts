@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { eventWords, REPORT_TEXT, transitionWords } from '../../src/core/messages/report.ts'
-import { RUN_RECORDS } from '../../src/core/messages/runs.ts'
+import { PROJECT_STATUS_TEXT } from '../../src/core/messages/status.ts'
 import { STATUS_LINE_TEXT } from '../../src/core/messages/status-line.ts'
 import { WATCH_TEXT } from '../../src/core/messages/views.ts'
-import { hookHost } from '../../src/core/settings/hook-hosts.ts'
+import { itSays } from './sentences.ts'
 
 describe('an entry of the journal in words', () => {
   it.each([
@@ -22,42 +22,181 @@ describe('an entry of the journal in words', () => {
 describe('a transition of a run in words', () => {
   it('names the step, and the attempt from the second on', () => {
     const place = { phase: 'make', step: 2, attempt: 3 }
-    expect(transitionWords('step-failed', place, 'why')).toMatch(/^make, step 2, attempt 3: .+ \(why\)$/)
+    expect(transitionWords('step-failed', place, 'why')).toBe('make, step 2, attempt 3: failed (why)')
     const first = { phase: 'make', step: undefined, attempt: 1 }
-    expect(transitionWords('enter', first, undefined)).toMatch(/^make: [^(]+$/)
+    expect(transitionWords('enter', first, undefined)).toBe('make: entered')
   })
 })
 
-describe('the words of views', () => {
-  it('name the main conversation, and other agents by their id', () => {
-    expect(REPORT_TEXT.agent('main')).toBe('main conversation')
-    expect(REPORT_TEXT.agent('a73')).toBe('agent a73')
-  })
-
-  it('name the root of a live view where there is one', () => {
-    expect(WATCH_TEXT.title('status', undefined)).toBe('postflight status')
-    expect(WATCH_TEXT.title('status', '/my project')).toContain('/my project')
-  })
-
-  it('name the operation of a pending marker where it has one', () => {
-    expect(STATUS_LINE_TEXT.pending('259_x', 'research')).toMatch(/259.* research$/)
-    expect(STATUS_LINE_TEXT.pending('259_x', null)).not.toContain('null')
+describe('the words of the report', () => {
+  itSays(REPORT_TEXT, {
+    made: [['2026-11-22 12:00:00', 'Made 2026-11-22 12:00:00. All times are UTC.']],
+    waited: [['5 min', 'waits 5 min']],
+    others: [[3, '3 more']],
+    leftOut: [
+      [1, '1 older task left out: postflight report <task> shows one'],
+      [2, '2 older tasks left out: postflight report <task> shows one'],
+    ],
+    events: [
+      [1, '1 event'],
+      [2, '2 events'],
+    ],
+    earlier: [
+      [1, '1 earlier event left out'],
+      [2, '2 earlier events left out'],
+    ],
+    session: [['s1', 'session s1']],
+    agent: [
+      ['main', 'main conversation'],
+      ['a73', 'agent a73'],
+    ],
+    blocks: [
+      [1, '1 stop blocked'],
+      [2, '2 stops blocked'],
+    ],
+    waitsFor: [['answers', 'waits for: answers']],
+    approval: [['plan', 'a person to approve the result of plan']],
+    verdict: [['bug', 'verdict bug']],
+    waitCount: [
+      [1, '1 wait'],
+      [2, '2 waits'],
+    ],
+    prompts: [
+      [1, '1 prompt'],
+      [2, '2 prompts'],
+    ],
+    skips: [[2, '2 skipped']],
+    visits: [[2, '2 ×']],
+    stepsDone: [
+      [0, 1, '0 of 1 step'],
+      [1, 2, '1 of 2 steps'],
+    ],
+    attempts: [
+      [1, '1 attempt'],
+      [2, '2 attempts'],
+    ],
+    step: [
+      [1, 'build', '1. build'],
+      [2, undefined, '2. step'],
+    ],
+    check: [
+      ['npm test', undefined, 'check: npm test'],
+      ['npm test', 'exit code 1', 'check: npm test, failed the last time (exit code 1)'],
+    ],
+    graph: [['flow', 'The phases of flow']],
+    more: [
+      [1, '1 more phase'],
+      [2, '2 more phases'],
+    ],
+    written: [
+      ['report.html', 1, 'wrote report.html: 1 task'],
+      ['report.html', 2, 'wrote report.html: 2 tasks'],
+    ],
   })
 })
 
-it('only hosts whose settings take the hook are known by name', () => {
-  expect(hookHost('droid')?.title).toBe('Factory droid')
-  expect(hookHost('claude')).toBeUndefined()
-  expect(hookHost('toString')).toBeUndefined()
+describe('what status says', () => {
+  itSays(PROJECT_STATUS_TEXT, {
+    clean: [
+      ['/p', 0, 'nothing pending in /p'],
+      ['/p', 1, 'nothing pending in /p; 1 workflow completed'],
+      ['/p\n', 2, 'nothing pending in /p; 2 workflows completed'],
+    ],
+    cleanOfSession: [['s\n1', 'nothing pending of session s 1']],
+    item: [
+      ['pending', 'specs/7_x/.postflight-pending', [], 'pending: specs/7_x/.postflight-pending'],
+      ['lost', 'specs/7_x', ['2 h old', 'session s1'], 'state removed: specs/7_x · 2 h old · session s1'],
+    ],
+    fix: [['postflight clear 7', '  → postflight clear 7']],
+    waitsFor: [['the\nanswer', 'waits for the answer']],
+    age: [['2 h', '2 h old']],
+    blocked: [[1, 3, 'blocked 1 of 3 stops']],
+    gaveUp: [[3, 'blocked 3 stops, the limit']],
+    failedCheck: [['npm\ntest', 'exit code 1', '`npm test` failed the last time (exit code 1)']],
+    steps: [
+      [1, '1 step to go'],
+      [2, '2 steps to go'],
+    ],
+    session: [
+      [null, 'without a session'],
+      ['s\n1', 'session s 1'],
+    ],
+    lastChange: [['2 h', 'last change 2 h ago']],
+  })
 })
 
-describe('what the journal says of a prompt', () => {
-  it.each([
-    [RUN_RECORDS.prompt('make', undefined, 1, false), 'prompt: make attempt 1'],
-    [RUN_RECORDS.prompt('make', 2, 3, true), 'prompt again: make step 2 attempt 3'],
-    [RUN_RECORDS.batch('make', [1, 2, 5], false), 'prompt: make steps 1, 2 and 5'],
-    [RUN_RECORDS.batch('make', [1], true), 'prompt again: make steps 1'],
-  ])('%s', (said, words) => {
-    expect(said).toBe(words)
+describe('the fixes that status names', () => {
+  itSays(PROJECT_STATUS_TEXT.fixes, {
+    pending: [
+      [
+        'postflight clear 7',
+        'postflight adopt 7',
+        'when its postflight is done: postflight clear 7 (in another session: postflight adopt 7 first)',
+      ],
+    ],
+    abandoned: [
+      [
+        'postflight adopt 7',
+        'postflight clear 7',
+        'to finish it: postflight adopt 7; if it is done or no longer wanted: postflight clear 7',
+      ],
+    ],
+    running: [
+      [
+        'postflight workflow status 7',
+        'postflight workflow resume 7',
+        'postflight workflow status 7; to continue it in another session: postflight workflow resume 7',
+      ],
+    ],
+    approval: [
+      [
+        'postflight workflow approve 7',
+        'postflight workflow reject 7',
+        'look at its result, then postflight workflow approve 7, or postflight workflow reject 7 --reason TEXT',
+      ],
+    ],
+    over: [['postflight workflow resume 7', 'to continue it: postflight workflow resume 7']],
+    aborted: [
+      [
+        'postflight workflow history 7',
+        'postflight workflow history 7 shows what was done; `workflow start --fresh` starts a new run',
+      ],
+    ],
+    skipped: [['postflight workflow history 7', 'postflight workflow history 7 shows what was skipped']],
+  })
+})
+
+describe('the parts of the status line', () => {
+  itSays(STATUS_LINE_TEXT, {
+    pending: [
+      ['259_x', null, '⚑ 259_x'],
+      ['259_x', 'research', '⚑ 259_x research'],
+    ],
+    steps: [[1, 3, '1/3 steps']],
+    blocked: [[2, 3, 'blocked 2/3']],
+    waits: [['259_x', 'the\nanswer', '⏸ 259_x waits: the answer']],
+    approval: [['259_x', 'plan', '⏸ 259_x waits for approval: plan']],
+    running: [['259_x', 'plan', '▶ 259_x plan']],
+    step: [[2, 5, '2/5']],
+    atOnce: [[3, '3 at once']],
+    attempt: [[2, 3, 'attempt 2/3']],
+    abandoned: [['259_x', '✗ 259_x abandoned']],
+    unusable: [['259_a_rather_long_name_of_a_task_folder', '! 259_a_rather_long_name_of_a_t… unreadable']],
+    more: [[2, '+2 more']],
+    elsewhere: [[2, '+2 elsewhere']],
+  })
+})
+
+describe('the words of live views', () => {
+  itSays(WATCH_TEXT, {
+    title: [
+      ['status', undefined, 'postflight status'],
+      ['status', '/my\nproject', 'postflight status  /my project'],
+    ],
+    foot: [['12:00:00', 'last change 12:00:00 · q quits']],
+    more: [
+      [1, '… 1 more row: make the window taller'],
+      [2, '… 2 more rows: make the window taller'],
+    ],
   })
 })

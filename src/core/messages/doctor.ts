@@ -1,13 +1,13 @@
 /** What `doctor` finds, and what to do about it. */
 
-import { counted, quote } from './phrases.ts'
+import { counted, listed, quote } from './phrases.ts'
 
 /** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
   installed: (file: string): string => `the hook is installed in ${file}`,
   notInstalled: 'the hook is not installed in any settings file of Claude Code',
   installedTwice: (files: readonly string[], cost: string): string =>
-    `the hook is installed more than once, in ${files.slice(0, -1).join(', ')} and ${files.at(-1)}: ${cost}`,
+    `the hook is installed more than once, in ${listed(files)}: ${cost}`,
   sameCommand: 'Claude Code runs the same command once, but other hosts run each one and use a continuation for each',
   differentCommands: 'the host runs each of them at every stop and uses a continuation for each',
   hooksDisabled: (file: string): string => `${file} sets disableAllHooks, so no hook runs`,
@@ -41,7 +41,7 @@ export const HOOK_FINDINGS = {
 export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
-    `${host} runs the hook of each of ${files.slice(0, -1).join(', ')} and ${files.at(-1)}, so each stop uses several continuations`,
+    `${host} runs the hook of each of ${listed(files)}, so each stop uses several continuations`,
   untrusted: (file: string, events: readonly string[]): string =>
     `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them silently`,
   trust: 'open Codex in the project, type /hooks, and trust each entry',
@@ -56,8 +56,7 @@ export const HOST_FINDINGS = {
 export const PLUGIN_FINDINGS = {
   listed: (file: string): string => `the plugin is listed in ${file}`,
   anotherCopy: (file: string, plugin: string): string => `${file} lists another copy: ${plugin}`,
-  inSeveralFiles: (files: readonly string[]): string =>
-    `the plugin is listed more than once, in ${files.join(' and ')}`,
+  inSeveralFiles: (files: readonly string[]): string => `the plugin is listed more than once, in ${listed(files)}`,
   listedTwice: (file: string): string => `${file} lists the plugin more than once`,
   repairConfiguration: 'repair the file by hand: until then OpenCode does not start',
   loads: 'the plugin loads',

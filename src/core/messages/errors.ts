@@ -5,7 +5,7 @@ import { oneLine } from '../text.ts'
 import { WAIT_LIMIT } from '../wait.ts'
 import { MAX_INPUT_LENGTH } from '../workflow/definition-limits.ts'
 import { inPlaceOfFolder } from './files.ts'
-import { jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
+import { counted, jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
 
 /** The sentences of errors. Each one says what is wrong and what to do about it. */
 
@@ -72,7 +72,7 @@ const CHECK_REFUSALS: Record<
     `has checks of another session (${commands}), which must succeed first: \`--run-checks\` runs them here.${unchecked ? UNCHECKED_ADVICE : ''}`,
   unowned: ({ commands, unchecked }) =>
     `has checks (${commands}) but no host session, so they are never run.${unchecked ? UNCHECKED_ADVICE : ''}`,
-  running: ({ commands, since = '' }) =>
+  running: ({ commands, since }) =>
     `has checks running since ${since} (${commands}): wait for them to end, then try again.`,
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
 }
@@ -80,7 +80,7 @@ const CHECK_REFUSALS: Record<
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
 const STEP_REFUSALS: Record<ErrorArguments['run-step']['standing'], (args: ErrorArguments['run-step']) => string> = {
   'no-steps': ({ phase }) => `cannot be changed: phase "${phase}" is not working on steps now`,
-  unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${count} steps`,
+  unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${counted(count, 'step')}`,
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
 }

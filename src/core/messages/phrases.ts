@@ -19,7 +19,7 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
 }
 
 /** Parts of a sentence: `a`, `a and b`, `a, b and c`. */
-export function listed(parts: readonly string[], last: 'and' | 'or' = 'and'): string {
+export function listed(parts: readonly (string | number)[], last: 'and' | 'or' = 'and'): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`
 }
 

@@ -1,15 +1,11 @@
 import type { CheckFailure } from '../check.ts'
 import { isResumableOutcome } from '../workflow/outcome.ts'
 import { failureWords } from './checks.ts'
-import { counted, quote } from './phrases.ts'
+import { counted, listed, quote } from './phrases.ts'
 
 /** The sentences about runs of workflows. The hook loads them only for a workflow. */
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
-
-/** Numbers as a list in words: "2, 5 and 6". */
-export const listed = (numbers: readonly number[]): string =>
-  `${numbers.slice(0, -1).join(', ')}${numbers.length > 1 ? ' and ' : ''}${numbers.at(-1) ?? ''}`
 
 /** The size of a definition, and of a run of it. */
 export function definitionSize(phases: number, prompts: number): string {

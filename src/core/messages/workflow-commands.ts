@@ -1,7 +1,7 @@
 import { inLine } from '../text.ts'
 import { seconds } from './checks.ts'
-import { counted, quote } from './phrases.ts'
-import { definitionSize, listed } from './runs.ts'
+import { counted, listed, quote } from './phrases.ts'
+import { definitionSize } from './runs.ts'
 
 /** What the commands about workflows print. */
 

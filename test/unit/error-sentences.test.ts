@@ -1,0 +1,478 @@
+import { describe, expect, it } from 'vitest'
+import type { ErrorArguments, ErrorCode } from '../../src/core/errors.ts'
+import { errorFault } from '../../src/core/messages/errors.ts'
+
+/** The sentence of each code for some arguments. tsc asks for missing codes. */
+type Sentences = {
+  readonly [Code in ErrorCode]: readonly (readonly [given: ErrorArguments[Code], sentence: string])[]
+}
+
+describe('each error says what is wrong and what to do about it', () => {
+  const SENTENCES: Sentences = {
+    usage: [[{ detail: 'Missing command.' }, 'Missing command.']],
+    'task-invalid': [
+      [
+        { task: 'a/b' },
+        'invalid task "a/b": use its number (259) or its folder\'s name (259_prove_completeness), without "/", ".." or a leading "-".',
+      ],
+      [
+        { task: 'x'.repeat(130), longest: 120 },
+        'the task "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is too long: the maximum is 120 characters.',
+      ],
+      [{ task: '1000000', largest: 999999 }, 'the task number 1000000 is too large: the maximum is 999999.'],
+    ],
+    'slug-invalid': [
+      [
+        { slug: 'a b' },
+        'invalid slug "a b": the name of a new folder has only letters, digits, "_", "-" and ".", and no ".."; it does not begin with "-" or "." or end with ".".',
+      ],
+      [
+        { slug: 'x'.repeat(130), longest: 120 },
+        'the slug "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" is too long: the maximum is 120 characters.',
+      ],
+    ],
+    'slug-missing': [
+      [
+        { task: '7', specs: '/p/specs', command: 'postflight create 7 my_slug' },
+        'task 7 has no folder in /p/specs yet: give a slug for its name after the number: `postflight create 7 my_slug`.',
+      ],
+    ],
+    'task-ambiguous': [
+      [{ task: '7', folders: '7_x, 7_y' }, 'task 7 has several folders (7_x, 7_y): use one of these names.'],
+    ],
+    'task-unknown': [
+      [
+        { task: '7', specs: '/p/specs', wanted: 'marker' },
+        'task 7 has no folder in /p/specs: `postflight inspect` lists the tasks that have a marker.',
+      ],
+      [
+        { task: '7', specs: '/p/specs', wanted: 'workflow' },
+        'task 7 has no folder in /p/specs: `postflight workflow status` lists the tasks that have a workflow.',
+      ],
+    ],
+    'task-has-other-folder': [
+      [
+        { task: '7', folder: 'specs/7_x' },
+        'task 7 already has the folder specs/7_x: omit the slug, or use another number.',
+      ],
+    ],
+    'target-missing': [[{ options: '--all' }, 'no target: give one of <task>, --all.']],
+    'target-twice': [[{ options: '--all' }, 'too many targets: give only one of <task>, --all.']],
+    'value-invalid': [
+      [
+        { option: '--for', expected: 'must be one line of text', value: 'x' },
+        '--for must be one line of text, not "x".',
+      ],
+    ],
+    'current-folder-lost': [
+      [
+        {},
+        'the current folder was removed, or its name is not UTF-8: change to another folder, or give --root with an absolute path.',
+      ],
+    ],
+    'root-missing': [[{ path: '/p', from: '--root' }, '/p (from --root) is not a folder: give an existing one.']],
+    'root-none': [
+      [
+        { start: '/p' },
+        "no specs/ folder in /p or above it: change to the project's folder, or give --root (`postflight create` makes the first specs/).",
+      ],
+    ],
+    'root-unlikely': [
+      [
+        { start: '/p' },
+        "/p does not look like a project: change to the project's folder, or give --root /p to use it anyway.",
+      ],
+    ],
+    'marker-none': [
+      [{ folder: 'specs' }, 'no marker in specs/ itself, and new ones are made only in task folders: give a <task>.'],
+      [{ folder: 'specs/7_x' }, 'no marker in specs/7_x: `postflight create` makes one.'],
+    ],
+    'bypass-no-room': [
+      [
+        { path: 'specs/7_x', detail: 'ENOSPC', clear: 'postflight clear 7' },
+        'cannot write in specs/7_x (ENOSPC): the disk has no room. So no stop can be counted there, and none is blocked; `postflight clear 7` removes the marker.',
+      ],
+    ],
+    'bypass-none': [
+      [{ folder: 'specs/7_x' }, 'nothing to bypass: no marker in specs/7_x, so no stop is blocked by it.'],
+    ],
+    'marker-of-other-session': [
+      [
+        { path: 'specs/7_x/.postflight-pending', whose: 'pending for host session s1', task: '7' },
+        'specs/7_x/.postflight-pending is pending for host session s1: finish or clear it there, take it over with `postflight adopt 7`, or replace it with `create --force`.',
+      ],
+    ],
+    'marker-of-other-agent': [
+      [
+        { path: 'specs/7_x/.postflight-pending', agent: 'main', operation: undefined },
+        'specs/7_x/.postflight-pending is pending for the main conversation: finish and clear it first. If it is yours, add `--agent main`; to replace it all the same, `--force`.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', agent: 'a7', operation: 'research' },
+        'specs/7_x/.postflight-pending is pending for sub-agent a7 (research): finish and clear it first. If it is yours, add `--agent a7`; to replace it all the same, `--force`.',
+      ],
+    ],
+    'wait-refused': [
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'unowned' },
+        'specs/7_x/.postflight-pending has no host session, so it blocks no main conversation that could wait: `postflight adopt 7` binds it to yours.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'other-session' },
+        'specs/7_x/.postflight-pending belongs to another host session: only that one can wait. `postflight adopt 7` takes it over.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'by-sub-agent' },
+        'specs/7_x/.postflight-pending cannot wait for a sub-agent: its stop ends it. Finish the postflight, or report what is missing.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'sub-agent' },
+        'specs/7_x/.postflight-pending is for a sub-agent, which cannot wait: finish its postflight, or report what is missing.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'limit' },
+        'specs/7_x/.postflight-pending has waited at 10 prompts, the limit: finish its postflight, or `postflight clear 7`.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'run-of-other-session' },
+        'specs/7_x/.postflight-pending belongs to a workflow that this session does not drive: `postflight workflow resume 7` takes it over.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'run-by-sub-agent' },
+        'specs/7_x/.postflight-pending belongs to a workflow that only the main conversation drives: a sub-agent leaves its result, or reports what is missing.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', task: '7', why: 'run-limit' },
+        'specs/7_x/.postflight-pending has waited at 10 prompts in this phase, the limit: do what its prompt says.',
+      ],
+    ],
+    'checks-refused': [
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },
+        'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here. `--unchecked` ends it without them and keeps it as abandoned.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: false },
+        'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'unowned', commands: '`npm test`', unchecked: true },
+        'specs/7_x/.postflight-pending has checks (`npm test`) but no host session, so they are never run. `--unchecked` ends it without them and keeps it as abandoned.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'unowned', commands: '`npm test`', unchecked: false },
+        'specs/7_x/.postflight-pending has checks (`npm test`) but no host session, so they are never run.',
+      ],
+      [
+        {
+          path: 'specs/7_x/.postflight-pending',
+          refusal: 'running',
+          commands: '`npm test`',
+          since: '12:00:00Z',
+          unchecked: true,
+        },
+        'specs/7_x/.postflight-pending has checks running since 12:00:00Z (`npm test`): wait for their end, then try again.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'replaced', commands: '`npm test`', unchecked: true },
+        'specs/7_x/.postflight-pending was replaced while its checks ran, so the new one stays.',
+      ],
+    ],
+    'commands-untrusted': [
+      [
+        { task: '7', commands: '`npm test`' },
+        'the workflow of task 7 runs commands (`npm test`) that you have not started on this machine: they may have come with the repository. Read them, then `postflight workflow resume 7 --trust`.',
+      ],
+    ],
+    'check-files': [
+      [
+        { count: 2345, limit: 1000 },
+        'check.files names 2345 files, more than the maximum of 1000: use narrower patterns.',
+      ],
+    ],
+    'check-none': [
+      [
+        { task: '7', phase: 'plan' },
+        'no check to run: the workflow of task 7 is in phase "plan", which has no check.run.',
+      ],
+    ],
+    'shell-missing': [
+      [
+        { detail: 'ENOENT' },
+        'checks need a POSIX shell, and `sh` could not be started (ENOENT): put it on the PATH (on Windows, Git for Windows brings one).',
+      ],
+    ],
+    'marker-unreadable': [
+      [
+        { path: 'specs/7_x/.postflight-pending', detail: 'EACCES' },
+        'specs/7_x/.postflight-pending cannot be read (EACCES): fix or remove it by hand.',
+      ],
+    ],
+    'marker-unparsed': [
+      [
+        { path: 'specs/7_x/.postflight-pending', detail: 'is empty' },
+        'specs/7_x/.postflight-pending is empty: fix it by hand, or replace it with `create --force` (its text is kept).',
+      ],
+    ],
+    'marker-vanished': [
+      [
+        { path: 'specs/7_x/.postflight-pending' },
+        'specs/7_x/.postflight-pending was removed in the meantime, so nothing was changed.',
+      ],
+    ],
+    'marker-too-large': [
+      [{ limit: 65536 }, 'the marker would be larger than 65536 bytes, the maximum: shorten its reason or its steps.'],
+    ],
+    locked: [
+      [
+        { path: 'specs/7_x/.postflight-pending', lock: 'specs/7_x/.postflight-pending.lock' },
+        'specs/7_x/.postflight-pending is being changed by another process: try again. If no such process runs, remove specs/7_x/.postflight-pending.lock.',
+      ],
+    ],
+    'step-unknown': [
+      [
+        { step: '3', path: 'specs/7_x/.postflight-pending', steps: '1 "a", 2 "b"' },
+        'no step "3" in specs/7_x/.postflight-pending: it has 1 "a", 2 "b".',
+      ],
+    ],
+    'steps-none': [
+      [
+        { path: 'specs/7_x/.postflight-pending' },
+        'specs/7_x/.postflight-pending has no checklist: `postflight create --step NAME` adds one.',
+      ],
+    ],
+    'session-unknown': [
+      [
+        {},
+        "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
+      ],
+    ],
+    'payload-not-json': [[{ detail: 'Unexpected token' }, 'the payload is not JSON (Unexpected token).']],
+    'payload-not-object': [[{}, 'the payload is JSON, but not an object.']],
+    'file-unreadable': [
+      [{ path: '/f', detail: 'ENOENT' }, '/f does not exist: check the path.'],
+      [{ path: '/f', detail: 'EACCES' }, '/f cannot be read (EACCES): fix or replace it by hand.'],
+    ],
+    'settings-not-json': [
+      [{ path: '/s', line: 3, column: 5, fault: 'CommaExpected' }, '/s:3:5: invalid JSON (comma expected).'],
+    ],
+    'settings-too-deep': [[{ path: '/s', limit: 500 }, '/s: its JSON is nested more than 500 levels deep.']],
+    'settings-wrong-shape': [
+      [{ path: '/s', property: undefined, expected: 'object' }, '/s: the whole file must be an object.'],
+      [{ path: '/s', property: 'hooks.Stop', expected: 'list' }, '/s: "hooks.Stop" must be a list.'],
+      [{ path: '/s', property: 'hooks', expected: 'unique' }, '/s: "hooks" must occur only once.'],
+    ],
+    'skill-front-matter': [
+      [
+        { path: 'SKILL.md', fault: '' },
+        'SKILL.md has no front matter: begin it with "---", the skill\'s name and description, and "---". Nothing was written.',
+      ],
+      [
+        { path: 'SKILL.md', fault: 'BAD_INDENT' },
+        'SKILL.md: its front matter is not valid YAML (BAD_INDENT). Nothing was written: fix it, then try again.',
+      ],
+    ],
+    'skill-layout': [
+      [
+        { path: 'SKILL.md' },
+        'SKILL.md: its "hooks" are written in a way that cannot be edited safely: write them with one entry a line, or add ours by hand (`settings.example.json` lists them). Nothing was written.',
+      ],
+    ],
+    'skill-forked': [
+      [
+        { path: 'SKILL.md' },
+        'SKILL.md has "context: fork", and Claude Code never runs the hooks of such a skill: use `postflight install` without --skill. Nothing was written.',
+      ],
+    ],
+    'already-wired': [
+      [
+        { where: 'PLACE', wiredBy: 'settings', command: 'postflight uninstall' },
+        'the hook is already in PLACE, with another command: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+      [
+        { where: 'PLACE', wiredBy: 'scope', command: 'postflight uninstall' },
+        'the hook is already in PLACE: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+      [
+        { where: 'PLACE', wiredBy: 'plugin', command: 'postflight uninstall' },
+        'the plugin PLACE already brings the hook: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+      [
+        { where: 'PLACE', wiredBy: 'skill', command: 'postflight uninstall' },
+        'the hook is already in the skill PLACE: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+    ],
+    'rules-invalid': [
+      [
+        { path: 'rules.json', place: ', rule 1', detail: 'it is missing' },
+        'rules.json, rule 1: it is missing. Nothing was written.',
+      ],
+    ],
+    'rules-not-of-host': [
+      [
+        { host: 'codex' },
+        '--reactive is for Claude Code, not for --host codex. OpenCode\'s plugin takes the rules as its option "reactive". Nothing was written.',
+      ],
+    ],
+    'needs-answer': [[{}, 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.']],
+    'workflow-definition': [
+      [{ path: 'flow.yaml', place: ':3:5', detail: 'no phase', more: 0 }, 'flow.yaml:3:5: no phase.'],
+      [
+        { path: 'flow.yaml', place: ':3:5', detail: 'no phase', more: 2 },
+        'flow.yaml:3:5: no phase (and 2 more: `postflight workflow validate` lists them).',
+      ],
+    ],
+    'workflow-input': [
+      [
+        { problem: 'missing', name: 'who', known: '' },
+        'the workflow needs a value for its input "who": --set \'who=VALUE\'.',
+      ],
+      [{ problem: 'unknown', name: 'who', known: '' }, 'the workflow has no input "who": it has none.'],
+      [
+        { problem: 'unknown', name: 'who', known: '"what", "why"' },
+        'the workflow has no input "who": its inputs are "what", "why".',
+      ],
+      [
+        { problem: 'too-long', name: 'who', known: '"who"' },
+        'the value of the input "who" is too long: at most 5000 characters are allowed.',
+      ],
+    ],
+    'workflow-none': [
+      [{ task: '7' }, 'task 7 has no workflow: `postflight workflow start <task> --definition <file>` starts one.'],
+    ],
+    'workflow-lost': [
+      [
+        { task: '7', name: 'flow', rootOption: undefined },
+        'the state of task 7\'s workflow "flow" was removed, perhaps by `git clean -x`: `postflight workflow resume 7` restores it from its copy in .git and continues it.',
+      ],
+      [
+        { task: '7', name: 'flow', rootOption: '/my p' },
+        "the state of task 7's workflow \"flow\" was removed, perhaps by `git clean -x`: `postflight workflow resume 7 --root '/my p'` restores it from its copy in .git and continues it.",
+      ],
+    ],
+    'workflow-there': [
+      [
+        { task: '7', name: 'flow', outcome: 'running', resumable: true },
+        'task 7 is already running the workflow "flow": `postflight workflow status 7` shows it. Another one can start after its end.',
+      ],
+      [
+        { task: '7', name: 'flow', outcome: 'stalled', resumable: true },
+        'task 7 already has the workflow "flow" (stalled): `postflight workflow resume 7` continues it, `workflow start --fresh` puts it aside and starts a new run.',
+      ],
+      [
+        { task: '7', name: 'flow', outcome: 'completed', resumable: false },
+        'task 7 already has the workflow "flow" (completed): `workflow start --fresh` puts it aside and starts a new run.',
+      ],
+    ],
+    'approval-none': [
+      [
+        { task: '7', phase: 'plan' },
+        'the workflow of task 7 does not wait for an approval: it is in phase "plan" (`postflight workflow status 7` shows it).',
+      ],
+    ],
+    'approval-agent': [
+      [
+        { task: '7' },
+        "only a person approves or rejects: run this for task 7 in a terminal of your own, not in an agent's shell.",
+      ],
+    ],
+    'approval-artifact': [
+      [
+        { task: '7', detail: 'plan.md is missing' },
+        'the result that you would approve is not valid any more (plan.md is missing): `postflight workflow reject 7 --reason TEXT` asks for another one.',
+      ],
+    ],
+    'phase-unknown': [
+      [
+        { task: '7', phase: 'pla', known: 'plan, make' },
+        'the workflow of task 7 has no phase "pla": its phases are plan, make.',
+      ],
+    ],
+    'run-step': [
+      [
+        { task: '7', phase: 'make', step: '3', count: 0, standing: 'no-steps' },
+        'step 3 of task 7 does not exist: phase "make" is not in its steps (`postflight workflow status 7` shows the run).',
+      ],
+      [
+        { task: '7', phase: 'make', step: '3', count: 1, standing: 'unknown' },
+        'step 3 of task 7 does not exist: phase "make" has 1 step (`postflight workflow status 7` shows the run).',
+      ],
+      [
+        { task: '7', phase: 'make', step: '3', count: 2, standing: 'unknown' },
+        'step 3 of task 7 does not exist: phase "make" has 2 steps (`postflight workflow status 7` shows the run).',
+      ],
+      [
+        { task: '7', phase: 'make', step: '3', count: 3, standing: 'done' },
+        'step 3 of task 7 is done (`postflight workflow status 7` shows the run).',
+      ],
+      [
+        { task: '7', phase: 'make', step: '3', count: 3, standing: 'not-ended' },
+        'step 3 of task 7 has attempts left (`postflight workflow status 7` shows the run).',
+      ],
+    ],
+    'workflow-over': [
+      [
+        { task: '7', outcome: 'completed' },
+        'the workflow of task 7 has ended (completed): `postflight workflow start --fresh` starts a new run.',
+      ],
+    ],
+    'workflow-state': [
+      [
+        { path: '/s', problem: 'not-json', detail: 'DETAIL' },
+        '/s is not complete JSON (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+      ],
+      [
+        { path: '/s', problem: 'version', detail: 'DETAIL' },
+        '/s has version DETAIL, which this postflight-guard does not support, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+      ],
+      [
+        { path: '/s', problem: 'shape', detail: 'DETAIL' },
+        '/s is not a valid workflow state (wrong: DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+      ],
+      [
+        { path: '/s', problem: 'unreadable', detail: 'DETAIL' },
+        '/s cannot be read (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+      ],
+    ],
+    'host-unknown': [[{ host: 'vim', known: 'claude, codex' }, 'unknown host "vim": use one of claude, codex.']],
+    'scope-unknown': [[{ scope: 'all' }, 'unknown scope "all": use user, project or local.']],
+    'scope-not-of-host': [
+      [{ host: 'Codex CLI', scope: 'local' }, 'Codex CLI has no settings of the scope "local": use user or project.'],
+    ],
+    'not-a-folder': [
+      [
+        { path: '/p', kind: 'file' },
+        '/p is a file, but must be a real folder: remove or rename it. Nothing was written there.',
+      ],
+      [
+        { path: '/p', kind: 'link' },
+        '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.',
+      ],
+    ],
+    'cannot-write': [
+      [
+        { path: '/p', detail: 'EEXIST' },
+        'cannot write /p (EEXIST): a folder is needed, and something else has its name. Move that elsewhere.',
+      ],
+      [
+        { path: '/p', detail: 'ENOTDIR' },
+        'cannot write /p (ENOTDIR): a folder is needed, and something else has its name. Move that elsewhere.',
+      ],
+      [{ path: '/p', detail: 'EACCES' }, 'cannot write /p (EACCES): check its permissions and the free space.'],
+    ],
+    'output-unwritable': [
+      [
+        { detail: 'EPIPE' },
+        'the output could not be written (EPIPE): the command ran, but its result was not printed.',
+      ],
+    ],
+    internal: [[{ detail: 'boom' }, 'internal error (boom). Please report it, with the command that you ran.']],
+  }
+
+  it.each(Object.entries(SENTENCES).flatMap(([code, rows]) => rows.map((row) => [code as ErrorCode, ...row] as const)))(
+    '%s %j',
+    (code, given, sentence) => {
+      expect(errorFault(code, given)).toBe(sentence)
+    },
+  )
+})

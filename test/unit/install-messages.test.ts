@@ -1,0 +1,151 @@
+import { describe } from 'vitest'
+import { INIT_TEXT, INSTALL_TEXT } from '../../src/core/messages/settings.ts'
+import { itSays } from './sentences.ts'
+
+describe('what install and uninstall say', () => {
+  itSays(INSTALL_TEXT, {
+    installed: [
+      ['hook', '.claude/settings.json', false, 'Installed the hook in .claude/settings.json'],
+      ['plugin', 'opencode.json', true, 'Would install the plugin in opencode.json'],
+    ],
+    alreadyInstalled: [
+      ['hook', '.claude/settings.json', 'The hook is already in .claude/settings.json'],
+      ['reactive rules', '.claude/settings.json', 'The reactive rules are already in .claude/settings.json'],
+    ],
+    backup: [['settings.json.postflight-backup', 'Backup: settings.json.postflight-backup']],
+    notPortable: [
+      [
+        'local',
+        'This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope local',
+      ],
+    ],
+    removed: [
+      [
+        'hook',
+        { entry: true, reactive: false, permissions: false },
+        '.claude/settings.json',
+        false,
+        'Removed the hook from .claude/settings.json',
+      ],
+      [
+        'hook',
+        { entry: false, reactive: false, permissions: false },
+        '.claude/settings.json',
+        true,
+        'Would remove the hook from .claude/settings.json',
+      ],
+      [
+        'hook',
+        { entry: false, reactive: true, permissions: false },
+        '.claude/settings.json',
+        false,
+        'Removed the reactive rules from .claude/settings.json',
+      ],
+      [
+        'hook',
+        { entry: false, reactive: false, permissions: true },
+        '.claude/settings.json',
+        false,
+        'Removed our permission rules from .claude/settings.json',
+      ],
+      [
+        'hook',
+        { entry: true, reactive: true, permissions: true },
+        '.claude/settings.json',
+        true,
+        'Would remove the hook, the reactive rules and our permission rules from .claude/settings.json',
+      ],
+      [
+        'plugin',
+        { entry: true, reactive: false, permissions: false },
+        'opencode.json',
+        false,
+        'Removed the plugin from opencode.json',
+      ],
+    ],
+    removedLines: [
+      ['.gitignore', false, 'Removed our lines from .gitignore'],
+      ['.gitignore', true, 'Would remove our lines from .gitignore'],
+    ],
+    removedWhole: [
+      ['SKILL.md', false, 'Removed SKILL.md'],
+      ['SKILL.md', true, 'Would remove SKILL.md'],
+    ],
+    keptSkill: [
+      [
+        '.claude/skills/postflight/SKILL.md',
+        "'SKILL.md'",
+        "Kept .claude/skills/postflight/SKILL.md, because it was changed since `postflight init` wrote it: remove it with `rm 'SKILL.md'`",
+      ],
+    ],
+    keptBackup: [
+      [
+        'settings.json.postflight-backup',
+        'Kept the backup settings.json.postflight-backup, because it holds something other than the file',
+      ],
+    ],
+    removedFile: [
+      ['.claude/settings.json', false, 'Removed .claude/settings.json: it held nothing else'],
+      ['.claude/settings.json', true, 'Would remove .claude/settings.json: it held nothing else'],
+    ],
+    notInstalled: [
+      ['hook', ['.claude/settings.json'], 'The hook is not in .claude/settings.json'],
+      ['plugin', ['opencode.json', 'opencode.jsonc'], 'The plugin is not in opencode.json or opencode.jsonc'],
+    ],
+  })
+})
+
+describe('what init says', () => {
+  itSays(INIT_TEXT, {
+    intro: [
+      [1, 'postflight init sets this project up for Claude Code in 1 part. Nothing is written before the last answer.'],
+      [
+        4,
+        'postflight init sets this project up for Claude Code in 4 parts. Nothing is written before the last answer.',
+      ],
+    ],
+    numbered: [[1, 'The hook', '1. The hook']],
+    line: [
+      ['hook', 'written', '.claude/settings.json', '✓ the hook: .claude/settings.json (written)'],
+      [
+        'permissions',
+        'planned',
+        '.claude/settings.json',
+        '· permission rules: .claude/settings.json (would be written)',
+      ],
+      ['gitignore', 'done', '.gitignore', '✓ lines for git: .gitignore (there already)'],
+      ['skill', 'kept', 'SKILL.md', '· a skill: SKILL.md (kept: this file is not as init wrote it)'],
+      ['skill', 'declined', 'SKILL.md', '· a skill: SKILL.md (not written)'],
+      ['gitignore', 'needless', '.gitignore', '· lines for git: .gitignore (not needed: this is not a git repository)'],
+    ],
+    undo: [
+      ['project', true, 'To undo all of it: npx postflight uninstall --scope project'],
+      ['user', false, 'To undo all of it: postflight uninstall --scope user'],
+    ],
+    skillMark: [['1a2b', '<!-- postflight init wrote this file (1a2b), and `postflight uninstall` removes it. -->']],
+  })
+})
+
+describe('the parts of init', () => {
+  itSays(INIT_TEXT.part, {
+    hook: [
+      [
+        '.claude/settings.json',
+        'The hook, in .claude/settings.json: entries that start it when an agent stops, when a session starts, and after commands that name postflight.',
+      ],
+    ],
+    permissions: [
+      [
+        '.claude/settings.json',
+        'Permission rules, in .claude/settings.json: agents may use the commands of the protocol without a question (create, step, wait, clear, …). Claude Code asks you first where a command can start others (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).',
+      ],
+    ],
+    gitignore: [['.gitignore', 'Lines in .gitignore: git ignores markers, the journal and the backups of settings.']],
+    skill: [
+      [
+        'SKILL.md',
+        'A skill, SKILL.md: it teaches agents to create, tick and clear a marker, to wait, and what a block means.',
+      ],
+    ],
+  })
+})

@@ -1,0 +1,143 @@
+import { describe } from 'vitest'
+import {
+  HISTORY_TEXT,
+  NEXT_TEXT,
+  PHASE_CHECK_TEXT,
+  SIMULATE_TEXT,
+  STATUS_TEXT,
+  startedLine,
+  trustedLine,
+  VALIDATE_TEXT,
+} from '../../src/core/messages/workflow-commands.ts'
+import { itSays } from './sentences.ts'
+
+describe('what status says of a run', () => {
+  itSays(STATUS_TEXT, {
+    stopping: [
+      [true, 'stopping after this step'],
+      [false, 'stopping after this phase'],
+    ],
+    wasOver: [['stalled', 'this run had already ended (stalled), so there was nothing to stop']],
+    prompts: [
+      [1, 40, '1 prompt, at most 40'],
+      [2, 40, '2 prompts, at most 40'],
+    ],
+    lastChange: [['2 h', 'last change 2 h ago']],
+    visit: [[1, 3, 'visit 1 of 3']],
+    attempt: [[1, 3, 'attempt 1 of 3']],
+    step: [[2, 5, 1, 3, 'step 2 of 5, attempt 1 of 3']],
+    steps: [[[1, 2, 3], 5, 'steps 1, 2 and 3 of 5 in work']],
+    place: [['plan', 'attempt 1 of 3', 'phase plan, attempt 1 of 3']],
+    lastFailure: [['no\nfile', 'last attempt: no file']],
+    awaitsApproval: [
+      [
+        'postflight workflow approve 7',
+        'postflight workflow reject 7',
+        'waits for approval: `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
+      ],
+    ],
+    waits: [['the\nanswer', 'waits for: the answer']],
+    resumes: [['postflight workflow resume 7', '`postflight workflow resume 7` continues it']],
+    noRunFile: [
+      [
+        'postflight workflow resume 7',
+        'its run file is missing, so no hook finds it: `postflight workflow resume 7` puts it back',
+      ],
+    ],
+  })
+})
+
+describe('what history says of a transition', () => {
+  itSays(HISTORY_TEXT, {
+    visit: [[2, 'visit 2']],
+    step: [[3, 'step 3']],
+    attempt: [[2, 'attempt 2']],
+    verdict: [['bug', 'verdict bug']],
+    duration: [['plan', '5 min', 'worked on plan: 5 min']],
+  })
+})
+
+describe('what next says', () => {
+  itSays(NEXT_TEXT, {
+    prompt: [
+      ['make', undefined, 1, 'prompt: phase make, attempt 1'],
+      ['make', 2, 3, 'prompt: phase make, step 2, attempt 3'],
+    ],
+    batch: [['make', [1, 2], 'prompt: phase make, steps 1 and 2 at the same time']],
+    agent: [['cod\ner', 'agent: cod er']],
+    model: [['hai\nku', 'model: hai ku']],
+    wait: [['it waits', 'wait: it waits']],
+    awaitsApproval: [
+      [
+        'plan',
+        'postflight workflow approve 7',
+        'postflight workflow reject 7',
+        'a person must approve the result of phase plan: `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
+      ],
+    ],
+    finish: [
+      ['completed', undefined, 'finish: completed'],
+      ['stalled', 'the budget\nis spent', 'finish: stalled (the budget is spent)'],
+    ],
+  })
+})
+
+describe('what simulate says', () => {
+  itSays(SIMULATE_TEXT, {
+    path: [
+      ['shortest', ['a', 'b'], 'completed', undefined, 'shortest: a → b → completed'],
+      ['shortest', ['a'], undefined, 'too many', 'shortest: a → … (too many)'],
+    ],
+  })
+})
+
+describe('what check says', () => {
+  itSays(PHASE_CHECK_TEXT, {
+    passed: [['npm test', 1200, 'the check `npm test` passed (1.2 s)']],
+    alreadyPassed: [['npm test', 'the check `npm test` has passed for these files, so it was not run again']],
+    failed: [
+      ['npm test', 'exit code 1', 12000, 'the check `npm test` failed (exit code 1; 12 s). The end of its output:'],
+    ],
+    running: [
+      [
+        'npm test',
+        '12:00:00Z',
+        'the check `npm test` has been running since 12:00:00Z: wait for its end, then try again',
+      ],
+    ],
+    tooEarly: [
+      [
+        'npm test',
+        'plan.md is missing',
+        'the check `npm test` was not run, because the result of the phase is not there yet: plan.md is missing',
+      ],
+    ],
+    interrupted: [['npm test', 'the check `npm test` was interrupted, so nothing was counted']],
+  })
+})
+
+describe('what validate says', () => {
+  itSays(VALIDATE_TEXT, {
+    faults: [
+      [1, '1 fault'],
+      [2, '2 faults'],
+    ],
+    valid: [
+      ['x', 1, 3, undefined, 'x: 1 phase, at most 3 prompts'],
+      ['x', 2, 30, 1000, 'x: 2 phases, at most 30 prompts (steps not known yet count as 1000)'],
+    ],
+  })
+})
+
+describe('what start and resume say', () => {
+  itSays(
+    { trustedLine, startedLine },
+    {
+      trustedLine: [['npm\ntest', '  trusted from now on: npm test']],
+      startedLine: [
+        ['flow', 'specs/7_x', 1, 2, 'started "flow" in specs/7_x: 1 phase, at most 2 prompts'],
+        ['flow', 'specs/7_x', 3, 1, 'started "flow" in specs/7_x: 3 phases, at most 1 prompt'],
+      ],
+    },
+  )
+})
