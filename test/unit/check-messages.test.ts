@@ -104,17 +104,17 @@ describe('what clear and step print about checks', () => {
       [['npm test'], 'after `npm test`'],
       [['npm test', 'npm run lint'], 'after `npm test`, `npm run lint`'],
     ],
-    runs: [['npm test\u001b[2J', 'postflight: runs the check: npm test[2J']],
+    runs: [['npm test\u001b[2J', 'postflight: running the check: npm test[2J']],
     droppedByAdopt: [
       [
         ['npm test', 'npm run lint'],
-        'dropped the checks of its last session: `npm test`, `npm run lint`. `create --check` adds your own.',
+        'dropped the checks of its previous session: `npm test`, `npm run lint`. `create --check` adds your own.',
       ],
     ],
     keptUnchecked: [
       [
         'specs/7_x/.postflight-abandoned',
-        'the marker before had checks that were not run: it is kept as specs/7_x/.postflight-abandoned',
+        'the previous marker had checks that were not run, so it is kept as specs/7_x/.postflight-abandoned',
       ],
     ],
   })

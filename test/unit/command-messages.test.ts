@@ -37,19 +37,17 @@ describe('the words of explain', () => {
     ],
     run: [['specs/7_x/.postflight-workflow.json', 'it continues', 'specs/7_x/.postflight-workflow.json: it continues']],
     unreadable: [['EACCES', 'cannot be read (EACCES), so the stop is allowed']],
-    told: [['the stop\nwas allowed', 'the user is told: the stop was allowed']],
+    told: [['the stop\nwas allowed', 'notice to the user: the stop was allowed']],
     notAStop: [['PostToolUse', '"PostToolUse" is not a stop event, so nothing is blocked']],
     'answer-ignored': [['Kimi Code', 'Kimi Code ignores the answer to this stop, so nothing is counted']],
-    'own-agent': [['OpenCode', "an agent of OpenCode's own stops (a compaction), so nothing is blocked"]],
+    'own-agent': [['OpenCode', "this stop is of OpenCode's own agent (a compaction), so nothing is blocked"]],
   })
 })
 
 describe('the notes of create', () => {
   itSays(CREATE_NOTES, {
     newRoot: [['/home/me/my\nproject', 'made specs/ in /home/me/my project']],
-    droppedSteps: [
-      [['commit', 'push'], 'these steps of the marker before were ticked, and are not any more: "commit", "push"'],
-    ],
+    droppedSteps: [[['commit', 'push'], 'ticked in the previous marker, but not in this one: "commit", "push"']],
   })
 })
 
@@ -151,7 +149,7 @@ describe('a problem of the journal', () => {
 
 describe('errors of usage', () => {
   itSays(USAGE_TEXT, {
-    missingCommand: [['postflight --help', 'Missing command: `postflight --help` lists them.']],
+    missingCommand: [['postflight --help', 'Missing command: `postflight --help` lists the commands.']],
     missingOption: [
       [
         '--definition',

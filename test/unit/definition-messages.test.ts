@@ -25,7 +25,7 @@ describe('the broken rules of a definition', () => {
     inputName: [['a b', 'invalid name "a b": begin with a letter, then use letters, digits, "_" and "-"']],
     requiredDefault: [['name', 'the input "name" has a default, so it cannot be required']],
     caseLength: [[60, 'a case must have at most 60 characters']],
-    stepText: [['agent', 'the agent of a step must be a text']],
+    stepText: [['agent', 'the agent of a step must be a string']],
     placeholder: [
       ['input.nam', '{{input.nam}} does not name an input of this workflow'],
       ['step.nam', "{{step.nam}} does not name a field of the phase's steps"],
@@ -62,12 +62,12 @@ describe('the broken rules of a definition', () => {
     ],
     unreachable: [['plan', 'phase "plan" cannot be reached']],
     endless: [
-      ['plan', 'no way leads from phase "plan" to "end": the run can only fail, when the visits of a phase are spent'],
+      ['plan', 'no path leads from phase "plan" to "end": the run can only fail, when a phase has used up its visits'],
     ],
     otherForm: [
       [
         'plän.md',
-        'another phase has the artifact "plän.md" in another Unicode form: some file systems take the two names for one file',
+        'another phase has the artifact "plän.md" in another Unicode form: some file systems treat both names as one file',
       ],
     ],
     unmade: [['plan.md', 'no phase has the artifact "plan.md"']],
@@ -92,8 +92,13 @@ describe('the faults of the shape of a definition', () => {
       ['xyzzy', ['prompt', 'steps'], 'unknown field "xyzzy"'],
     ],
     kinds: [
-      [['string'], 'must be a string'],
-      [['array', 'int', 'object', 'record', 'string'], 'must be a list or a whole number or an object or a string'],
+      [['string'], false, 'must be a string'],
+      [['string'], true, 'is missing, and must be a string'],
+      [
+        ['array', 'int', 'object', 'record', 'string'],
+        undefined,
+        'must be a list or a whole number or an object or a string',
+      ],
     ],
     oneOf: [[['strict', 'advisory'], 'must be one of "strict", "advisory"']],
     atLeast: [
@@ -131,7 +136,7 @@ describe('the faults of the syntax of a definition', () => {
       ],
       [
         'Unexpected scalar at node end',
-        'Unexpected scalar at node end (put quotes around the whole string, of a kind that it does not contain)',
+        'Unexpected scalar at node end (quote the whole string, with the kind of quote that it does not contain)',
       ],
       [
         'Missing , between flow collection items',

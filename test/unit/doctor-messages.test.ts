@@ -84,13 +84,13 @@ describe('findings about other hosts', () => {
       [
         '.codex/hooks.json',
         ['Stop', 'SessionStart'],
-        'Codex does not trust the hooks of .codex/hooks.json yet (Stop, SessionStart), so it skips them without a word',
+        'Codex does not trust the hooks of .codex/hooks.json yet (Stop, SessionStart), so it skips them silently',
       ],
     ],
     gemini: [
       [
         '.gemini/settings.json',
-        '.gemini/settings.json starts the hook, but Gemini CLI is not supported: its events have other names, and where the hook is missing it prompts the model again and again',
+        '.gemini/settings.json starts the hook, but Gemini CLI is not supported: its events have other names, and a missing hook makes it prompt the model again and again',
       ],
     ],
     kimi: [
@@ -123,9 +123,9 @@ describe('findings about git', () => {
       ],
     ],
     tracked: [
-      [['a'], 'git tracks a, which means something on one machine only'],
-      [['a', 'b', 'c'], 'git tracks a, b, c, which mean something on one machine only'],
-      [['a', 'b', 'c', 'd', 'e'], 'git tracks a, b, c and 2 more, which mean something on one machine only'],
+      [['a'], 'git tracks a, but such files belong to one machine'],
+      [['a', 'b', 'c'], 'git tracks a, b, c, but such files belong to one machine'],
+      [['a', 'b', 'c', 'd', 'e'], 'git tracks a, b, c and 2 more, but such files belong to one machine'],
     ],
   })
 })
@@ -176,7 +176,7 @@ describe('findings about markers', () => {
       [
         'specs/7_x/.postflight-pending',
         ['is empty', 'is old'],
-        'specs/7_x/.postflight-pending is empty, is old, so it blocks any sub-agent and says little',
+        'specs/7_x/.postflight-pending is empty, is old, so it blocks any sub-agent without saying what remains',
       ],
     ],
     repairOrClear: [['postflight clear 7', 'postflight clear 7 (its text is kept), or repair it by hand']],

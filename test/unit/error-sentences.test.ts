@@ -24,7 +24,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'slug-invalid': [
       [
         { slug: 'a b' },
-        'invalid slug "a b": the name of a new folder has only letters, digits, "_", "-" and ".", and no ".."; it does not begin with "-" or "." or end with ".".',
+        'invalid slug "a b": use only letters, digits, "_", "-" and "."; it must not contain "..", begin with "-" or ".", or end with ".".',
       ],
       [
         { slug: 'x'.repeat(130), longest: 120 },
@@ -34,7 +34,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'slug-missing': [
       [
         { task: '7', specs: '/p/specs', command: 'postflight create 7 my_slug' },
-        'task 7 has no folder in /p/specs yet: give a slug for its name after the number: `postflight create 7 my_slug`.',
+        'task 7 has no folder in /p/specs yet: give a slug after the number, to name the folder: `postflight create 7 my_slug`.',
       ],
     ],
     'task-ambiguous': [
@@ -90,12 +90,10 @@ describe('each error says what is wrong and what to do about it', () => {
     'bypass-no-room': [
       [
         { path: 'specs/7_x', detail: 'ENOSPC', clear: 'postflight clear 7' },
-        'cannot write in specs/7_x (ENOSPC): the disk has no room. So no stop can be counted there, and none is blocked; `postflight clear 7` removes the marker.',
+        'cannot write in specs/7_x (ENOSPC): the disk is full. Stops cannot be counted there, so none is blocked anyway; `postflight clear 7` removes the marker.',
       ],
     ],
-    'bypass-none': [
-      [{ folder: 'specs/7_x' }, 'nothing to bypass: no marker in specs/7_x, so no stop is blocked by it.'],
-    ],
+    'bypass-none': [[{ folder: 'specs/7_x' }, 'nothing to bypass: no marker in specs/7_x.']],
     'marker-of-other-session': [
       [
         { path: 'specs/7_x/.postflight-pending', whose: 'pending for host session s1', task: '7' },
@@ -105,25 +103,25 @@ describe('each error says what is wrong and what to do about it', () => {
     'marker-of-other-agent': [
       [
         { path: 'specs/7_x/.postflight-pending', agent: 'main', operation: undefined },
-        'specs/7_x/.postflight-pending is pending for the main conversation: finish and clear it first. If it is yours, add `--agent main`; to replace it all the same, `--force`.',
+        'specs/7_x/.postflight-pending is pending for the main conversation: finish and clear it first. If it is yours, add `--agent main`; to replace it anyway, add `--force`.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', agent: 'a7', operation: 'research' },
-        'specs/7_x/.postflight-pending is pending for sub-agent a7 (research): finish and clear it first. If it is yours, add `--agent a7`; to replace it all the same, `--force`.',
+        'specs/7_x/.postflight-pending is pending for sub-agent a7 (research): finish and clear it first. If it is yours, add `--agent a7`; to replace it anyway, add `--force`.',
       ],
     ],
     'wait-refused': [
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'unowned' },
-        'specs/7_x/.postflight-pending has no host session, so it blocks no main conversation that could wait: `postflight adopt 7` binds it to yours.',
+        'specs/7_x/.postflight-pending has no host session, so it does not block the main conversation: `postflight adopt 7` binds it to your session.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'other-session' },
-        'specs/7_x/.postflight-pending belongs to another host session: only that one can wait. `postflight adopt 7` takes it over.',
+        'specs/7_x/.postflight-pending belongs to another host session, and only that session can wait: `postflight adopt 7` takes it over.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'by-sub-agent' },
-        'specs/7_x/.postflight-pending cannot wait for a sub-agent: its stop ends it. Finish the postflight, or report what is missing.',
+        'specs/7_x/.postflight-pending cannot wait here: a sub-agent ends when it stops. Finish the postflight, or report what is missing.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'sub-agent' },
@@ -139,7 +137,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'run-by-sub-agent' },
-        'specs/7_x/.postflight-pending belongs to a workflow that only the main conversation drives: a sub-agent leaves its result, or reports what is missing.',
+        'specs/7_x/.postflight-pending belongs to a workflow, where only the main conversation can wait: write your result, or report what is missing.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', task: '7', why: 'run-limit' },
@@ -149,7 +147,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'checks-refused': [
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },
-        'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here. `--unchecked` ends it without them and keeps it as abandoned.',
+        'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here. `--unchecked` skips them and keeps the marker as abandoned.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: false },
@@ -157,7 +155,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'unowned', commands: '`npm test`', unchecked: true },
-        'specs/7_x/.postflight-pending has checks (`npm test`) but no host session, so they are never run. `--unchecked` ends it without them and keeps it as abandoned.',
+        'specs/7_x/.postflight-pending has checks (`npm test`) but no host session, so they are never run. `--unchecked` skips them and keeps the marker as abandoned.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'unowned', commands: '`npm test`', unchecked: false },
@@ -171,17 +169,17 @@ describe('each error says what is wrong and what to do about it', () => {
           since: '12:00:00Z',
           unchecked: true,
         },
-        'specs/7_x/.postflight-pending has checks running since 12:00:00Z (`npm test`): wait for their end, then try again.',
+        'specs/7_x/.postflight-pending has checks running since 12:00:00Z (`npm test`): wait for them to end, then try again.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'replaced', commands: '`npm test`', unchecked: true },
-        'specs/7_x/.postflight-pending was replaced while its checks ran, so the new one stays.',
+        'specs/7_x/.postflight-pending was replaced while its checks ran, so the new marker stays.',
       ],
     ],
     'commands-untrusted': [
       [
         { task: '7', commands: '`npm test`' },
-        'the workflow of task 7 runs commands (`npm test`) that you have not started on this machine: they may have come with the repository. Read them, then `postflight workflow resume 7 --trust`.',
+        'the workflow of task 7 runs commands (`npm test`) that you have not started on this machine: they may have come with the repository. Read them, then run `postflight workflow resume 7 --trust`.',
       ],
     ],
     'check-files': [
@@ -232,7 +230,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'step-unknown': [
       [
         { step: '3', path: 'specs/7_x/.postflight-pending', steps: '1 "a", 2 "b"' },
-        'no step "3" in specs/7_x/.postflight-pending: it has 1 "a", 2 "b".',
+        'no step "3" in specs/7_x/.postflight-pending. Its steps: 1 "a", 2 "b".',
       ],
     ],
     'steps-none': [
@@ -275,7 +273,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'skill-layout': [
       [
         { path: 'SKILL.md' },
-        'SKILL.md: its "hooks" are written in a way that cannot be edited safely: write them with one entry a line, or add ours by hand (`settings.example.json` lists them). Nothing was written.',
+        'SKILL.md: its "hooks" are written in a way that cannot be edited safely: write them with one entry per line, or add ours by hand (`settings.example.json` lists them). Nothing was written.',
       ],
     ],
     'skill-forked': [
@@ -287,19 +285,19 @@ describe('each error says what is wrong and what to do about it', () => {
     'already-wired': [
       [
         { where: 'PLACE', wiredBy: 'settings', command: 'postflight uninstall' },
-        'the hook is already in PLACE, with another command: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+        'the hook is already in PLACE, with another command: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
         { where: 'PLACE', wiredBy: 'scope', command: 'postflight uninstall' },
-        'the hook is already in PLACE: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+        'the hook is already in PLACE: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
         { where: 'PLACE', wiredBy: 'plugin', command: 'postflight uninstall' },
-        'the plugin PLACE already brings the hook: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+        'the plugin PLACE already brings the hook: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
         { where: 'PLACE', wiredBy: 'skill', command: 'postflight uninstall' },
-        'the hook is already in the skill PLACE: two would count each stop twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+        'the hook is already in the skill PLACE: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
     ],
     'rules-invalid': [
@@ -314,7 +312,12 @@ describe('each error says what is wrong and what to do about it', () => {
         '--reactive is for Claude Code, not for --host codex. OpenCode\'s plugin takes the rules as its option "reactive". Nothing was written.',
       ],
     ],
-    'needs-answer': [[{}, 'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to look.']],
+    'needs-answer': [
+      [
+        {},
+        'init asks before it writes, and this is not a terminal: give --yes, or --dry-run to see what it would write.',
+      ],
+    ],
     'workflow-definition': [
       [{ path: 'flow.yaml', place: ':3:5', detail: 'no phase', more: 0 }, 'flow.yaml:3:5: no phase.'],
       [
@@ -353,33 +356,33 @@ describe('each error says what is wrong and what to do about it', () => {
     'workflow-there': [
       [
         { task: '7', name: 'flow', outcome: 'running', resumable: true },
-        'task 7 is already running the workflow "flow": `postflight workflow status 7` shows it. Another one can start after its end.',
+        'task 7 is already running the workflow "flow": `postflight workflow status 7` shows it. Start another one after it has ended.',
       ],
       [
         { task: '7', name: 'flow', outcome: 'stalled', resumable: true },
-        'task 7 already has the workflow "flow" (stalled): `postflight workflow resume 7` continues it, `workflow start --fresh` puts it aside and starts a new run.',
+        'task 7 already has the workflow "flow" (stalled): `postflight workflow resume 7` continues it, `workflow start --fresh` sets it aside and starts a new run.',
       ],
       [
         { task: '7', name: 'flow', outcome: 'completed', resumable: false },
-        'task 7 already has the workflow "flow" (completed): `workflow start --fresh` puts it aside and starts a new run.',
+        'task 7 already has the workflow "flow" (completed): `workflow start --fresh` sets it aside and starts a new run.',
       ],
     ],
     'approval-none': [
       [
         { task: '7', phase: 'plan' },
-        'the workflow of task 7 does not wait for an approval: it is in phase "plan" (`postflight workflow status 7` shows it).',
+        'the workflow of task 7 is not waiting for approval: it is in phase "plan" (`postflight workflow status 7` shows it).',
       ],
     ],
     'approval-agent': [
       [
         { task: '7' },
-        "only a person approves or rejects: run this for task 7 in a terminal of your own, not in an agent's shell.",
+        "only a person may approve or reject: run this for task 7 in your own terminal, not in an agent's shell.",
       ],
     ],
     'approval-artifact': [
       [
         { task: '7', detail: 'plan.md is missing' },
-        'the result that you would approve is not valid any more (plan.md is missing): `postflight workflow reject 7 --reason TEXT` asks for another one.',
+        'the result that you would approve has become invalid (plan.md is missing): `postflight workflow reject 7 --reason TEXT` asks for another one.',
       ],
     ],
     'phase-unknown': [
@@ -391,7 +394,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'run-step': [
       [
         { task: '7', phase: 'make', step: '3', count: 0, standing: 'no-steps' },
-        'step 3 of task 7 does not exist: phase "make" is not in its steps (`postflight workflow status 7` shows the run).',
+        'step 3 of task 7 cannot be changed: phase "make" is not working on steps now (`postflight workflow status 7` shows the run).',
       ],
       [
         { task: '7', phase: 'make', step: '3', count: 1, standing: 'unknown' },
@@ -407,7 +410,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { task: '7', phase: 'make', step: '3', count: 3, standing: 'not-ended' },
-        'step 3 of task 7 has attempts left (`postflight workflow status 7` shows the run).',
+        'step 3 of task 7 still has attempts left (`postflight workflow status 7` shows the run).',
       ],
     ],
     'workflow-over': [
@@ -427,7 +430,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { path: '/s', problem: 'shape', detail: 'DETAIL' },
-        '/s is not a valid workflow state (wrong: DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+        '/s is not a valid workflow state (invalid: DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'unreadable', detail: 'DETAIL' },
@@ -437,7 +440,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'host-unknown': [[{ host: 'vim', known: 'claude, codex' }, 'unknown host "vim": use one of claude, codex.']],
     'scope-unknown': [[{ scope: 'all' }, 'unknown scope "all": use user, project or local.']],
     'scope-not-of-host': [
-      [{ host: 'Codex CLI', scope: 'local' }, 'Codex CLI has no settings of the scope "local": use user or project.'],
+      [{ host: 'Codex CLI', scope: 'local' }, 'Codex CLI has no settings for the scope "local": use user or project.'],
     ],
     'not-a-folder': [
       [
@@ -452,11 +455,11 @@ describe('each error says what is wrong and what to do about it', () => {
     'cannot-write': [
       [
         { path: '/p', detail: 'EEXIST' },
-        'cannot write /p (EEXIST): a folder is needed, and something else has its name. Move that elsewhere.',
+        'cannot write /p (EEXIST): a folder is needed there, but something else has its name: move or rename that.',
       ],
       [
         { path: '/p', detail: 'ENOTDIR' },
-        'cannot write /p (ENOTDIR): a folder is needed, and something else has its name. Move that elsewhere.',
+        'cannot write /p (ENOTDIR): a folder is needed there, but something else has its name: move or rename that.',
       ],
       [{ path: '/p', detail: 'EACCES' }, 'cannot write /p (EACCES): check its permissions and the free space.'],
     ],

@@ -12,6 +12,14 @@ describe('what install and uninstall say', () => {
       ['hook', '.claude/settings.json', 'The hook is already in .claude/settings.json'],
       ['reactive rules', '.claude/settings.json', 'The reactive rules are already in .claude/settings.json'],
     ],
+    otherHost: [
+      [
+        'plugin',
+        'opencode.json',
+        'opencode',
+        'The plugin is still in opencode.json: `postflight uninstall --host opencode` removes it',
+      ],
+    ],
     backup: [['settings.json.postflight-backup', 'Backup: settings.json.postflight-backup']],
     notPortable: [
       [
@@ -75,13 +83,13 @@ describe('what install and uninstall say', () => {
       [
         '.claude/skills/postflight/SKILL.md',
         "'SKILL.md'",
-        "Kept .claude/skills/postflight/SKILL.md, because it was changed since `postflight init` wrote it: remove it with `rm 'SKILL.md'`",
+        "Kept .claude/skills/postflight/SKILL.md, because it was changed after `postflight init` wrote it. To remove it: `rm 'SKILL.md'`",
       ],
     ],
     keptBackup: [
       [
         'settings.json.postflight-backup',
-        'Kept the backup settings.json.postflight-backup, because it holds something other than the file',
+        'Kept the backup settings.json.postflight-backup, because it differs from the file',
       ],
     ],
     removedFile: [
@@ -113,8 +121,8 @@ describe('what init says', () => {
         '.claude/settings.json',
         '· permission rules: .claude/settings.json (would be written)',
       ],
-      ['gitignore', 'done', '.gitignore', '✓ lines for git: .gitignore (there already)'],
-      ['skill', 'kept', 'SKILL.md', '· a skill: SKILL.md (kept: this file is not as init wrote it)'],
+      ['gitignore', 'done', '.gitignore', '✓ lines for git: .gitignore (already there)'],
+      ['skill', 'kept', 'SKILL.md', '· a skill: SKILL.md (kept: it differs from the file that init writes)'],
       ['skill', 'declined', 'SKILL.md', '· a skill: SKILL.md (not written)'],
       ['gitignore', 'needless', '.gitignore', '· lines for git: .gitignore (not needed: this is not a git repository)'],
     ],
@@ -137,14 +145,16 @@ describe('the parts of init', () => {
     permissions: [
       [
         '.claude/settings.json',
-        'Permission rules, in .claude/settings.json: agents may use the commands of the protocol without a question (create, step, wait, clear, …). Claude Code asks you first where a command can start others (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).',
+        'Permission rules, in .claude/settings.json: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).',
       ],
     ],
-    gitignore: [['.gitignore', 'Lines in .gitignore: git ignores markers, the journal and the backups of settings.']],
+    gitignore: [
+      ['.gitignore', 'Lines in .gitignore, so that git ignores markers, the journal and the backups of settings.'],
+    ],
     skill: [
       [
         'SKILL.md',
-        'A skill, SKILL.md: it teaches agents to create, tick and clear a marker, to wait, and what a block means.',
+        'A skill, SKILL.md: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.',
       ],
     ],
   })

@@ -96,7 +96,7 @@ describe('sentences about files', () => {
       unsearchable: [
         ['specs/7_x', 'EACCES', 'specs/7_x cannot be searched (EACCES): a marker in it would block nothing'],
       ],
-      unwritable: [['specs/7_x', 'EACCES', 'specs/7_x cannot be written (EACCES)']],
+      unwritable: [['specs/7_x', 'EACCES', 'specs/7_x cannot be written to (EACCES)']],
       inPlaceOfFolder: [
         ['specs', 'file', 'specs is a file, but must be a real folder'],
         ['specs', 'link', 'specs is a link, but must be a real folder'],
@@ -121,11 +121,11 @@ describe('parts of sentences', () => {
         [0, 'entry', 'entries', '0 entries'],
       ],
       listed: [
-        [[], ''],
-        [['a'], 'a'],
-        [['a', 'b'], 'a and b'],
-        [['a', 'b', 'c'], 'a, b and c'],
-        [[2, 5, 6], '2, 5 and 6'],
+        [[], undefined, ''],
+        [['a'], undefined, 'a'],
+        [['a', 'b'], undefined, 'a and b'],
+        [['a', 'b', 'c'], 'or', 'a, b or c'],
+        [[2, 5, 6], undefined, '2, 5 and 6'],
       ],
       jsonFaultWords: [
         ['CommaExpected', 'comma expected'],

@@ -37,7 +37,7 @@ describe('what is wrong with a file of rules', () => {
       ['xyzzy', ['prompt', 'tool'], 'unknown field "xyzzy"'],
     ],
     wrongType: [
-      ['string', 'it must be a text'],
+      ['string', 'it must be a string'],
       ['int', 'it must be a whole number'],
       ['null', 'it must be null'],
     ],

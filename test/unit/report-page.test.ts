@@ -89,7 +89,7 @@ describe('the card of a task', () => {
         { at: 1, event: 'block', count: 1 },
         { at: 3, event: 'wait', detail: 'answers' },
         { at: 9, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', detail: '<red>' },
+        { at: 11, event: 'check', detail: 'failed: <red>' },
         { at: 30, event: 'wait', detail: 'the go-ahead' },
       ],
       [
@@ -158,7 +158,7 @@ describe('the card of a task', () => {
 </li>
 <li class="bad">
 <time>11:11:00</time>
-<span>a check failed: &lt;red&gt;</span>
+<span>check failed: &lt;red&gt;</span>
 </li>
 <li class="wait">
 <time>11:30:00</time>
@@ -565,7 +565,7 @@ describe('the upper part of the page', () => {
 </i>given up, failed</span>
 <span>
 <i>
-</i>ended otherwise</span>
+</i>ended another way</span>
 <span>
 <i class="wait">
 </i>waiting now</span>
@@ -747,7 +747,7 @@ describe('the page', () => {
 <header class="top">
 <div class="kind">Postflight report</div>
 <h1>pro&lt;ject</h1>
-<p class="soft">C:\\my\\pro&lt;ject\\ · Made 2026-11-22 12:00:00. All times are UTC.</p>
+<p class="soft">C:\\my\\pro&lt;ject\\ · Generated 2026-11-22 12:00:00. All times are UTC.</p>
 </header>
 <main/>
 <p class="soft">1 older task left out: postflight report &lt;task&gt; shows one</p>

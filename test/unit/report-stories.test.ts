@@ -65,7 +65,6 @@ describe('the story of a promise', () => {
     ['bypass-request', 'plain'],
     ['clear', 'good'],
     ['wait', 'wait'],
-    ['wait-end', 'plain'],
     ['expire', 'warn'],
     ['adopt', 'plain'],
     ['claim', 'plain'],
@@ -114,7 +113,7 @@ describe('the story of a promise', () => {
       { at: 3, event: 'step' },
     ])
     expect(promises.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
-      ['pf_1', 'stop blocked', 'a check failed'],
+      ['pf_1', 'stop blocked', 'check'],
       ['pf_2', 'stop blocked', 'step'],
     ])
   })

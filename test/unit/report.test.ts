@@ -141,10 +141,9 @@ describe('the story of a promise', () => {
     ])
   })
 
-  it('is not made of the checks and the waits of a run', () => {
+  it('is not made of the waits of a run', () => {
     const [task] = reportOf(
       [
-        { at: 1, event: 'check', detail: 'the check `npm test` passed (0.6 s)' },
         { at: 2, event: 'wait', markerId: 'wf_1', detail: 'a person' },
         { at: 3, event: 'wait-end', detail: 'a person' },
       ],

@@ -17,17 +17,28 @@ describe('the reasons for the state of a run', () => {
       [2, 3, 'step 3 failed', '2 of 3 steps failed, more than max_skips allows; step 3 failed'],
     ],
     promptsSpent: [
-      [1, 1, 1, 'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it'],
+      [
+        1,
+        1,
+        1,
+        'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `workflow start --fresh` begins a new run',
+      ],
       [
         9,
         3,
         10,
-        'the budget is spent: 9 prompts of at most 10 (max_prompts), and 3 more were due. A resume does not renew it',
+        'the budget is spent: 9 prompts of at most 10 (max_prompts), and 3 more were due. A resume does not renew it: `workflow start --fresh` begins a new run',
       ],
     ],
     minutesSpent: [
-      [1, 'the budget is spent: 1 minute of work (max_minutes). A resume does not renew it'],
-      [60, 'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it'],
+      [
+        1,
+        'the budget is spent: 1 minute of work (max_minutes). A resume does not renew it: `workflow start --fresh` begins a new run',
+      ],
+      [
+        60,
+        'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it: `workflow start --fresh` begins a new run',
+      ],
     ],
     exhausted: [
       [1, 'no file', '1 attempt failed: no file'],
@@ -49,7 +60,7 @@ describe('the reasons for the state of a run', () => {
         'plan',
         'postflight workflow approve 7',
         'postflight workflow reject 7',
-        'postflight-guard: the workflow of task 7_x waits until you have looked at the result of phase "plan". `postflight workflow approve 7` goes on, `postflight workflow reject 7 --reason TEXT` asks for another one. Then tell the agent to go on.',
+        'postflight-guard: the workflow of task 7_x waits until you have looked at the result of phase "plan". `postflight workflow approve 7` accepts it, `postflight workflow reject 7 --reason TEXT` asks for another one. Then tell the agent to go on.',
       ],
     ],
     running: [['flow', 'phase plan, attempt 1 of 3', 'the workflow "flow" is running: phase plan, attempt 1 of 3']],
@@ -102,7 +113,7 @@ describe('the reasons for the state of a run', () => {
         'npm test',
         'src/a.ts',
         'postflight workflow check 7',
-        'src/a.ts changed after the check `npm test` had run, so it does not count: `postflight workflow check 7` runs it again',
+        'src/a.ts changed after the check `npm test` had run, so its result no longer counts: `postflight workflow check 7` runs it again',
       ],
     ],
     checkFailed: [
@@ -154,6 +165,12 @@ describe('the reasons for the state of a run', () => {
 describe('who drives a run', () => {
   itSays(DRIVER_TEXT, {
     drives: [['s1', 'session s1 drives it']],
+    noSession: [
+      [
+        'postflight workflow resume 7',
+        'It has no session. For prompts from the hook, the agent runs this in its shell: postflight workflow resume 7',
+      ],
+    ],
     askForEach: [['postflight workflow next 7', 'Get each prompt with: postflight workflow next 7']],
     endTurn: [
       [
@@ -172,7 +189,7 @@ describe('who drives a run', () => {
     inWorktree: [
       [
         '/p',
-        'This is a linked worktree of /p: the run lies in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.',
+        'This is a linked worktree of /p: the run is stored in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.',
       ],
     ],
     takenFrom: [['s1', 'taken over from session s1, where it was running']],
@@ -233,8 +250,8 @@ describe('the parts of a prompt', () => {
       ['/passed', 'at the JSON pointer /passed it must have true or "pass" if all is well, false or "fail" if not'],
     ],
     caseVerdict: [
-      ['/kind', ['bug', 'idea'], false, 'at the JSON pointer /kind it must have one of these texts: "bug", "idea"'],
-      ['/kind', ['bug'], true, 'at the JSON pointer /kind it must have a text, such as one of these: "bug"'],
+      ['/kind', ['bug', 'idea'], false, 'at the JSON pointer /kind it must have one of these strings: "bug", "idea"'],
+      ['/kind', ['bug'], true, 'at the JSON pointer /kind it must have a string, such as one of these: "bug"'],
     ],
     batchTitle: [
       [
@@ -266,7 +283,7 @@ describe('the parts of a prompt', () => {
       [
         'npm test',
         'postflight workflow check 7',
-        'Then run `postflight workflow check 7`. It runs the check `npm test`, which must succeed; give that shell call enough time. If it fails, mend what it shows and run it again.',
+        'Then run `postflight workflow check 7`. It runs the check `npm test`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.',
       ],
     ],
     dispatch: [
@@ -291,13 +308,13 @@ describe('the parts of a prompt', () => {
         '7_x',
         ['npm test'],
         'postflight wait 7 --for',
-        'The workflow of task 7_x waits for the result of its last prompt, and work that you started is running in the background: "npm test". If you wait for that: postflight wait 7 --for "<what>", then end your turn. Otherwise go on with the prompt, and leave its result.',
+        'The workflow of task 7_x waits for the result of its last prompt, and work that you started is running in the background: "npm test". If you are waiting for that: postflight wait 7 --for "<what>", then end your turn. Otherwise go on with the prompt, and write its result.',
       ],
       [
         '7_x',
         ['a', 'b', 'c', 'd', 'e', 'f'],
         'postflight wait 7 --for',
-        'The workflow of task 7_x waits for the result of its last prompt, and work that you started is running in the background: "a", "b", "c", "d", "e". If you wait for that: postflight wait 7 --for "<what>", then end your turn. Otherwise go on with the prompt, and leave its result.',
+        'The workflow of task 7_x waits for the result of its last prompt, and work that you started is running in the background: "a", "b", "c", "d", "e". If you are waiting for that: postflight wait 7 --for "<what>", then end your turn. Otherwise go on with the prompt, and write its result.',
       ],
     ],
     follows: [['Workflow "flow".', 'Workflow "flow". The prompt follows.']],

@@ -63,13 +63,13 @@ describe("the parts of a block's reason", () => {
         ['npm test'],
         0,
         'postflight wait 7 --for',
-        'Running in the background: "npm test". If you wait for that, or for an answer: postflight wait 7 --for "<what>"',
+        'Running in the background: "npm test". If you are waiting for that, or for an answer: postflight wait 7 --for "<what>"',
       ],
       [
         ['npm test', 'make'],
         2,
         'postflight wait 7 --for',
-        'Running in the background: "npm test", "make" and 2 more. If you wait for that, or for an answer: postflight wait 7 --for "<what>"',
+        'Running in the background: "npm test", "make" and 2 more. If you are waiting for that, or for an answer: postflight wait 7 --for "<what>"',
       ],
     ],
     check: [
@@ -79,11 +79,11 @@ describe("the parts of a block's reason", () => {
       ['npm test', 'build', 'exit code 1', '  - npm test (step "build"): failed the last time (exit code 1)'],
     ],
     checking: [
-      ['12:00:00Z', undefined, 'They have been running since 12:00:00Z. Wait for their end.'],
+      ['12:00:00Z', undefined, 'They have been running since 12:00:00Z. Wait for them to end.'],
       [
         '12:00:00Z',
         'postflight wait 7',
-        'They have been running since 12:00:00Z. To wait for their end: postflight wait 7, then end your turn.',
+        'They have been running since 12:00:00Z. To wait for them: postflight wait 7, then end your turn.',
       ],
     ],
     count: [
@@ -144,7 +144,7 @@ describe('a workflow that a starting session is told of', () => {
     approval: [
       [
         'postflight workflow resume 7',
-        'a workflow that waits until a person approves a result in a terminal of their own; `postflight workflow resume 7` continues it here',
+        'a workflow that waits until a person approves a result in their own terminal; `postflight workflow resume 7` continues it here',
       ],
     ],
     lost: [

@@ -30,7 +30,7 @@ describe('a transition of a run in words', () => {
 
 describe('the words of the report', () => {
   itSays(REPORT_TEXT, {
-    made: [['2026-11-22 12:00:00', 'Made 2026-11-22 12:00:00. All times are UTC.']],
+    made: [['2026-11-22 12:00:00', 'Generated 2026-11-22 12:00:00. All times are UTC.']],
     waited: [['5 min', 'waits 5 min']],
     others: [[3, '3 more']],
     leftOut: [
@@ -102,7 +102,7 @@ describe('what status says', () => {
       ['/p', 1, 'nothing pending in /p; 1 workflow completed'],
       ['/p\n', 2, 'nothing pending in /p; 2 workflows completed'],
     ],
-    cleanOfSession: [['s\n1', 'nothing pending of session s 1']],
+    cleanOfSession: [['s\n1', 'nothing pending in session s 1']],
     item: [
       ['pending', 'specs/7_x/.postflight-pending', [], 'pending: specs/7_x/.postflight-pending'],
       ['lost', 'specs/7_x', ['2 h old', 'session s1'], 'state removed: specs/7_x · 2 h old · session s1'],
@@ -138,7 +138,7 @@ describe('the fixes that status names', () => {
       [
         'postflight adopt 7',
         'postflight clear 7',
-        'to finish it: postflight adopt 7; if it is done or no longer wanted: postflight clear 7',
+        "to finish it, in an agent's shell: postflight adopt 7; if it is done or no longer wanted: postflight clear 7",
       ],
     ],
     running: [
@@ -159,10 +159,17 @@ describe('the fixes that status names', () => {
     aborted: [
       [
         'postflight workflow history 7',
-        'postflight workflow history 7 shows what was done; `workflow start --fresh` starts a new run',
+        'specs/7_x/workflow',
+        'postflight workflow history 7 shows what was done; `workflow start --fresh` starts a new run. To forget it, remove specs/7_x/workflow',
       ],
     ],
-    skipped: [['postflight workflow history 7', 'postflight workflow history 7 shows what was skipped']],
+    skipped: [
+      [
+        'postflight workflow history 7',
+        'specs/7_x/workflow',
+        'postflight workflow history 7 shows what was skipped. If that is all right, remove specs/7_x/workflow',
+      ],
+    ],
   })
 })
 

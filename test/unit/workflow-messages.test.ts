@@ -26,7 +26,7 @@ describe('what status says of a run', () => {
     visit: [[1, 3, 'visit 1 of 3']],
     attempt: [[1, 3, 'attempt 1 of 3']],
     step: [[2, 5, 1, 3, 'step 2 of 5, attempt 1 of 3']],
-    steps: [[[1, 2, 3], 5, 'steps 1, 2 and 3 of 5 in work']],
+    steps: [[[1, 2, 3], 5, 'steps 1, 2 and 3 of 5 in progress']],
     place: [['plan', 'attempt 1 of 3', 'phase plan, attempt 1 of 3']],
     lastFailure: [['no\nfile', 'last attempt: no file']],
     awaitsApproval: [
@@ -102,15 +102,19 @@ describe('what check says', () => {
       [
         'npm test',
         '12:00:00Z',
-        'the check `npm test` has been running since 12:00:00Z: wait for its end, then try again',
+        'the check `npm test` has been running since 12:00:00Z: wait for it to end, then try again',
       ],
     ],
     tooEarly: [
       [
         'npm test',
         'plan.md is missing',
-        'the check `npm test` was not run, because the result of the phase is not there yet: plan.md is missing',
+        'the check `npm test` was not run, because the phase has no valid result yet: plan.md is missing',
       ],
+    ],
+    record: [
+      ['npm test', undefined, 1200, 'check passed: npm test (1.2 s)'],
+      ['npm test', 'exit code 1', 12000, 'check failed: npm test (exit code 1; 12 s)'],
     ],
     interrupted: [['npm test', 'the check `npm test` was interrupted, so nothing was counted']],
   })

@@ -50,15 +50,9 @@ interface Draft {
   events: StoryEvent[]
 }
 
-/** True for an entry of the journal that belongs to a promise, and not to the run of a workflow. */
+/** True for an entry of the journal that belongs to a promise. The waits of a workflow's run have the id of the run. */
 export function isOfPromise(line: JournalLine): boolean {
-  return OF_PROMISES.includes(line.event) && !isOfRun(line)
-}
-
-/** True for a check or a wait of a run: a wait has the run's id, a check has none. */
-function isOfRun(line: JournalLine): boolean {
-  const id = textOf(line, 'marker_id')
-  return id === undefined ? line.event === 'check' : id.startsWith('wf_')
+  return OF_PROMISES.includes(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
 }
 
 /** A text of a journal line, on one line; undefined for anything else. */
