@@ -240,7 +240,7 @@ describe.concurrent('an agent with limited permissions', () => {
 
     chmodSync(project.at('specs'), 0o755)
     expect(run.answer.decision).toBe('block')
-    expect(run.stderr).toContain('journal.jsonl cannot be written (EACCES)')
+    expect(run.stderr).toContain('journal.jsonl cannot be written to (EACCES)')
   })
 
   it('is blocked by a marker that can be counted, beside one that cannot', async () => {

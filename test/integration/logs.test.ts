@@ -220,7 +220,7 @@ describe.concurrent('the journal', () => {
     expect(stepped.status).toBe(0)
     for (const { stderr } of [stopped, stepped]) {
       expect(stderr).toContain('the journal is too long and cannot be rotated')
-      expect(stderr).toContain('journal.old.jsonl cannot be written (a folder)')
+      expect(stderr).toContain('journal.old.jsonl cannot be written to (a folder)')
     }
     expect(project.read(JOURNAL)).toMatch(/^x+\n\{"time":.*"event":"block",.*\n\{.*"bypass-request"/)
     expect(Object.keys(project.snapshot('specs/.postflight'))).toEqual(['journal.jsonl', 'journal.old.jsonl'])

@@ -27,7 +27,9 @@ async function startedRun(check: object = {}, env: Record<string, string> = ENV)
 const REPORT = 'specs/007_x/report.md'
 const state = (project: Project) => JSON.parse(project.read('specs/007_x/workflow/state.json'))
 const checksIn = (project: Project) =>
-  project.journal().flatMap(({ event, detail }) => (event === 'check' ? [detail] : []))
+  project
+    .journal()
+    .flatMap(({ event, detail }) => (event === 'workflow' && /^check /.test(String(detail)) ? [detail] : []))
 const ran = (project: Project) => (project.has('ran') ? project.read('ran').split('\n').length - 1 : 0)
 const reasonOf = async (project: Project, prompt = 'p1') =>
   (await project.hook(stop({ prompt_id: prompt }))).answer.reason
@@ -55,8 +57,8 @@ describe('a phase with a check, driven by the hook', () => {
     expect(again.stdout).toContain('was not run again')
     expect(ran(project)).toBe(2)
     expect(checksIn(project)).toEqual([
-      expect.stringMatching(/^failed: echo ran.* \(exit code 1; .* s\)$/),
-      expect.stringMatching(/^the check `echo ran.*` passed \(.* s\)$/),
+      expect.stringMatching(/^check failed: echo ran.* \(exit code 1; .* s\)$/),
+      expect.stringMatching(/^check passed: echo ran.* \(.* s\)$/),
     ])
     expect(end.answer.decision).toBe(undefined)
     expect(state(project)).toMatchObject({ outcome: 'completed' })

@@ -565,7 +565,7 @@ describe('the upper part of the page', () => {
 </i>given up, failed</span>
 <span>
 <i>
-</i>ended another way</span>
+</i>ended in another way</span>
 <span>
 <i class="wait">
 </i>waiting now</span>

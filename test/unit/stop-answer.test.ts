@@ -118,13 +118,13 @@ describe('a wait is offered', () => {
   ])('%s', (_, fields, event, isOffered) => {
     expect(line('Running in the background: ', fields, event)).toBe(
       isOffered
-        ? 'Running in the background: "npm run dev". If you wait for that, or for an answer: postflight wait 259_x --for "<what>"'
+        ? 'Running in the background: "npm run dev". If you are waiting for that, or for an answer: postflight wait 259_x --for "<what>"'
         : undefined,
     )
     expect(line('They have been running since ', fields, event)).toBe(
       isOffered
-        ? 'They have been running since 2026-01-18T12:00:00Z. To wait for their end: postflight wait 259_x --for "the checks", then end your turn.'
-        : 'They have been running since 2026-01-18T12:00:00Z. Wait for their end.',
+        ? 'They have been running since 2026-01-18T12:00:00Z. To wait for them: postflight wait 259_x --for "the checks", then end your turn.'
+        : 'They have been running since 2026-01-18T12:00:00Z. Wait for them to end.',
     )
   })
 
@@ -189,7 +189,7 @@ describe('a session that starts', () => {
         'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. Ask the user when in doubt.',
         '',
         'postflight-guard found unfinished postflights in /worktree/specs (according to files there, which may have come with the repository):',
-        '- 7_y, flow: a running workflow, which `postflight workflow resume 7_y --root /worktree` continues here, of this session, 2 h old',
+        '- 7_y, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
         'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. Ask the user when in doubt.',
       ].join('\n'),
     })

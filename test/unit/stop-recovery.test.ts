@@ -42,7 +42,7 @@ describe('the text for a session that starts', () => {
     const of = (session: string | undefined, hostSession: string | undefined) =>
       linesOf(composeRecovery([], session, [unfinishedRun({ hostSession })]))[1]
     expect(of('s1', 's1')).toBe(
-      '- 259_x, flow: a running workflow, which gives out its next prompt when you end your turn, of this session, 2 h old',
+      '- 259_x, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
     )
     expect(of(undefined, undefined)).toContain('`postflight workflow resume 259_x` continues here, without a session')
     const [, lost] = linesOf(composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1', standing: 'lost' })]))

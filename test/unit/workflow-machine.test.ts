@@ -286,8 +286,8 @@ describe('a prompt', () => {
     const { prompt } = duePrompt(state, { task: '7', folder: '/f', checkCommand: 'postflight workflow check 7' })
     expect(prompt.split('\n\n').slice(2)).toEqual([
       'Write the result of this phase to the file /f/a.json.',
-      'Then run `postflight workflow check 7`. It runs the check `make test`, which must succeed; give that shell call enough time. If it fails, mend what it shows and run it again.',
-      'Then end your turn. The file and the check decide what comes next, and you will be told. A change after the check has passed makes it void.',
+      'Then run `postflight workflow check 7`. It runs the check `make test`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.',
+      'Then end your turn. The file and the check decide what comes next, and you will be told. Any change after the check has passed makes the check void.',
     ])
   })
 

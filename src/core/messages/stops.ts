@@ -42,7 +42,7 @@ export const RECOVERY_TEXT = {
   workflow: {
     running: (command: string): string => `a running workflow, which \`${command}\` continues here`,
     /** Of the session that starts, such as a resumed one: it needs no command. */
-    mine: 'a running workflow, which gives out its next prompt when you end your turn',
+    mine: 'a running workflow, which sends its next prompt when you end your turn',
     approval: (command: string): string =>
       `a workflow that waits until a person approves a result in their own terminal; \`${command}\` continues it here`,
     lost: (command: string): string =>
