@@ -105,3 +105,12 @@ export const randomAgent: fc.Arbitrary<Agent> = fc
     for (const character of question) hash = (hash * 31 + character.charCodeAt(0)) >>> 0
     return works[hash % works.length] ?? 'nothing'
   })
+
+const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
+/** The artifacts that exist before the run begins. */
+const before = fc.dictionary(
+  fc.constantFrom('a.json', 'b.json', 'c.json'),
+  fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const),
+)
+/** A definition, and the world that it runs in. */
+export const anyWorld = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })

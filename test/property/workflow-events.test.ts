@@ -7,6 +7,7 @@ import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/c
 import type { Observation } from '../../src/core/workflow/observation.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
 import { visitsOf, type WorkflowState } from '../../src/core/workflow/state.ts'
+import { formatState, parseState } from '../../src/core/workflow/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../src/core/workflow/steering.ts'
 import { expectReached } from '../support/reached.ts'
 import {
@@ -194,6 +195,8 @@ describe('a run to which anything happens', () => {
             if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
             if (happen(world, event, agent, count)) granted += 1
             reached.add(event)
+            // What was read is written, and read, as it is.
+            expect(parseState(formatState(world.state))).toEqual(world.state)
             const { state } = world
             for (const [name, value] of Object.entries(countsOf(state))) {
               expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)

@@ -2,41 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../src/core/workflow/bound.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
-import { currentPhase } from '../../src/core/workflow/position.ts'
-import { visitsOf } from '../../src/core/workflow/state.ts'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import { expectReached } from '../support/reached.ts'
-import { type Incident, runWithIncidents, runWorld, startWorld, type World } from '../support/workflow-world.ts'
-import { anyJson } from './arbitraries.ts'
-import { randomAgent, readyDefinition } from './workflow-arbitraries.ts'
-
-const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
-/** The artifacts that exist before the run begins. */
-const before = fc.dictionary(
-  fc.constantFrom('a.json', 'b.json', 'c.json'),
-  fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const),
-)
-const world = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })
-
-/** The result of a run without its number of prompts: a crash may repeat a prompt. */
-function trace({ state, archive, artifacts }: World): object {
-  // Of several steps at once, a crash changes which ones had their turn before too many of them had failed.
-  const isAnyOrder = state.outcome === 'failed' && currentPhase(state).parallel > 1
-  const ofLastVisit = `${state.phase}#${visitsOf(state, state.phase)}/`
-  return {
-    outcome: state.outcome,
-    phase: state.phase,
-    visits: state.visits,
-    attempts: isAnyOrder ? [] : [state.phaseAttempts, state.currentStep, state.stepAttempts],
-    archive: [...archive].filter(([name]) => !isAnyOrder || !name.startsWith(ofLastVisit)).sort(),
-    artifacts: [...artifacts].sort(),
-  }
-}
+import { type Incident, runWithIncidents, runWorld, startWorld } from '../support/workflow-world.ts'
+import { anyWorld } from './workflow-arbitraries.ts'
 
 describe('a run of any definition in any world', () => {
   it('ends within its computed bound, with an outcome', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+      fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const ran = runWorld(startWorld(ready.definition, lying), agent, taken)
         expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
         expect(ran.state.prompts).toBe(ran.prompts.length)
@@ -51,7 +24,7 @@ describe('a run of any definition in any world', () => {
     const kinds: Incident[] = ['nothing', 'interrupted', 'shells', 'wait', 'helper stops', 'held']
     const incidents = fc.array(fc.constantFrom('nothing', ...kinds), { maxLength: 60 })
     fc.assert(
-      fc.property(world, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
+      fc.property(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
         const ran = runWithIncidents(startWorld(ready.definition, lying), agent, taken, happening)
         expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
         expect(ran.state.prompts).toBe(ran.prompts.length)
@@ -67,7 +40,7 @@ describe('a run of any definition in any world', () => {
 
   it('sends every prompt once: no attempt, step or finished phase is repeated', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+      fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         expect(new Set(prompts).size).toBe(prompts.length)
       }),
@@ -77,7 +50,7 @@ describe('a run of any definition in any world', () => {
 
   it('prompts again in a phase that is entered again: the artifact of an earlier visit does not count', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+      fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { state, prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         for (const { id, artifact } of ready.definition.phases) {
           // The last visit may have ended the run before its first prompt.
@@ -93,7 +66,7 @@ describe('a run of any definition in any world', () => {
 
   it('never passes a strict gate without its artifact', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+      fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
         // The last phase before each change of phase was observed at that time.
         const ran = startWorld(ready.definition, lying)
         let last = { phase: ran.state.phase, made: false }
@@ -124,7 +97,7 @@ describe('a run of any definition in any world', () => {
 
   it('never exceeds attempts and visits', () => {
     fc.assert(
-      fc.property(world, ({ ready, agent, takenSteps: taken, before: lying }) => {
+      fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
         const { state, prompts } = runWorld(startWorld(ready.definition, lying), agent, taken)
         for (const phase of ready.definition.phases) {
           expect(state.visits[phase.id] ?? 0).toBeLessThanOrEqual(phase.maxVisits)
@@ -137,78 +110,6 @@ describe('a run of any definition in any world', () => {
         }
       }),
       { numRuns: 1000 },
-    )
-  })
-
-  it('has the same result after a crash at any write', () => {
-    fc.assert(
-      fc.property(
-        world,
-        fc.constantFrom('before', 'after'),
-        ({ ready, agent, takenSteps: taken, before: lying }, when) => {
-          const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
-          const wanted = trace(straight)
-          for (let call = 0; call < Math.min(straight.calls, 40); call++) {
-            const crashed = runWorld(
-              startWorld(ready.definition, lying),
-              agent,
-              taken,
-              new Map([[call, when as 'before' | 'after']]),
-            )
-            expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
-          }
-        },
-      ),
-      { numRuns: 150 },
-    )
-  })
-
-  it('has the same result after several crashes', () => {
-    fc.assert(
-      fc.property(
-        world,
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
-          maxLength: 6,
-        }),
-        ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
-          const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
-          expect(trace(crashed)).toEqual(wanted)
-        },
-      ),
-      { numRuns: 1000 },
-    )
-  })
-})
-
-describe('a state file', () => {
-  it('with any text or any JSON is read, or reported as unusable', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string(),
-          anyJson.map((value) => JSON.stringify(value)),
-        ),
-        (text) => {
-          const read = parseState(text)
-          if (!isState(read)) expect(read.detail).toEqual(expect.any(String))
-        },
-      ),
-    )
-  })
-
-  it('that was cut at any place is reported as unusable', () => {
-    fc.assert(
-      fc.property(
-        world,
-        fc.double({ min: 0, max: 0.999, noNaN: true }),
-        ({ ready, agent, takenSteps: taken, before: lying }, at) => {
-          const { state } = runWorld(startWorld(ready.definition, lying), agent, taken)
-          const text = formatState(state).trimEnd()
-          expect(isState(parseState(text.slice(0, Math.floor(text.length * at))))).toBe(false)
-        },
-      ),
-      { numRuns: 200 },
     )
   })
 })
