@@ -97,10 +97,12 @@ export class WorkflowDriver {
       const name = taskFolderName({ number: reference.number, separator: '_', slug: 'my_slug' })
       throw new PostflightError('slug-missing', { task, specs: path.join(root, 'specs'), command: name })
     }
-    if (definition === '' || reference.kind !== 'name' || parseTaskName(reference.name) === undefined) {
-      throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
+    if (reference.kind === 'name' && parseTaskName(reference.name) !== undefined) {
+      const folder = taskFolderAt(root, reference.name)
+      // The folder of a run that is being started appears a moment later.
+      if (definition !== '' || this.#ports.driven.has(folder.path)) return folder
     }
-    return taskFolderAt(root, reference.name)
+    throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
   }
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {

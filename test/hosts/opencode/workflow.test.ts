@@ -288,7 +288,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
     expect(results[2]).toContain('nowhere.yaml does not exist')
-    expect(results[3]).toContain('give a slug for its name after the number: `007_my_slug`')
+    expect(results[3]).toContain('give a slug after the number, to name the folder: `007_my_slug`')
     expect(existsSync(join(guarded.project.dir, IN_TASK))).toBe(false)
   })
 })
