@@ -80,7 +80,7 @@ function mayMake({ command = '' }: Payload): boolean {
  * how long it ran.
  */
 function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
-  if (use.payload.durationMs !== undefined) return isMadeWithin(marker, times, use, PRINTED_TOLERANCE_MS)
+  if (use.payload.durationMs !== undefined) return !wroteBefore(madeAtMs(marker, times), use, PRINTED_TOLERANCE_MS)
   return mayMake(use.payload) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
 }
 
@@ -93,7 +93,7 @@ export function isMadeByCommand(marker: Marker, times: FileTimes, use: ToolUse):
   if (payload.durationMs === undefined || !mayMake(payload)) return false
   if (marker.agent !== undefined || marker.hostSession !== payload.session || !isClaimable(marker, times, use))
     return false
-  return isMadeWithin(marker, times, use, CAUGHT_TOLERANCE_MS)
+  return !wroteBefore(madeAtMs(marker, times), use, CAUGHT_TOLERANCE_MS)
 }
 
 /** True if a command's words may announce a wait. */
@@ -113,11 +113,6 @@ export function announcesWait(
   if (id !== undefined && waiting.has(id)) return !wroteBefore(changedMs, use, PRINTED_TOLERANCE_MS)
   if (use.payload.durationMs === undefined || !mayAnnounceWait(use.payload)) return false
   return !wroteBefore(changedMs, use, CAUGHT_TOLERANCE_MS)
-}
-
-/** True if the promise was made while the command ran, which the host must tell. */
-function isMadeWithin(marker: Marker, times: FileTimes, use: ToolUse, toleranceMs: number): boolean {
-  return use.payload.durationMs !== undefined && !wroteBefore(madeAtMs(marker, times), use, toleranceMs)
 }
 
 /** When the promise was made. A later rewrite changes the file's time, and `created` has no fractions of a second. */

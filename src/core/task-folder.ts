@@ -140,7 +140,7 @@ export interface TaskFolder {
 export function taskWord({ task, relative }: TaskFolder): string {
   const below = relative.slice(SPECS_FOLDER.length + 1)
   if (below.includes('/')) return below
-  return isSafeName(task) || task === SPECS_ITSELF ? task : String(taskNumberOf(task) ?? task)
+  return isSafeName(task) ? task : String(taskNumberOf(task) ?? task)
 }
 
 /** A folder that could not be searched. */

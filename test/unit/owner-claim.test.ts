@@ -110,8 +110,14 @@ describe('the line of a promise', () => {
     expect(claims(inherited, use('create', { durationMs: undefined }), changedAt(madeMs))).toBe(expected)
   })
 
-  it('gives it to the session that ran create inside another host', () => {
-    expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use('create'))).toBe(true)
+  it('gives it to an agent of its type, and one without a type to an agent of any type', () => {
+    const worker = use('create', { agentType: 'worker' })
+    expect(claims({ agent_type: 'worker' }, worker)).toBe(true)
+    expect(claims({}, worker)).toBe(true)
+  })
+
+  it.each(['create', 'make all'])('gives it to the session that ran "%s" inside another host', (command) => {
+    expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use(command))).toBe(true)
   })
 
   it('gives it to that session also where the duration of the command is not told', () => {
@@ -242,6 +248,7 @@ describe('a command announces a wait', () => {
     ['that it printed, 3 s before it', true, use('cat x'), waiting, changedAt(NOW_MS - 8_000)],
     ['that it did not print, 1 s before it', true, use('postflight wait 7'), new Set(), changedAt(NOW_MS - 6_000)],
     ['that it did not print, earlier', false, use('postflight wait 7'), new Set(), changedAt(NOW_MS - 6_001)],
+    ['that is not told', false, use('', { command: undefined }), new Set()],
     ['of which it says nothing', false, use('postflight inspect'), new Set()],
   ])('%s: %s', (_what, expected, one, ids, times = MADE) => {
     expect(announcesWait({ id: ID, changedMs: times.changedMs }, one, ids)).toBe(expected)

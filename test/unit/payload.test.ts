@@ -91,7 +91,7 @@ describe('the return of a sub-agent', () => {
       agentType: 'worker',
       message,
     })
-    expect(returned({ agentId: 'a1', content })).toEqual({ agent: 'a1', message })
+    expect(returned({ agentId: 'a1', content })).toStrictEqual({ agent: 'a1', message })
   })
 
   it.each([
@@ -126,7 +126,7 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     ['last_assistant_message', 'lastMessage'],
   ] as const)('%s: omitted, empty or of another type', (field, property) => {
     expect(payload({ [field]: 'value' })[property]).toBe('value')
-    for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toEqual(EMPTY_PAYLOAD)
+    for (const value of WRONG_TEXTS) expect(payload({ [field]: value })).toStrictEqual(EMPTY_PAYLOAD)
   })
 
   it('prompt_id names the prompt, otherwise turn_id does', () => {
@@ -146,7 +146,7 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     expect(payload({ agent_type: 'worker' }).agentType).toBe('worker')
     expect(payload({ agent_type: '' }).agentType).toBe('')
     for (const value of WRONG_TEXTS) {
-      if (value !== '') expect(payload({ agent_type: value })).toEqual(EMPTY_PAYLOAD)
+      if (value !== '') expect(payload({ agent_type: value })).toStrictEqual(EMPTY_PAYLOAD)
     }
   })
 
@@ -184,24 +184,23 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
 })
 
 describe('the agent of an event', () => {
+  const of = (hook_event_name: string, fields: object = {}) => ({ hook_event_name, session_id: 's1', ...fields })
+
+  // The payloads are read in the test, so that a failure is that of its row.
   it.each([
-    ['a sub-agent by its id', subagentStop(), 'a1'],
-    ['a sub-agent without an id (older clients) is unknown', subagentStop({ agent_id: undefined }), undefined],
-    ['a sub-agent whose id is the session keeps it', subagentStop({ agent_id: 's1' }), 's1'],
-    ['Stop is main', mainStop(), 'main'],
-    ['Stop with agent_id === session_id is main (Codex)', mainStop({ agent_id: 's1' }), 'main'],
-    ['Stop with another agent id is that agent', mainStop({ agent_id: 'a1' }), 'a1'],
-    ['Stop without a session is main', mainStop({ session_id: undefined }), 'main'],
-    ['a tool call with an agent id is that agent', payload({ hook_event_name: 'PostToolUse', agent_id: 'a1' }), 'a1'],
-    ['a tool call without one is main', payload({ hook_event_name: 'PostToolUse', session_id: 's1' }), 'main'],
-    [
-      'a tool call in the root conversation of Codex is main',
-      payload({ hook_event_name: 'PostToolUse', session_id: 's1', agent_id: 's1' }),
-      'main',
-    ],
-    ['a session that starts is main', payload({ hook_event_name: 'SessionStart', session_id: 's1' }), 'main'],
-  ])('%s', (_, { agent }, expected) => {
-    expect(agent).toBe(expected)
+    ['a sub-agent by its id', of('SubagentStop', { agent_id: 'a1' }), 'a1'],
+    ['a sub-agent without an id (older clients) is unknown', of('SubagentStop'), undefined],
+    ['a sub-agent whose id is the session keeps it', of('SubagentStop', { agent_id: 's1' }), 's1'],
+    ['Stop is main', of('Stop'), 'main'],
+    ['Stop with agent_id === session_id is main (Codex)', of('Stop', { agent_id: 's1' }), 'main'],
+    ['Stop with another agent id is that agent', of('Stop', { agent_id: 'a1' }), 'a1'],
+    ['Stop without a session is main', of('Stop', { session_id: undefined }), 'main'],
+    ['a tool call with an agent id is that agent', of('PostToolUse', { agent_id: 'a1' }), 'a1'],
+    ['a tool call without one is main', of('PostToolUse'), 'main'],
+    ['a tool call in the root conversation of Codex is main', of('PostToolUse', { agent_id: 's1' }), 'main'],
+    ['a session that starts is main', of('SessionStart'), 'main'],
+  ])('%s', (_, fields, expected) => {
+    expect(payload(fields).agent).toBe(expected)
   })
 })
 
@@ -220,7 +219,16 @@ describe('background_tasks', () => {
     ['shell', 'pending', 0],
     ['workflow', 'running', 1],
     ['MCP task', 'running', 1],
+    ['mcp_task', 'running', 1],
+    ['mcptask', 'running', 1],
+    ['the mcp task', 'running', 0],
+    ['MCP task log', 'running', 0],
     ['cloud session', 'pending', 1],
+    ['cloudsession', 'running', 1],
+    ['a cloud session', 'running', 0],
+    ['cloud sessions', 'running', 0],
+    ['workflows', 'running', 0],
+    ['no workflow', 'running', 0],
     ['teammate', 'running', 0],
     ['dream', 'running', 0],
     ['local_bash', 'running', 0],

@@ -92,7 +92,7 @@ describe('a name or a number that is only too long or too large', () => {
   it('names the maximum length, unless something else is wrong too', () => {
     expect(thrown(() => checkSlug('a'.repeat(300)))).toMatchObject({ longest: 120 })
     expect(thrown(() => parseTaskReference('a'.repeat(121)))).toMatchObject({ longest: 120 })
-    for (const other of ['a/b', '/'.repeat(300)]) {
+    for (const other of ['', 'a/b', '/'.repeat(300)]) {
       expect(thrown(() => checkSlug(other))).not.toHaveProperty('longest')
       expect(thrown(() => parseTaskReference(other))).not.toHaveProperty('longest')
     }

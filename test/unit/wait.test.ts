@@ -102,6 +102,7 @@ describe('the number of a wait', () => {
   it.each<[string, Wait, number | undefined]>([
     ['stays after a stamped wait', STAMPED, 2],
     ['stays after a wait of one stop', ONE_STOP, 2],
+    ['stays after a wait that replaced a stamped one', { ...UNSTAMPED, lastPromptId: 'p1' }, 2],
     ['does not count a wait that was never stamped', UNSTAMPED, 1],
     ['is absent after a first wait that was never stamped', { for: 'x', count: 1 }, undefined],
   ])('%s', (_what, wait, waits) => {
