@@ -137,6 +137,16 @@ describe('a hand-out', () => {
     expect(workOf(some)).toEqual(['1: 0 *', '3: 0 *'])
     expect(some).toMatchObject({ interruptions: 1, prompts: 5 })
     expect(lastEvents(some, 2)).toEqual(['prompt 1 1', 'prompt 3 1'])
+    // A step that failed waits for the next hand-out.
+    const failed = back(out, { 2: FAILED }, { returned: false })
+    const again = back(failed, {}, { interrupted: true, mayPrompt: true })
+    expect(workOf(again)).toEqual(['1: 0 *', '2: 1', '3: 0 *'])
+  })
+
+  it('that did not go out again after a resume is not awaited after a stop request', () => {
+    expect(back(requestStop(promptAgain(out), 0), {}, { mayPrompt: true })).toMatchObject({
+      ...{ active: false, outcome: 'stopped', prompts: 3 },
+    })
   })
 
   it('is awaited after a stop request, with the attempts of its steps; nothing else begins', () => {
@@ -195,6 +205,15 @@ describe('the prompt of a hand-out', () => {
     const single = hand(begin({ ...written, steps: [{ name: 'only' }] }))
     expect(duePrompt(single, PLACE)).toMatchObject({ step: 1, batch: undefined, artifact: 'step-result-1.json' })
     expect(promptRecord(duePrompt(single, PLACE), false)).toBe('prompt: a step 1 attempt 1')
+    expect(stepsOf(duePrompt(single, PLACE))).toEqual([])
+  })
+
+  it('tells each step its own failure', () => {
+    const slow: StepResultSeen = { ...FAILED, summary: 'too slow' }
+    const again = hand(back(hand(begin({ ...FIVE, step_prompt: '<{{failure}}>' })), { 1: FAILED, 2: slow, 3: DONE }))
+    expect(duePrompt(again, PLACE).batch?.map(({ prompt }) => /<.*?>/.exec(prompt)?.[0])).toEqual([
+      ...['<no luck>', '<too slow>', '<>'],
+    ])
   })
 
   it('says which schema a result must match', () => {

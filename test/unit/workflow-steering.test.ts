@@ -5,6 +5,7 @@ import { abortState, haltState, resumeState } from '../../src/core/workflow/cont
 import { findPhase } from '../../src/core/workflow/definition.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
+import { duePrompt } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import {
@@ -151,6 +152,9 @@ it('a run that goes on from a phase enters it again, once more than its limit', 
   // The state file keeps what was granted.
   expect(parseState(formatState(entered))).toMatchObject({ visitsGranted: 1 })
   expect(played(entered, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
+  // No phase led there, so the prompt names none.
+  const { prompt } = duePrompt(played(entered, {}, {}), { task: '7', folder: '/f' })
+  expect(prompt).toMatch(/^Workflow "flow", task 7: phase "first", attempt 1 of 3\.\n\np\n\nWrite the result/)
 })
 
 it.each([

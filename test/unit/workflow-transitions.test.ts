@@ -336,6 +336,15 @@ describe('the commands of a person', () => {
     ])
   })
 
+  it('stop the run after the attempts of the phase in work', () => {
+    const failed = requestStop(play(begin(A, B), {}, {}).state, NOW)
+    expect(play(failed, {}, VALID, {}).told).toEqual([
+      'prompt | prompt a 1 2',
+      'observe | pass a | enter b 1',
+      'finish | end b stopped',
+    ])
+  })
+
   it('stop the run after the step in work and its attempts, before the next step or the artifact', () => {
     const phase = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 2 }
     const asked = (state: WorkflowState): WorkflowState => requestStop(state, NOW)
