@@ -100,6 +100,15 @@ describe('a hand-out', () => {
     expect(done.effects).toMatchObject([{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }])
   })
 
+  it('that ends the run archives the last result, and what was not asked for', () => {
+    const last = hand(begin({ ...FIVE, steps: ['one'], max_step_attempts: 1, on_exhausted: 'stop' }))
+    const ended = advance(last, seeing({ stepResults: [FAILED], strayResults: ['step-result-9.json'] }))
+    expect(ended).toMatchObject({
+      ...{ state: { outcome: 'failed' }, command: { kind: 'finish' } },
+      effects: [{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }],
+    })
+  })
+
   const second = hand(back(out, { 1: FAILED, 2: DONE, 3: DONE }))
   const spent = back(second, { 1: FAILED }, { returned: false })
 
@@ -129,7 +138,9 @@ describe('a hand-out', () => {
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
     // Where nothing else is left in work, it is given up before the next hand-out.
     const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
-    expect(endedOf(advance(alone, seeing()).state)).toContain('1: skipped after 2')
+    const skipped = advance(alone, seeing())
+    expect(endedOf(skipped.state)).toContain('1: skipped after 2')
+    expect(skipped).toMatchObject({ command: { kind: 'observe' }, effects: [] })
   })
 
   it('goes out again as the same attempts if it was interrupted, without those that came back', () => {
