@@ -90,6 +90,7 @@ describe('a prompt that the host threw away or the user interrupted', () => {
 
   it.each([
     ['from before it, which it was to mend, is not its result', NOW - 1, 0],
+    ['from the same millisecond is', NOW, 1],
     ['from after it is', NOW + 1, 1],
   ])('something invalid %s', (_what, changedMs, attempts) => {
     const { state, looking } = judgeAgentStop({ ...asked(), promptedMs: NOW }, stop(ANOTHER), NOW)

@@ -610,6 +610,7 @@ describe('a snapshot', () => {
     [{ steps: Array(1000).fill('x') }],
     [{ check: 3 }],
     [{ check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }],
+    [{ check: { run: 3 } }],
     [{ parallel: 16, max_skips: 0 }],
   ])('that was changed to %j can be used', (change) => {
     const read = readDefinition(changed(change))

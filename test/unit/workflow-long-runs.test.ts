@@ -175,7 +175,10 @@ describe('cases', () => {
   it('have a default for any other verdict, and for none where the phase is advisory', () => {
     const next = { ...CASES, default: 'fix' }
     expect(played(begin({ ...TRIAGE, next }, FIX), {}, seen('typo'))).toMatchObject({ phase: 'fix' })
-    expect(played(begin({ ...TRIAGE, next, gate: 'advisory' }, FIX), {}, {})).toMatchObject({ phase: 'fix', skips: 1 })
+    const advisory = { ...TRIAGE, next: { ...next, cases: { fail: 'end', bug: 'end' } }, gate: 'advisory' }
+    expect(played(begin(advisory, FIX), {}, {})).toMatchObject({
+      ...{ phase: 'fix', skips: 1, ledBy: { phase: 'triage', verdict: undefined, reason: undefined } },
+    })
   })
 
   it.each([
@@ -327,6 +330,13 @@ describe('an approval', () => {
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
     // An artifact that has become invalid is requested again, and approved again.
     expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
+  })
+
+  it('leaves the run alone, and a stop request ends it at once', () => {
+    const asked = advance(played(begin({ ...A, approve: true }, FIX), {}), seeing(MADE))
+    expect(asked).toEqual({ state: asking, command: { kind: 'wait' }, effects: [] })
+    const stopped = advance(requestStop(asking, NOW), seeing(MADE))
+    expect(stopped).toMatchObject({ state: { outcome: 'stopped' }, command: { kind: 'finish' }, effects: [] })
   })
 
   it('is also asked for an artifact that was there before', () => {

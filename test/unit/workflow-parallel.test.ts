@@ -100,6 +100,15 @@ describe('a hand-out', () => {
     expect(done.effects).toMatchObject([{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }])
   })
 
+  it('that ends the run archives the last result, and what was not asked for', () => {
+    const last = hand(begin({ ...FIVE, steps: ['one'], max_step_attempts: 1, on_exhausted: 'stop' }))
+    const ended = advance(last, seeing({ stepResults: [FAILED], strayResults: ['step-result-9.json'] }))
+    expect(ended).toMatchObject({
+      ...{ state: { outcome: 'failed' }, command: { kind: 'finish' } },
+      effects: [{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }],
+    })
+  })
+
   const second = hand(back(out, { 1: FAILED, 2: DONE, 3: DONE }))
   const spent = back(second, { 1: FAILED }, { returned: false })
 
@@ -129,7 +138,9 @@ describe('a hand-out', () => {
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
     // Where nothing else is left in progress, it is given up before the next hand-out.
     const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
-    expect(endedOf(advance(alone, seeing()).state)).toContain('1: skipped after 2')
+    const skipped = advance(alone, seeing())
+    expect(endedOf(skipped.state)).toContain('1: skipped after 2')
+    expect(skipped).toMatchObject({ command: { kind: 'observe' }, effects: [] })
   })
 
   it('goes out again as the same attempts if it was interrupted, without those that came back', () => {
@@ -137,6 +148,16 @@ describe('a hand-out', () => {
     expect(workOf(some)).toEqual(['1: 0 *', '3: 0 *'])
     expect(some).toMatchObject({ interruptions: 1, prompts: 5 })
     expect(lastEvents(some, 2)).toEqual(['prompt 1 1', 'prompt 3 1'])
+    // A step that failed waits for the next hand-out.
+    const failed = back(out, { 2: FAILED }, { returned: false })
+    const again = back(failed, {}, { interrupted: true, mayPrompt: true })
+    expect(workOf(again)).toEqual(['1: 0 *', '2: 1', '3: 0 *'])
+  })
+
+  it('that did not go out again after a resume is not awaited after a stop request', () => {
+    expect(back(requestStop(promptAgain(out), 0), {}, { mayPrompt: true })).toMatchObject({
+      ...{ active: false, outcome: 'stopped', prompts: 3 },
+    })
   })
 
   it('is awaited after a stop request, with the attempts of its steps; nothing else begins', () => {
@@ -195,6 +216,15 @@ describe('the prompt of a hand-out', () => {
     const single = hand(begin({ ...written, steps: [{ name: 'only' }] }))
     expect(duePrompt(single, PLACE)).toMatchObject({ step: 1, batch: undefined, artifact: 'step-result-1.json' })
     expect(promptRecord(duePrompt(single, PLACE), false)).toBe('prompt: a step 1 attempt 1')
+    expect(stepsOf(duePrompt(single, PLACE))).toEqual([])
+  })
+
+  it('tells each step its own failure', () => {
+    const slow: StepResultSeen = { ...FAILED, summary: 'too slow' }
+    const again = hand(back(hand(begin({ ...FIVE, step_prompt: '<{{failure}}>' })), { 1: FAILED, 2: slow, 3: DONE }))
+    expect(duePrompt(again, PLACE).batch?.map(({ prompt }) => /<.*?>/.exec(prompt)?.[0])).toEqual([
+      ...['<no luck>', '<too slow>', '<>'],
+    ])
   })
 
   it('says which schema a result must match', () => {

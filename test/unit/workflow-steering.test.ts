@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { visitPutAside } from '../../src/core/workflow/approval.ts'
 import { archivedName, archivePlace } from '../../src/core/workflow/archive.ts'
-import { abortState, haltState, resumeState } from '../../src/core/workflow/control.ts'
+import { abortState, haltState, promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
+import { duePrompt } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
 import {
@@ -126,6 +127,11 @@ describe('a step', () => {
       { step: 1, attempts: 0 },
     ])
     expect(again.history.at(-1)).toMatchObject({ event: 'step-again', step: 1, attempt: 2 })
+    // The phase has one step at a time, so the other one waits.
+    expect(played(promptAgain(again), {}).inWork).toMatchObject([
+      { step: 0, out: true },
+      { step: 1, out: false },
+    ])
     expect(retryStep(again, 0, NOW)).toEqual({ refusal: 'not-ended' })
     expect(retryStep(first, 2, NOW)).toEqual({ refusal: 'not-ended' })
     expect(retryStep(first, 0, NOW)).toEqual({ refusal: 'not-ended' })
@@ -151,6 +157,9 @@ it('a run that goes on from a phase enters it again, once more than its limit', 
   // The state file keeps the granted attempts and visits.
   expect(parseState(formatState(entered))).toMatchObject({ visitsGranted: 1 })
   expect(played(entered, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
+  // No phase led there, so the prompt names none.
+  const { prompt } = duePrompt(played(entered, {}, {}), { task: '7', folder: '/f' })
+  expect(prompt).toMatch(/^Workflow "flow", task 7: phase "first", attempt 1 of 3\.\n\np\n\nWrite the result/)
 })
 
 it.each([
@@ -175,4 +184,7 @@ it('a done step of a checklist is ticked, before the state that follows', () => 
   expect(effects).toMatchObject([{ kind: 'archive-step' }, { kind: 'tick', artifact: 'tasks.md', item }])
   const failed = advance(out, seeing({ stepResults: [{ ...DONE, success: false }] }))
   expect(failed.effects.map(({ kind }) => kind)).toEqual(['archive-step'])
+  // A step of the definition that looks like one of a checklist is none.
+  const listed = played(begin({ id: 'a', steps: [item] }), {}, {})
+  expect(advance(listed, seeing({ stepResults: [DONE] })).effects.map(({ kind }) => kind)).toEqual(['archive-step'])
 })

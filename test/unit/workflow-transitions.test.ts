@@ -328,7 +328,18 @@ describe('the commands of a person', () => {
 
   it('stop the run between two phases', () => {
     expect(play(requestStop(begin(A), NOW), {}).told).toEqual(['finish | end a stopped'])
+    // It ends before it looks at what is there.
+    expect(play(requestStop(begin(A), NOW), VALID).told).toEqual(['finish | end a stopped'])
     expect(play(requestStop(play(begin(A, B), {}).state, NOW), VALID, {}).told).toEqual([
+      'observe | pass a | enter b 1',
+      'finish | end b stopped',
+    ])
+  })
+
+  it('stop the run after the attempts of the phase in progress', () => {
+    const failed = requestStop(play(begin(A, B), {}, {}).state, NOW)
+    expect(play(failed, {}, VALID, {}).told).toEqual([
+      'prompt | prompt a 1 2',
       'observe | pass a | enter b 1',
       'finish | end b stopped',
     ])
