@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { addEntries, findCommands, isInstalled, removeEntries } from '../../src/core/settings/claude-hooks.ts'
+import {
+  addEntries,
+  findCommands,
+  findEntries,
+  findPlaces,
+  isInstalled,
+  removeEntries,
+} from '../../src/core/settings/claude-hooks.ts'
 import {
   claudeEntries,
   fileOfCommand,
@@ -53,6 +60,20 @@ describe('the entries for Claude Code', () => {
 
   it('have timeouts in seconds, longer than the 5 s in which the hook answers', () => {
     for (const { group } of ENTRIES) expect(group.hooks.map((hook) => hook.timeout)).toEqual([10])
+  })
+})
+
+describe('a command that does nothing where its file is missing', () => {
+  it('is a line of the shell', () => {
+    expect(guardedCommand('"/a b/postflight-hook"')).toBe(
+      '[ ! -f "/a b/postflight-hook" ] || exec "/a b/postflight-hook"',
+    )
+  })
+
+  it('is a line for Node on Windows, with the word that marks it as ours', () => {
+    expect(guardedNodeCommand('"C:/a b/dist/hook.js"')).toBe(
+      `node -e "require('fs').existsSync(process.argv[1])&&require(process.argv[1])" "C:/a b/dist/hook.js" postflight-hook`,
+    )
   })
 })
 
@@ -323,6 +344,43 @@ describe('finding', () => {
     expect(findCommands('', PATH)).toEqual([])
     expect(findCommands('{"a":1}', PATH)).toEqual([])
   })
+
+  it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
+    const text = json({
+      hooks: {
+        Stop: [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }],
+        Other: [null, { hooks: [OURS] }],
+      },
+    })
+    expect(findPlaces(text, PATH)).toEqual([
+      { event: 'Stop', group: 1, hook: 1 },
+      { event: 'Stop', group: 1, hook: 2 },
+      { event: 'Other', group: 1, hook: 0 },
+    ])
+    expect(findPlaces('', PATH)).toEqual([])
+  })
+})
+
+describe('two kinds of our hooks', () => {
+  const isOther = (hook: unknown): boolean => (hook as { type?: unknown } | null)?.type === 'agent'
+  const agent = (prompt: string) => ({ type: 'agent', prompt })
+  const others = (prompt: string) => [{ event: 'Stop', group: { matcher: 'Bash', hooks: [agent(prompt)] } }]
+
+  it('are added, found and removed independently', () => {
+    const both = addEntries(add(''), others('new'), PATH, isOther)
+    expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS] }, { matcher: 'Bash', hooks: [agent('new')] }])
+    expect(findEntries(both, PATH, isOther)).toEqual(others('new'))
+    expect([isInstalled(both, others('new'), PATH, isOther), isInstalled(both, ENTRIES, PATH)]).toEqual([true, true])
+    expect(isInstalled(both, others('old'), PATH, isOther)).toBe(false)
+    expect(removeEntries(both, PATH, isOther)).toBe(add(''))
+    expect(findEntries(remove(both), PATH, isOther)).toEqual(others('new'))
+  })
+
+  it('in one group are taken out of it, and the group stays for the other kind', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [agent('x'), OURS, FOREIGN] }] } })
+    expect(hooksOf(remove(text)).Stop).toEqual([{ hooks: [agent('x'), FOREIGN] }])
+    expect(hooksOf(removeEntries(text, PATH, isOther)).Stop).toEqual([{ hooks: [OURS, FOREIGN] }])
+  })
 })
 
 describe('a file that is not JSON is refused with line and column', () => {
@@ -437,8 +495,13 @@ describe('the file of a command of ours', () => {
     ['node "/x/postflight-guard/dist/hook.js" Agent', '/x/postflight-guard/dist/hook.js'],
     ['postflight hook', undefined],
     ['postflight-hook', undefined],
+    [' "C:\\\\x\\\\postflight-guard\\\\dist\\\\hook.js" ', 'C:\\x\\postflight-guard\\dist\\hook.js'],
   ])('%s', (command, file) => {
     expect(isOurCommand(command)).toBe(true)
     expect(fileOfCommand(command)).toBe(file)
   })
+})
+
+it.each(['', '"/unfinished', 'node'])('%j starts no file', (command) => {
+  expect(fileOfCommand(command)).toBeUndefined()
 })

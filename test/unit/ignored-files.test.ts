@@ -32,6 +32,31 @@ describe('our lines in .gitignore', () => {
     expect(removeIgnored(addIgnored(text))).toBe(text)
   })
 
+  it.each([
+    ['', `${BLOCK}\n`],
+    ['a\n', `a\n\n${BLOCK}\n`],
+    ['a', `a\n\n${BLOCK}`],
+    ['a\r\n', `a\r\n\r\n${BLOCK.replaceAll('\n', '\r\n')}\r\n`],
+    [`  ${IGNORED[0]}  \na\n`, `  ${IGNORED[0]}  \na\n\n# postflight-guard\n${IGNORED[1]}\n${IGNORED[2]}\n`],
+  ])('follow an empty line at the end of %j', (text, added) => {
+    expect(addIgnored(text)).toBe(added)
+  })
+
+  it('keep markers, the journal and the backups of settings out of git', () => {
+    expect(IGNORED).toEqual(['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*'])
+  })
+
+  it.each([
+    [`a\n${BLOCK}\nb\n`, 'a\nb\n'],
+    [`a\n \t\n  ${BLOCK}\nb`, 'a\nb'],
+    [`${BLOCK}\n\nb\n`, '\nb\n'],
+    [`\n${BLOCK}`, ''],
+    [`a\n# postflight-guard\nb\n${IGNORED[0]}\n`, `a\nb\n${IGNORED[0]}\n`],
+    ['# postflight-guard', ''],
+  ])('are taken out of %j by their title', (text, rest) => {
+    expect(removeIgnored(text)).toBe(rest)
+  })
+
   it('are taken out of the middle of a file that grew since', () => {
     expect(removeIgnored(`${addIgnored('a\n')}b\n`)).toBe('a\nb\n')
   })

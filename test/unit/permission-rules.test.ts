@@ -12,6 +12,42 @@ function matches(rule: string, command: string): boolean {
 }
 
 describe('our permission rules', () => {
+  it('are one for each command of the protocol and each way to start it, and one for what starts commands', () => {
+    const protocol = [
+      ...['create', 'step', 'wait', 'clear', 'status', 'inspect', 'explain', 'doctor', 'logs', 'workflow status'],
+      ...['workflow next', 'workflow check', 'workflow validate', 'workflow history', 'workflow graph'],
+    ]
+    expect(rulesOf('allow')).toEqual([
+      ...protocol.map((words) => `Bash(postflight ${words} *)`),
+      ...protocol.map((words) => `Bash(npx --no-install postflight ${words} *)`),
+    ])
+    expect(rulesOf('ask')).toEqual([
+      ...['Bash(*postflight *--check*)', 'Bash(*postflight *--step-check*)', 'Bash(*postflight *--run-checks*)'],
+      ...['Bash(*postflight *--trust*)', 'Bash(*postflight workflow start*)', 'Bash(*postflight workflow resume*)'],
+      'Bash(*postflight install*)',
+    ])
+  })
+
+  it('are completed where some are missing, and those of people stay in their place', () => {
+    const [first, second] = rulesOf('allow')
+    const text = JSON.stringify({ permissions: { allow: ['Bash(ls)', second, 7], ask: rulesOf('ask'), deny: ['x'] } })
+    const { permissions } = JSON.parse(addRules(text, PATH))
+    const missing = rulesOf('allow').filter((rule) => rule !== second)
+    expect(missing[0]).toBe(first)
+    expect(permissions).toEqual({ allow: ['Bash(ls)', second, 7, ...missing], ask: rulesOf('ask'), deny: ['x'] })
+    expect(JSON.parse(removeRules(text, PATH))).toEqual({ permissions: { allow: ['Bash(ls)', 7], deny: ['x'] } })
+  })
+
+  it.each([
+    ['{}', false],
+    ['{"permissions": {"allow": ["Bash(ls)"], "ask": []}}', false],
+    [`{"permissions": {"allow": ["${rulesOf('ask')[0]}"]}}`, false],
+    [`{"permissions": {"ask": ["${rulesOf('ask')[0]}"]}}`, true],
+    [`{"permissions": {"allow": ["Bash(ls)", "${rulesOf('allow').at(-1)}"]}}`, true],
+  ])('are found in %s: %s', (text, isThere) => {
+    expect(holdsRules(text, PATH)).toBe(isThere)
+  })
+
   it.each([
     'postflight create 259 x --step "git commit"',
     'postflight step 259 1',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RULES_TEXT } from '../../src/core/messages/reactive.ts'
+import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../src/core/messages/reactive.ts'
 import { type ReactiveRule, readRules } from '../../src/core/reactive/rule.ts'
 import {
   claudeTool,
@@ -54,12 +54,46 @@ describe('reactiveEntries', () => {
   })
 
   it('names tools as Claude Code does', () => {
-    expect(TOOL_NAMES.map(claudeTool)).toEqual(
-      expect.arrayContaining(['Bash', 'Read', 'Edit', 'Write', 'Glob', 'Grep', 'WebFetch', 'Agent', 'Skill']),
-    )
+    expect(TOOL_NAMES.map((tool) => `${tool}: ${claudeTool(tool)}`)).toEqual([
+      ...['bash: Bash', 'read: Read', 'edit: Edit', 'write: Write', 'glob: Glob', 'grep: Grep', 'webfetch: WebFetch'],
+      ...['websearch: WebSearch', 'task: Agent', 'skill: Skill', 'todowrite: TodoWrite'],
+    ])
+    expect(['LSP', 'x mcp__y', 'lSP', 'constructor'].map(claudeTool)).toEqual(['LSP', undefined, undefined, undefined])
     expect(hookOf({ tool: 'task' }).matcher).toBe('Agent')
     expect(hookOf({ tool: 'mcp__x__y' }).matcher).toBe('mcp__x__y')
     for (const unknown of ['lsp', 'toString', 'mcp_x', '']) expect(claudeTool(unknown)).toBeUndefined()
+  })
+})
+
+describe('a whole entry', () => {
+  it('has what the rule says', () => {
+    const rule: ReactiveRule = {
+      ...{ tool: 'bash', command: 'git ?ommit*', prompt: 'Look.', model: 'anthropic/claude-haiku-4-5' },
+      ...{ tools: ['read', 'lsp'], timeoutMs: 1_500, answer: 'block' },
+    }
+    expect(reactiveEntries([rule])).toEqual([
+      {
+        event: 'PreToolUse',
+        group: {
+          matcher: 'Bash',
+          hooks: [
+            {
+              type: 'agent',
+              prompt: `Look.\n\n${REACTIVE_HOOK_TEXT.task('block', ['Read', 'lsp'])}\n\n$ARGUMENTS`,
+              if: 'Bash(git *ommit*)',
+              model: 'claude-haiku-4-5',
+              timeout: 2,
+              statusMessage: 'postflight-guard, reactive rule: bash git ?ommit*',
+            },
+          ],
+        },
+      },
+    ])
+    expect(reactiveEntries([{ ...RULE, tool: 'lsp' }])[0]?.group.matcher).toBe('lsp')
+  })
+
+  it.each(['anthropic/a b', 'anthropic/', 'x-anthropic/a', 'openai/anthropic/a'])('has no model for %j', (model) => {
+    expect(hookOf({ model }).hook).not.toHaveProperty('model')
   })
 })
 

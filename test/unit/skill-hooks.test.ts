@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { claudeEntries, guardedCommand } from '../../src/core/settings/hook-entries.ts'
-import { addSkillHooks, findSkillCommands, removeSkillHooks } from '../../src/core/settings/skill-hooks.ts'
+import {
+  addSkillHooks,
+  findSkillCommands,
+  isForkedSkill,
+  removeSkillHooks,
+  skillEntries,
+} from '../../src/core/settings/skill-hooks.ts'
 import { thrownBy } from './builders.ts'
 
 const PATH = '/p/.claude/skills/research/SKILL.md'
@@ -58,6 +64,51 @@ describe.each(Object.entries(SKILLS))('our hooks in a skill with this front matt
   })
 })
 
+describe('our hooks as lines of a skill', () => {
+  it('are laid out as the skill lays out its own', () => {
+    const [, stop] = claudeEntries('/x/postflight-hook')
+    if (stop === undefined) throw new Error('no entry')
+    const lines = ['- hooks:', '    - type: command', '      command: /x/postflight-hook', '      timeout: 10']
+    const block = (indent: string): string => lines.map((line) => `${indent}${line}\n`).join('')
+    const addStop = (text: string): string => addSkillHooks(text, [stop], PATH)
+    expect(addStop('---\nname: x\n---\n')).toBe(`---\nname: x\nhooks:\n  Stop:\n${block('    ')}---\n`)
+    expect(addStop('---\nhooks:\n   PreToolUse:\n     - hooks: []\nname: x\n---\n')).toBe(
+      `---\nhooks:\n   PreToolUse:\n     - hooks: []\n   Stop:\n${block('     ')}name: x\n---\n`,
+    )
+    expect(addStop('---\nhooks:\n  Stop:\n  - hooks: []\n\n  Other: []\n---\n')).toBe(
+      `---\nhooks:\n  Stop:\n  - hooks: []\n${block('  ')}\n  Other: []\n---\n`,
+    )
+  })
+
+  it('are only those that Claude Code asks a skill about', () => {
+    expect(skillEntries(ENTRIES).map(({ event }) => event)).toEqual(['Stop', 'PostToolUse', 'PostToolUse'])
+  })
+
+  it('are found with their events', () => {
+    expect(findSkillCommands(add('---\nname: x\n---\n'))).toEqual([
+      { event: 'Stop', command: COMMAND },
+      { event: 'PostToolUse', command: COMMAND },
+      { event: 'PostToolUse', command: `${COMMAND} Agent` },
+    ])
+    for (const hooks of ['x', '\n  Stop: x', '\n  - Stop', '\n  Stop:\n    - x']) {
+      expect(findSkillCommands(`---\nhooks: ${hooks}\n---\n`)).toEqual([])
+    }
+  })
+})
+
+describe('a skill that runs as a sub-agent', () => {
+  it.each([
+    ['---\ncontext: fork\n---\n', true],
+    ['---\ncontext: other\n---\n', false],
+    ['---\n- context: fork\n---\n', false],
+    ['---\n---\n', false],
+    ['context: fork\n', false],
+    ['---\ncontext: "fork\n---\n', false],
+  ])('%j: %s', (text, isForked) => {
+    expect(isForkedSkill(text)).toBe(isForked)
+  })
+})
+
 describe('taking our hooks out of a skill', () => {
   it('keeps hooks of others in the same group', () => {
     const mixed = `---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: "/x/hooks/postflight-hook"\n        - type: command\n          command: say done\n---\n`
@@ -65,6 +116,48 @@ describe('taking our hooks out of a skill', () => {
     expect(remove(mixed)).toBe(
       '---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: say done\n---\n',
     )
+  })
+
+  it.each([
+    [
+      'a group of ours between others, and a hook of ours among others',
+      [
+        ...['hooks:', '  Stop:', '    - hooks:', '        - type: command', '          command: one'],
+        ...['-    - hooks:', '-        - command: postflight hook', '    - matcher: x', '      hooks:'],
+        ...['-        - command: postflight hook', '        - command: two', 'name: x'],
+      ],
+    ],
+    [
+      'an event of ours between others, and keeps an empty list',
+      [
+        ...['hooks:', '  First: []', '-  Stop:', '-    - hooks:', '-        - command: postflight hook'],
+        ...['  Last:', '    - hooks:', '        - command: two'],
+      ],
+    ],
+    [
+      'all hooks, if they are ours alone',
+      [
+        ...['name: x', '-hooks:', '-  Stop:', '-    - hooks:', '-        - command: postflight hook'],
+        ...['-  PostToolUse:', '-    - hooks:', '-        - command: postflight hook', 'model: opus'],
+      ],
+    ],
+    [
+      'every group of ours, and keeps an event that is not a list',
+      [
+        ...['hooks:', '  Odd: x', '-  Stop:', '-    - hooks:', '-        - command: postflight hook'],
+        ...['-    - hooks:', '-        - command: postflight-hook'],
+      ],
+    ],
+  ])('removes %s', (_what, lines) => {
+    // Lines that begin with a hyphen go.
+    const skill = (some: readonly string[]): string =>
+      `---\n${some.map((line) => `${line.replace(/^-/, '')}\n`).join('')}---\n`
+    expect(remove(skill(lines))).toBe(skill(lines.filter((line) => !line.startsWith('-'))))
+  })
+
+  it('refuses a layout in which the rest would change', () => {
+    const text = '---\nhooks: { Stop: [{ hooks: [{ command: postflight hook }] }], Other: [1] }\n---\n'
+    expect(thrownBy(() => remove(text))).toMatchObject({ code: 'skill-layout', args: { path: PATH } })
   })
 
   it('changes nothing where there are none', () => {
@@ -79,6 +172,7 @@ describe('a skill is refused', () => {
     ['with front matter that is not closed', '---\nname: x\n', 'skill-front-matter'],
     ['with front matter below something else', 'x\n---\nname: x\n---\n', 'skill-front-matter'],
     ['with front matter that is not YAML', '---\nname: "x\n---\n', 'skill-front-matter'],
+    ['with something before the dashes', ' ---\nname: x\n---\n', 'skill-front-matter'],
     ['that runs as a sub-agent', '---\nname: x\ncontext: fork\n---\n', 'skill-forked'],
     ['with hooks on one line', '---\nhooks: { Stop: [] }\n---\n', 'skill-layout'],
     ['with hooks that are a list', '---\nhooks:\n  - Stop\n---\n', 'skill-layout'],
@@ -87,4 +181,9 @@ describe('a skill is refused', () => {
   ])('%s', (_what, text, code) => {
     expect(thrownBy(() => add(text))).toMatchObject({ code, args: { path: PATH } })
   })
+})
+
+it('a skill that is refused is told the fault of its front matter, if it has one', () => {
+  expect(thrownBy(() => add('# Research\n'))).toMatchObject({ args: { path: PATH, fault: '' } })
+  expect(thrownBy(() => add('---\nname: "x\n---\n'))).toMatchObject({ args: { path: PATH, fault: 'MISSING_CHAR' } })
 })
