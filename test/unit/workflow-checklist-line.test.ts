@@ -53,6 +53,7 @@ describe('a task that is found by its line', () => {
   })
 
   it.each([
+    ['whose text may be that of a bare box', '      - [ ] a\n- [ ] \na\n', 0],
     ['of two with its text', '- [ ] a\n- [ ] a\n', 0],
     ['after tasks were added before it', '- [ ] new\n- [ ] a\n', 0],
     ['that has more lines now', '- [ ] a\n  b\n', 0],

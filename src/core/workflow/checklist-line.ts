@@ -11,11 +11,15 @@ const BOX_LINE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t][ \t>]*)+\[([ \txX])\][ \
 /** A next line that does not go on with the text of a task. */
 const SEPARATE = /^(?:\r\n|\n|\r)[ \t>]*(?:$|[\r\n]|#|(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \txX]\][ \t])/
 
+/** A box at the end of a line: the text of its task may stand on the next one. */
+const BARE_BOX = /\[[ \txX]\][ \t]*$/m
+
 /**
  * The task that a run remembers; undefined where only the parser can tell. It is certain where one line only has the
  * text, and as many boxes stand before it as there were when the run took the task.
  */
 export function findTaskLine(text: string, { text: wanted, item }: KnownTask): ChecklistTask | undefined {
+  if (BARE_BOX.test(text)) return undefined
   const found = [...text.matchAll(BOX_LINE)].flatMap((line, at) => (line[2]?.trim() === wanted ? [{ line, at }] : []))
   const [only, ...others] = found
   if (only === undefined || others.length > 0 || only.at !== item) return undefined
