@@ -40,8 +40,7 @@ function checkFolders(names) {
     return 64
   }
   const scores = (names.length > 0 ? names : known).map((folder) => {
-    const file = join(KEPT, `${folder.replaceAll('/', '-')}.json`)
-    return runStryker(folder, [join(CORE, folder, '*.ts')], file, values.force ? ['--force'] : [])
+    return runStryker(folder, [join(CORE, folder, '*.ts')], values.force ? ['--force'] : [])
   })
   return scores.every((score) => score !== undefined && score.percent >= LIMIT) ? 0 : 1
 }
@@ -61,9 +60,8 @@ function checkChange(base) {
   const step = Math.max(1, lines.length / CHANGED_LINES)
   const chosen = lines.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
   console.log(`mutation: ${chosen.length} of the ${lines.length} lines that changed since ${base}`)
-  const file = join(KEPT, 'changed.json')
-  rmSync(file, { force: true })
-  const score = runStryker('changed', chosen, file, ['--ignoreStatic'])
+  rmSync(keptFile('changed', 'json'), { force: true })
+  const score = runStryker('changed', chosen, ['--ignoreStatic'])
   if (score === undefined) return 1
   return score.percent >= LIMIT || score.survived <= TOLERATED_IN_CHANGE ? 0 : 1
 }
@@ -83,8 +81,9 @@ function changedLines(diff) {
 }
 
 /** Runs Stryker, prints a line, and writes the survivors. Returns undefined when it could not run. */
-function runStryker(name, mutate, file, words) {
-  const log = join(KEPT, `${name === '.' ? 'core' : name.replaceAll('/', '-')}.log`)
+function runStryker(name, mutate, words) {
+  const file = keptFile(name, 'json')
+  const log = keptFile(name, 'log')
   const stryker = ['stryker', 'run', '--mutate', mutate.join(), '--incremental', '--incrementalFile', file, ...words]
   const ran = spawnSync('npx', stryker, { encoding: 'utf8', shell: process.platform === 'win32', maxBuffer: 2 ** 28 })
   const mutants = ran.status === 0 || ran.status === 1 ? readMutants(file) : undefined
@@ -104,6 +103,11 @@ function runStryker(name, mutate, file, words) {
   )
   for (const survivor of values.changed ? survivors : []) process.stdout.write(describe(survivor))
   return { percent, survived: survivors.length }
+}
+
+/** The file of a folder's results or survivors. */
+function keptFile(name, extension) {
+  return join(KEPT, `${name === '.' ? 'core' : name.replaceAll('/', '-')}.${extension}`)
 }
 
 function readMutants(file) {

@@ -7,3 +7,8 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
+
+/** The value at the path of a zod issue, which leads through values that exist. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((held, key) => (held as Record<PropertyKey, unknown> | undefined)?.[key], value)
+}

@@ -35,3 +35,15 @@ export function reportMarker(more: Partial<ReportMarker> = {}): ReportMarker {
     ...{ promisedMs: journalAt(0), waitsFor: undefined, steps: [], checks: [], ...more },
   }
 }
+
+/** One step of two is done, and the first of two checks failed. */
+export const WORK: Pick<ReportMarker, 'steps' | 'checks'> = {
+  steps: [
+    { name: 'one', done: true },
+    { name: 'two', done: false },
+  ],
+  checks: [
+    { run: 'npm test', failed: 'exit code 1' },
+    { run: 'npm run lint', failed: undefined },
+  ],
+}

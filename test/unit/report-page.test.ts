@@ -11,7 +11,7 @@ import type { RunStory, TaskStory } from '../../src/core/report/report.ts'
 import { readDefinition } from '../../src/core/workflow/definition.ts'
 import { enter, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { reportRun } from '../support/report-project.ts'
-import { type Entry, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+import { type Entry, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 
 /** The parts of the page as a browser gets them. `report.test.ts` has the rules one by one. */
 
@@ -95,14 +95,7 @@ describe('the card of a task', () => {
       [
         marker({
           ...{ waitsFor: 'the go-ahead', skill: 'skill-x' },
-          steps: [
-            { name: 'one', done: true },
-            { name: 'two', done: false },
-          ],
-          checks: [
-            { run: 'npm test', failed: 'exit code 1' },
-            { run: 'npm run lint', failed: undefined },
-          ],
+          ...WORK,
         }),
       ],
     )

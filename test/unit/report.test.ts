@@ -8,7 +8,7 @@ import { statusLine } from '../../src/core/status-line.ts'
 import { readDefinition } from '../../src/core/workflow/definition.ts'
 import { enter, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { reportDefinition, reportRun } from '../support/report-project.ts'
-import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 
 const standings = ({ tasks }: Report): string[] =>
   tasks.flatMap(({ promises }) => promises.map(({ standing }) => standing))
@@ -375,14 +375,7 @@ describe('the page', () => {
         marker({
           waitsFor: 'answers',
           skill: 'skill-x',
-          steps: [
-            { name: 'one', done: true },
-            { name: 'two', done: false },
-          ],
-          checks: [
-            { run: 'npm test', failed: 'exit code 1' },
-            { run: 'npm run lint', failed: undefined },
-          ],
+          ...WORK,
         }),
       ],
       [{ task: TASK, state, history: state.history }],

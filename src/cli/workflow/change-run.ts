@@ -6,13 +6,20 @@ import type { Painter } from '../painter.ts'
 import { requireRunFolder } from './run-folder.ts'
 import { runResult } from './run-result.ts'
 
-/** Changes the run of a task, and returns how it stands then. @throws {PostflightError} where the task has no run. */
+/**
+ * Changes the run of a task, and returns how it stands then. `furtherLines` makes lines below those of the run.
+ *
+ * @throws {PostflightError} where the task has no run.
+ */
 export function changeRun(
   context: CommandContext,
   paint: Painter,
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
+  furtherLines: (folder: TaskFolder, state: WorkflowState) => readonly string[] = () => [],
 ): CommandResult<RunDocument> {
   const folder = requireRunFolder(context, task)
-  return runResult(context, paint, folder, change(folder))
+  const state = change(folder)
+  const result = runResult(context, paint, folder, state)
+  return { ...result, lines: [...result.lines, ...furtherLines(folder, state)] }
 }

@@ -27,13 +27,12 @@ export function driverLines(
   caller: string | undefined,
 ): string[] {
   const { hostSession } = state
-  const [next = '', resume = ''] = ['next', 'resume'].map((word) =>
-    commandLine(['workflow', word, taskWord(folder)], context.rootOption),
-  )
+  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const next = command('next')
   const main = mainOfWorktree(folder.root)
   return [
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
-    ...(hostSession === undefined ? [DRIVER_TEXT.noSession(resume), DRIVER_TEXT.askForEach(next)] : []),
+    ...(hostSession === undefined ? [DRIVER_TEXT.noSession(command('resume')), DRIVER_TEXT.askForEach(next)] : []),
     ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
     ...(hostSession !== undefined && caller === undefined && !awaitsApproval(state) ? [DRIVER_TEXT.tellAgent] : []),
   ]

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { valueAt } from '../json-object.ts'
 import { RULES_TEXT } from '../messages/reactive.ts'
 
 /** Rules that start a sub-agent before a tool call: for OpenCode's plugin, and for hooks of Claude Code. */
@@ -80,9 +81,4 @@ function faultWords(issue: z.core.$ZodIssue, value: unknown): string {
     default:
       return issue.message
   }
-}
-
-/** The value at the path of an issue, which leads through values that exist. */
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((held, key) => (held as Record<PropertyKey, unknown>)[key], value)
 }

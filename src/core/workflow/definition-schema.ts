@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { valueAt } from '../json-object.ts'
 import { SHAPE_TEXT } from '../messages/definitions.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_INPUT_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
@@ -218,11 +219,7 @@ function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): 
 
 /** True for a field of the definition that is not there at all. */
 function isMissing(whole: unknown, path: FaultPath): boolean {
-  const value = path.reduce(
-    (held: unknown, part) => (held as Record<string | number, unknown> | undefined)?.[part],
-    whole,
-  )
-  return value === undefined && path.length > 0
+  return path.length > 0 && valueAt(whole, path) === undefined
 }
 
 /** The names of the fields that the object at `path` may have. */

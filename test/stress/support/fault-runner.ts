@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { outputOf } from '../../support/child-output.ts'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import type { Fault, Job, Outcome } from './actor.ts'
 import { compilePreload, compileSources } from './compile.ts'
@@ -201,14 +202,7 @@ function runAsProcess(room: Room, start: Start, preload: string, env: Record<str
     env: tampering === undefined ? { ...env, [PLAN_VARIABLE]: JSON.stringify(planOf(room, start, log)) } : env,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
+  const output = outputOf(child)
   child.stdin.on('error', () => {})
   child.stdin.end(program.payload ?? '')
   let late = false
@@ -220,7 +214,7 @@ function runAsProcess(room: Room, start: Start, preload: string, env: Record<str
     child.once('error', reject)
     child.once('close', (code, signal) => {
       clearTimeout(timer)
-      if (late || (signal !== null && signal !== 'SIGKILL')) reject(new Error(`ended by ${signal}: ${stderr}`))
+      if (late || (signal !== null && signal !== 'SIGKILL')) reject(new Error(`ended by ${signal}: ${output.stderr}`))
       const calls =
         tampering === undefined
           ? fs
@@ -228,7 +222,7 @@ function runAsProcess(room: Room, start: Start, preload: string, env: Record<str
               .split('\n')
               .filter((line) => line !== '')
           : []
-      resolve({ stdout, stderr, exitCode: code ?? -1, killed: signal !== null, calls, times: [], faulted: undefined })
+      resolve({ ...output, exitCode: code ?? -1, killed: signal !== null, calls, times: [], faulted: undefined })
     })
   })
 }

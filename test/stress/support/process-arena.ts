@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import { outputOf } from '../../support/child-output.ts'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import type { Outcome } from './actor.ts'
 import { compilePreload } from './compile.ts'
@@ -89,14 +90,7 @@ interface Started {
 }
 
 function watch(child: ChildProcess, program: Program, gate: Gate | undefined): Started {
-  let stdout = ''
-  let stderr = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
+  const output = outputOf(child)
   child.stdin?.on('error', () => {})
   const signal = child.stdio[READY] as unknown as NodeJS.ReadWriteStream
   signal.on('error', () => {})
@@ -105,8 +99,8 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
     child.once('error', reject)
     child.once('close', (code, killed) => {
       clearTimeout(timer)
-      if (killed !== null) reject(new Error(`ended by ${killed}: ${stderr}`))
-      else resolve({ stdout, stderr, exitCode: code ?? -1, killed: false, calls: [], times: [], faulted: undefined })
+      if (killed !== null) reject(new Error(`ended by ${killed}: ${output.stderr}`))
+      else resolve({ ...output, exitCode: code ?? -1, killed: false, calls: [], times: [], faulted: undefined })
     })
   })
   // A process that ends before the gate also resolves this; `ended` reports its result.

@@ -7,9 +7,8 @@ import type { CommandContext, CommandResult } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
 import { checkOneLine } from '../../option-values.ts'
 import type { Painter } from '../../painter.ts'
+import { changeRun } from '../../workflow/change-run.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
-import { requireRunFolder } from '../../workflow/run-folder.ts'
-import { runResult } from '../../workflow/run-result.ts'
 
 export interface ApproveOptions {
   readonly note?: string
@@ -48,14 +47,13 @@ function decide(
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
 ): CommandResult<RunDocument> {
-  const folder = requireRunFolder(context, task)
-  refuseAgent(context, folder)
-  const state = change(folder)
-  const result = runResult(context, paint, folder, state)
-  return {
-    ...result,
-    lines: [...result.lines, ...(state.active ? driverLines(context, folder, state, undefined) : [])],
+  const changeAsPerson = (folder: TaskFolder): WorkflowState => {
+    refuseAgent(context, folder)
+    return change(folder)
   }
+  return changeRun(context, paint, task, changeAsPerson, (folder, state) =>
+    state.active ? driverLines(context, folder, state, undefined) : [],
+  )
 }
 
 /**
