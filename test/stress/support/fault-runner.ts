@@ -194,7 +194,7 @@ function runAsProcess(room: Room, start: Start, preload: string, env: Record<str
   const file = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
   const [command, ...words] =
     tampering === undefined
-      ? [process.execPath, '--import', preload, ...file]
+      ? [process.execPath, '--require', preload, ...file]
       : ['strace', ...tampering, process.execPath, ...file]
   if (tampering === undefined) fs.writeFileSync(log, '')
   const child = spawn(command as string, words, {

@@ -1,5 +1,5 @@
 /**
- * Loaded into a hook or CLI process by `node --import`: kills the process, or makes a call fail, at one file-system
+ * Loaded into a hook or CLI process by `node --require`: kills the process, or makes a call fail, at one file-system
  * call. The plan is in the environment, so that the program's arguments do not change.
  */
 

@@ -38,7 +38,7 @@ export function createProcessArena(crowd: number): ProcessArena {
       }),
     }
     const words = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
-    const child = spawn(process.execPath, gate === undefined ? words : ['--import', preload, ...words], {
+    const child = spawn(process.execPath, gate === undefined ? words : ['--require', preload, ...words], {
       cwd: root,
       env: { ...arenaEnvironment(root), [PLAN_VARIABLE]: JSON.stringify(plan) },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],

@@ -281,7 +281,7 @@ export function asProcesses(root: string, preload: string): Real {
     const plan = { folders: [root], at: planned.at, what: { kind: 'kill', when: planned.when } }
     const result = await runProcess(
       process.execPath,
-      ['--import', preload, program === 'hook' ? HOOK_BUNDLE : CLI, ...words],
+      ['--require', preload, program === 'hook' ? HOOK_BUNDLE : CLI, ...words],
       { ...given, env: { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) } },
     )
     if (result.signal !== null) count.killed = (count.killed ?? 0) + 1
