@@ -82,6 +82,8 @@ class Killed extends Error {}
 
 const port = parentPort
 if (port !== null) {
+  // Most errors are answers of the file system that the program expects; each line of a stack takes time.
+  Error.stackTraceLimit = 1
   const shared = workerData as Shared
   const actor = createActor(shared)
   port.on('message', (job: Job) => {

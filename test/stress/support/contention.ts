@@ -6,6 +6,7 @@ import path from 'node:path'
 import { SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
 import type { Job, Outcome, ShellCall } from './actor.ts'
 import { compileSources } from './compile.ts'
+import { fastFolder } from './fast-folder.ts'
 import { randomOf, Scheduler } from './scheduler.ts'
 
 export const TASK = '259_prove_completeness'
@@ -77,8 +78,8 @@ export type ArenaFiles = Omit<Arena, 'run' | 'alone' | 'crowd' | 'close'> & {
   remove(): void
 }
 
-export function createArenaFiles(): ArenaFiles {
-  const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'postflight-arena-')))
+export function createArenaFiles(base = os.tmpdir()): ArenaFiles {
+  const root = fs.realpathSync(fs.mkdtempSync(path.join(base, 'postflight-arena-')))
   const folder = path.join(root, 'specs', TASK)
   let held: number | undefined
 
@@ -145,7 +146,7 @@ export function arenaEnvironment(root: string): Record<string, string> {
 /** An arena whose programs are threads; they make their calls one by one, in an order drawn from the seed. */
 export function createArena(actors: number): Arena {
   const compiled = compileSources()
-  const files = createArenaFiles()
+  const files = createArenaFiles(fastFolder())
   const { root, folder } = files
   const scheduler = new Scheduler(compiled.support('actor.js'), actors, root, folder)
   const env = arenaEnvironment(root)
@@ -184,6 +185,8 @@ export function createArena(actors: number): Arena {
 }
 
 function readIfThere(file: string): string | undefined {
+  // Mostly it is not there, and an error takes longer than this.
+  if (!fs.existsSync(file)) return undefined
   try {
     return fs.readFileSync(file, 'utf8')
   } catch (error) {

@@ -6,13 +6,13 @@
 
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { outputOf } from '../../support/child-output.ts'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import type { Fault, Job, Outcome } from './actor.ts'
 import { compilePreload, compileSources } from './compile.ts'
 import type { Program } from './contention.ts'
+import { fastFolder } from './fast-folder.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -59,22 +59,6 @@ function makeRooms(): { base: string; rooms: Room[] } {
     return { base: room, project: inside('project'), outside: inside('outside'), home: inside('home') }
   })
   return { base, rooms }
-}
-
-/** The folder for hundreds of thousands of small files: in memory, if files have a birth time there. */
-function fastFolder(): string {
-  const memory = '/dev/shm'
-  try {
-    const probe = path.join(fs.mkdtempSync(path.join(memory, 'postflight-faults-')), 'probe')
-    fs.writeFileSync(probe, '')
-    const before = fs.statSync(probe, { bigint: true }).birthtimeNs
-    fs.chmodSync(probe, 0o600)
-    const knowsBirth = before > 0n && fs.statSync(probe, { bigint: true }).birthtimeNs === before
-    fs.rmSync(path.dirname(probe), { recursive: true })
-    return knowsBirth ? memory : os.tmpdir()
-  } catch {
-    return os.tmpdir()
-  }
 }
 
 function environment(room: Room, session: string): Record<string, string> {

@@ -6,6 +6,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { type Job, type Outcome, type Shared, STATE } from './actor.ts'
+import { stayOnOneProcessor } from './one-processor.ts'
 
 /** A source of numbers from 0 to 1: the same seed gives the same numbers (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -52,6 +53,7 @@ export class Scheduler {
   readonly #polling: Int32Array
   readonly #calls: Int32Array
   readonly #clock: Int32Array
+  readonly #leaveProcessor = stayOnOneProcessor()
 
   constructor(actorFile: string, count: number, folder: string, arena: string) {
     const words = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length))
@@ -128,6 +130,7 @@ export class Scheduler {
 
   async stop(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.terminate()))
+    this.#leaveProcessor()
   }
 
   #settled(index: number): void {
