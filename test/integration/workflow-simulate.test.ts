@@ -75,26 +75,22 @@ async function runReally(project: Project, definition: Definition, script: Scrip
 }
 
 describe('a simulation', () => {
-  it.each([
-    ['work'],
-    ['work/3'],
-    ['plan/1'],
-    ['nowhere'],
-    ['listed/4'],
-    ['listed/3', '--steps', 'listed=2'],
-    ['none/1', '--steps', 'none=0'],
-  ])('refuses a failure that cannot occur: %s %s %s', async (failure, ...options) => {
-    const project = createSourceProject()
-    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.json' }
-    const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
-    const taking = { steps: { from: 'plan.json', pointer: '/x' }, step_prompt: 'Do {{step}}.' }
-    const phases = [plan, work, { id: 'listed', ...taking }, { id: 'none', ...taking }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+  it.each(['work', 'work/3', 'plan/1', 'nowhere', 'listed/4', 'listed/3 --steps listed=2', 'none/1 --steps none=0'])(
+    'refuses a failure that cannot occur: %s',
+    async (words) => {
+      const [failure = '', ...options] = words.split(' ')
+      const project = createSourceProject()
+      const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.json' }
+      const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
+      const taking = { steps: { from: 'plan.json', pointer: '/x' }, step_prompt: 'Do {{step}}.' }
+      const phases = [plan, work, { id: 'listed', ...taking }, { id: 'none', ...taking }]
+      project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
 
-    const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure, ...options])
+      const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure, ...options])
 
-    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
-  })
+      expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
+    },
+  )
 
   it('of a random definition agrees with a run without hooks, prompt by prompt', async () => {
     const project = createSourceProject()
