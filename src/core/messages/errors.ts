@@ -207,7 +207,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-state': (a) =>
-    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
+    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away: \`postflight workflow resume\` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,
