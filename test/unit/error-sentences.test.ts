@@ -288,6 +288,10 @@ describe('each error says what is wrong and what to do about it', () => {
         'the hook is already in PLACE, with another command: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
+        { where: 'PLACE', wiredBy: 'same-command', command: 'postflight uninstall' },
+        'the hook is already in PLACE, and hosts other than Claude Code run both: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+      [
         { where: 'PLACE', wiredBy: 'scope', command: 'postflight uninstall' },
         'the hook is already in PLACE: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
