@@ -91,7 +91,7 @@ export interface ErrorArguments {
   /** The hook is wired already: `where` names the place, `command` removes it there. */
   'already-wired': {
     readonly where: string
-    readonly wiredBy: 'settings' | 'scope' | 'plugin' | 'skill'
+    readonly wiredBy: 'settings' | 'same-command' | 'scope' | 'plugin' | 'skill'
     readonly command: string
   }
   'needs-answer': NoArguments

@@ -110,7 +110,7 @@ describe.concurrent('doctor', () => {
       'a hook that is installed twice',
       async ({ cli }: Wired) => {
         await cli('install', '--scope', 'project')
-        await cli('install', '--scope', 'local')
+        await cli('install', '--scope', 'local', '--force')
       },
       /installed more than once, in .*settings\.json and .*settings\.local\.json/,
     ],
@@ -365,7 +365,7 @@ describe.concurrent('a hook that is installed more than once', () => {
     'in the settings of %j is found, with the commands that leave one: uninstall in %j',
     async (scopes, superfluous) => {
       const project = createSourceProject()
-      for (const scope of scopes) await project.cli(['install', '--scope', scope])
+      for (const scope of scopes) await project.cli(['install', '--scope', scope, '--force'])
       const cli = (...words: string[]) => project.cli(words)
 
       const { status, wrong } = await findingsOf(cli)

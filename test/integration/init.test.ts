@@ -285,12 +285,43 @@ describe.concurrent('a second place for the hook', () => {
     },
   )
 
-  it('with the same command does not count as a second one: Claude Code runs it once', async () => {
+  it.each(['install --scope local', 'init --yes --scope local'])(
+    'with the same command is refused by %s too: doctor would report it',
+    async (words) => {
+      const { project, cli } = withPackage()
+      await cli('install')
+
+      const second = await cli(words)
+
+      expect(second).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('postflight uninstall --scope project'),
+      })
+      expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and hosts other than Claude Code run both: `)
+      expect(project.has(LOCAL)).toBe(false)
+      await cli('uninstall --scope project')
+      expect((await cli(words)).status).toBe(0)
+    },
+  )
+
+  it('is not one that is there already: where both have the same command, either is brought up to date', async () => {
     const { project, cli } = withPackage()
     await cli('install')
+    await cli('install --scope local --force')
+    const settings = JSON.parse(project.read(LOCAL))
+    delete settings.hooks.Stop
+    project.write(LOCAL, JSON.stringify(settings))
 
     expect((await cli('install --scope local')).status).toBe(0)
-    expect(project.has(LOCAL)).toBe(true)
+    expect(Object.keys(JSON.parse(project.read(LOCAL)).hooks)).toContain('Stop')
+  })
+
+  it('is not a file that two scopes share through a link', async () => {
+    const { project, cli } = withPackage()
+    await cli('install')
+    symlinkSync('settings.json', project.at(LOCAL))
+
+    expect(await cli('install --scope local')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') })
   })
 
   it.each([

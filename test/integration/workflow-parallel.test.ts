@@ -176,20 +176,23 @@ describe('simulate', () => {
   })
 
   it.each([
-    [['--fail', 'nowhere'], 'takes PHASE:COUNT'],
-    [['--fail', 'work:many'], 'takes PHASE:COUNT'],
-    [['--case', 'work=x'], 'takes PHASE=CASE'],
-    [['--case', 'triage=typo'], 'takes PHASE=CASE'],
-    [['--case', 'x'], 'takes PHASE=CASE'],
-    [['--steps', 'work=3'], 'takes PHASE=COUNT'],
-    [['--steps', 'list=1001'], 'takes PHASE=COUNT'],
-    [['--steps', 'list'], 'takes PHASE=COUNT'],
-  ])('refuses %j', async (options, said) => {
+    ['--fail', 'nowhere', 'triage, work/1 to work/5, list/1 to list/3'],
+    ['--fail', 'work', 'triage, work/1 to work/5, list/1 to list/3'],
+    ['--fail', 'work/6', 'triage, work/1 to work/5, list/1 to list/3'],
+    ['--fail', 'work:many', 'triage, work/1 to work/5, list/1 to list/3'],
+    ['--case', 'work=x', 'triage=a'],
+    ['--case', 'triage=typo', 'triage=a'],
+    ['--case', 'x', 'triage=a'],
+    ['--steps', 'nowhere=3', 'list'],
+    ['--steps', 'work=3', 'list'],
+    ['--steps', 'list=1001', 'list'],
+    ['--steps', 'list', 'list'],
+  ])('refuses %s %s, and names what it takes', async (option, value, names) => {
     const triage = { id: 'triage', prompt: 'p', artifact: 't.json', next: { verdict: '/k', cases: { a: 'work' } } }
     const list = { id: 'list', steps: { from: 't.json', pointer: '/x' } }
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [triage, WORK, list] }))
-    const run = await project.cli(['workflow', 'simulate', 'flow.json', ...options])
-    expect([run.status, run.stderr]).toEqual([64, expect.stringContaining(said)])
+    const run = await project.cli(['workflow', 'simulate', 'flow.json', option, value])
+    expect([run.status, run.stderr]).toEqual([64, expect.stringContaining(` (${names}), not "${value}".\n`)])
     const good = ['--case', 'triage=a', '--steps', 'list=2', '--json']
     expect((await project.cli(['workflow', 'simulate', 'flow.json', ...good])).json()).toMatchObject({
       ...{ outcome: 'completed', prompt_count: 8 },

@@ -143,6 +143,14 @@ describe.concurrent('a run file', () => {
   })
 })
 
+it('workflow status says that there is no run where its state is gone without a copy', async () => {
+  const project = await started()
+  rmSync(project.at(STATE))
+  rmSync(project.at('.git/postflight-guard'), { recursive: true })
+  expect((await stopped(project)).answer).toEqual({})
+  expect((await project.cli(['workflow', 'status'])).stdout).toBe('no workflows here\n')
+})
+
 describe.concurrent('the copy of a state in .git', () => {
   it('is gone when the run has ended', async ({ expect }) => {
     const project = await startedInGit()
@@ -361,6 +369,64 @@ describe.concurrent('the run goes on after', () => {
     project.write(`${IN_TASK}/out.txt`, 'done')
     expect((await stopped(project)).answer.systemMessage).toContain('completed')
     expect(copies(project)).toEqual([])
+  })
+
+  it.each<[string, (project: Project) => unknown]>([
+    ['deleted by hand', (project) => rmSync(project.at(STATE))],
+    [
+      'replaced by half of it, and then moved away',
+      async (project) => {
+        const text = project.read(STATE)
+        rmSync(project.at(STATE))
+        project.write(STATE, text.slice(0, text.length / 2))
+        const { systemMessage } = (await stopped(project)).answer
+        expect(systemMessage).toContain('move it away: `postflight workflow resume` then restores its copy')
+        renameSync(project.at(STATE), project.at('old.json'))
+      },
+    ],
+  ])(
+    'its state alone was %s: a stop, a new session, status and doctor say so, and resume restores it',
+    async (_what, remove) => {
+      const project = await startedInGit()
+      expect(await promptOf(project)).toContain('attempt 1 of 3')
+      await remove(project)
+
+      for (let count = 1; count <= 2; count++) {
+        const { decision, systemMessage } = (await stopped(project)).answer
+        expect(decision).toBeUndefined()
+        expect(systemMessage).toContain('`postflight workflow resume 007_flow` restores it from its copy in .git')
+      }
+      expect(copies(project)).toHaveLength(1)
+      const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+      expect(answer.hookSpecificOutput?.additionalContext).toContain('restores it from its copy in .git')
+      for (const words of [['status'], ['status', '7'], ['next', '7']]) {
+        const { status, stdout, stderr } = await project.cli(['workflow', ...words])
+        expect([status, stdout + stderr]).toEqual([1, expect.stringContaining('`postflight workflow resume 007_flow`')])
+      }
+      expect((await project.cli(['status'])).stdout).toContain('postflight workflow resume 007_flow')
+      expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
+        [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],
+      ])
+
+      expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
+      expect(await promptOf(project)).toContain('attempt 1 of 3')
+      project.write(`${IN_TASK}/out.txt`, 'done')
+      expect((await stopped(project)).answer.systemMessage).toContain('completed')
+      expect([runFiles(project), copies(project)]).toEqual([[], []])
+    },
+  )
+
+  it('its state alone was deleted, and another run was started there: the copy goes with the first run', async ({
+    expect,
+  }) => {
+    const project = await startedInGit()
+    const [first = ''] = copies(project)
+    rmSync(project.at(STATE))
+    const run = await project.cli(['workflow', 'start', '7', '--definition', 'flow.json'], { env: ENV })
+    expect(run.status, run.stderr).toBe(0)
+    expect(copies(project)).toEqual([expect.not.stringContaining(first)])
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    expect(runFiles(project)).toEqual(['007_flow'])
   })
 
   it('git clean -fdx in a project below the top of its repository', async ({ expect }) => {

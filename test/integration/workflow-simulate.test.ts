@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Definition } from '../../src/core/workflow/definition.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
-import { answering, type Script } from '../../src/core/workflow/simulate.ts'
+import { answering, type Script, simulatedStepCount } from '../../src/core/workflow/simulate.ts'
 import { budgetedDefinition, readyDefinition } from '../property/workflow-arbitraries.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
@@ -30,13 +30,14 @@ const scripted = fc.dictionary(
 
 /** The script as options, for the phases and steps that the definition has. */
 function optionsOf({ phases }: Definition, failures: Readonly<Record<string, number>>): string[] {
+  const taking = phases.filter(({ steps }) => steps?.kind === 'from')
+  const counts = new Map(taking.map(({ id }) => [id, STEPS]))
   const known = Object.entries(failures).filter(([name]) => {
     const [id, step] = name.split('/')
     const phase = phases.find((one) => one.id === id)
     if (step === undefined) return phase?.artifact !== undefined
-    return phase?.steps !== undefined && (phase.steps.kind !== 'list' || Number(step) <= phase.steps.steps.length)
+    return phase !== undefined && Number(step) <= simulatedStepCount({ steps: counts }, phase)
   })
-  const taking = phases.filter(({ steps }) => steps?.kind === 'from')
   return [
     ...known.flatMap(([name, count]) => ['--fail', `${name}:${count}`]),
     ...taking.flatMap(({ id }) => ['--steps', `${id}=${STEPS}`]),
@@ -74,16 +75,22 @@ async function runReally(project: Project, definition: Definition, script: Scrip
 }
 
 describe('a simulation', () => {
-  it.each(['work', 'work/3', 'plan/1', 'nowhere'])('refuses a failure that cannot occur: %s', async (failure) => {
-    const project = createSourceProject()
-    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }
-    const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [plan, work] }))
+  it.each(['work', 'work/3', 'plan/1', 'nowhere', 'listed/4', 'listed/3 --steps listed=2', 'none/1 --steps none=0'])(
+    'refuses a failure that cannot occur: %s',
+    async (words) => {
+      const [failure = '', ...options] = words.split(' ')
+      const project = createSourceProject()
+      const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.json' }
+      const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
+      const taking = { steps: { from: 'plan.json', pointer: '/x' }, step_prompt: 'Do {{step}}.' }
+      const phases = [plan, work, { id: 'listed', ...taking }, { id: 'none', ...taking }]
+      project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
 
-    const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure])
+      const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure, ...options])
 
-    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
-  })
+      expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
+    },
+  )
 
   it('of a random definition agrees with a run without hooks, prompt by prompt', async () => {
     const project = createSourceProject()

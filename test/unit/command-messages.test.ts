@@ -174,5 +174,15 @@ describe('what the value of an option must be', () => {
     atMostCharacters: [[200, 'must have at most 200 characters']],
     atMostTimes: [[20, 'can be given at most 20 times']],
     oneOf: [[['user', 'project', 'local'], 'must be one of user, project, local']],
+    failures: [
+      [['plan', 'work/1 to work/3'], 'takes PHASE:COUNT or PHASE/STEP:COUNT (plan, work/1 to work/3)'],
+      [[], 'takes PHASE:COUNT or PHASE/STEP:COUNT (this workflow has no such phase)'],
+      [[`a${'b'.repeat(600)}`], `takes PHASE:COUNT or PHASE/STEP:COUNT (a${'b'.repeat(498)}…)`],
+    ],
+    phaseCase: [
+      [['triage=bug', 'triage=idea'], 'takes PHASE=CASE (triage=bug, triage=idea)'],
+      [[], 'takes PHASE=CASE (this workflow has no such phase)'],
+    ],
+    phaseSteps: [[['work', 'list'], 1000, 'takes PHASE=COUNT with at most 1000 steps (work, list)']],
   })
 })

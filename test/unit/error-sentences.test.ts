@@ -288,6 +288,10 @@ describe('each error says what is wrong and what to do about it', () => {
         'the hook is already in PLACE, with another command: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
+        { where: 'PLACE', wiredBy: 'same-command', command: 'postflight uninstall' },
+        'the hook is already in PLACE, and hosts other than Claude Code run both: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+      ],
+      [
         { where: 'PLACE', wiredBy: 'scope', command: 'postflight uninstall' },
         'the hook is already in PLACE: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
@@ -422,19 +426,19 @@ describe('each error says what is wrong and what to do about it', () => {
     'workflow-state': [
       [
         { path: '/s', problem: 'not-json', detail: 'DETAIL' },
-        '/s is not complete JSON (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+        '/s is not complete JSON (DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'version', detail: 'DETAIL' },
-        '/s has version DETAIL, which this postflight-guard does not support, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+        '/s has version DETAIL, which this postflight-guard does not support, so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'shape', detail: 'DETAIL' },
-        '/s is not a valid workflow state (invalid: DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+        '/s is not a valid workflow state (invalid: DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'unreadable', detail: 'DETAIL' },
-        '/s cannot be read (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
+        '/s cannot be read (DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
       ],
     ],
     'host-unknown': [[{ host: 'vim', known: 'claude, codex' }, 'unknown host "vim": use one of claude, codex.']],

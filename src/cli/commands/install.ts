@@ -52,7 +52,11 @@ export function install(context: CommandContext, options: InstallOptions): Comma
         : skillTarget(context, skill)
   if (!force && target.what === 'hook') {
     if (isOfClaude(host, target.scope)) {
-      refuseSecond(context, target.project, skill === undefined ? { scope, command: target.entry } : { skill })
+      refuseSecond(
+        context,
+        target.project,
+        skill === undefined ? { files: target.files, command: target.entry } : { skill },
+      )
     }
     if (skill === undefined) refuseOtherScope(context, host, target)
   }

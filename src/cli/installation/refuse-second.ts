@@ -1,27 +1,31 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { PostflightError } from '../../core/errors.ts'
+import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
 import { hookHost } from '../../core/settings/hook-hosts.ts'
+import { distinctFiles } from '../../io/settings/paths.ts'
 import { type CommandContext, displayPath } from '../context.ts'
 import type { Target } from './target.ts'
-import { enabledPlugin, hookHostPlaces, settingsPlaces, wiredSkills } from './wiring.ts'
+import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces, wiredSkills } from './wiring.ts'
 
-/** Refuses to wire the hook a second time: Claude Code would run both, and each stop would use two continuations. */
+/** Refuses to wire the hook a second time: hosts run each entry, and each stop would use several continuations. */
 
-/** The new place of the hook: a scope's settings with their command, or a skill. */
-export type Wish = { readonly scope: string; readonly command: string } | { readonly skill: string }
+/** The new place of the hook: a scope's settings files with their command, or a skill. */
+export type Wish = { readonly files: readonly string[]; readonly command: string } | { readonly skill: string }
 
 /** @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there. */
 export function refuseSecond(context: CommandContext, project: string, wish: Wish): void {
   const places = settingsPlaces(context, project)
   const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
-  const target = 'scope' in wish ? places.find(({ scope }) => scope === wish.scope)?.file : undefined
-  for (const { scope, file, commands } of places) {
-    if (file === target || commands.length === 0) continue
-    // Claude Code runs the same command once, if settings list it twice; but not if a skill does (2.1.329).
-    if ('command' in wish && commands.every(({ command }) => command.startsWith(wish.command))) continue
-    refuse('settings', displayPath(context, file), `postflight uninstall --scope ${scope}`)
+  const wired = places.filter(({ commands }) => commands.length > 0)
+  const wished = 'files' in wish ? wish.files : []
+  const isWished = ({ file }: SettingsPlace): boolean => wished.some((one) => distinctFiles([file, one]).length === 1)
+  for (const place of wired.filter((one) => !isWished(one))) {
+    // Claude Code runs the same command once, if settings list it twice; but not if a skill does, and not other hosts (2.1.329).
+    const isSame = 'files' in wish && place.commands.every(({ command }) => command.startsWith(wish.command))
+    if (isSame && wired.some(isWished)) continue
+    const where = displayPath(context, place.file)
+    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${place.scope}`)
   }
   if ('skill' in wish) return
   const [skill] = wiredSkills(context, project)
@@ -45,6 +49,6 @@ function ownPlugin({ packageFolder }: CommandContext): string | undefined {
   return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
 
-function refuse(wiredBy: 'settings' | 'scope' | 'plugin' | 'skill', where: string, command: string): never {
+function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }

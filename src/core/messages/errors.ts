@@ -58,6 +58,7 @@ const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string
 /** Where the hook is already. */
 const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) => string> = {
   settings: (where) => `the hook is already in ${where}, with another command`,
+  'same-command': (where) => `the hook is already in ${where}, and hosts other than Claude Code run both`,
   scope: (where) => `the hook is already in ${where}`,
   plugin: (where) => `the plugin ${where} already brings the hook`,
   skill: (where) => `the hook is already in the skill ${where}`,
@@ -207,7 +208,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
   'workflow-state': (a) =>
-    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
+    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away: \`postflight workflow resume\` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,

@@ -1,4 +1,4 @@
-import { oneLine } from '../text.ts'
+import { cut, oneLine } from '../text.ts'
 import { QUOTE_LIMIT } from './phrases.ts'
 
 /** What is wrong with a command line. */
@@ -30,9 +30,18 @@ export const OPTION_EXPECTATIONS = {
   wholeNumber: 'takes a whole number',
   stepNumber: 'takes the number of a step, from 1',
   seconds: 'takes a number of seconds, at least 1',
-  failures: 'takes PHASE:COUNT with a phase that has an artifact, or PHASE/STEP:COUNT with one of its steps',
-  phaseCase: 'takes PHASE=CASE, with a phase of the workflow and one of its cases',
-  phaseSteps: 'takes PHASE=COUNT, with a phase of the workflow that takes its steps from a file',
+  /** `names`: the phases that have an artifact, and the steps, as `work/1 to work/3`. */
+  failures: (names: readonly string[]): string => `takes PHASE:COUNT or PHASE/STEP:COUNT (${among(names)})`,
+  /** `names`: each case that the workflow names, as `phase=case`. */
+  phaseCase: (names: readonly string[]): string => `takes PHASE=CASE (${among(names)})`,
+  /** `names`: the phases that take their steps from a file. */
+  phaseSteps: (names: readonly string[], limit: number): string =>
+    `takes PHASE=COUNT with at most ${limit} steps (${among(names)})`,
   input: 'takes NAME=VALUE, with the name of an input of the workflow',
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const
+
+/** The names that an option of `workflow simulate` takes, inside parentheses. */
+function among(names: readonly string[]): string {
+  return names.length === 0 ? 'this workflow has no such phase' : cut(names.join(', '), 500)
+}

@@ -59,9 +59,15 @@ export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 's
   }
 }
 
+/** The number of steps that a phase has; 0 for a phase without steps. */
+export function simulatedStepCount(script: Pick<Script, 'steps'>, { id, steps }: Phase): number {
+  if (steps?.kind === 'list') return steps.steps.length
+  return steps === undefined ? 0 : (script.steps.get(id) ?? STEPS_FROM_FILE)
+}
+
 /** The steps that a phase takes from a file. */
 export function simulatedSteps(script: Script, phase: Phase): Step[] {
-  const length = script.steps.get(phase.id) ?? STEPS_FROM_FILE
+  const length = simulatedStepCount(script, phase)
   return Array.from({ length }, (_, item) =>
     phase.steps?.kind === 'checklist' ? { text: `step ${item + 1}`, item } : `step ${item + 1}`,
   )

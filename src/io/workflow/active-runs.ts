@@ -5,7 +5,7 @@ import type { Recorded } from '../../core/journal-entry.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../core/stop/recovery.ts'
-import type { SearchProblem, TaskFolder } from '../../core/task-folder.ts'
+import { type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
@@ -17,7 +17,7 @@ import { isPast } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { endRunWait } from './run-wait.ts'
-import { findLostRuns, removeCopy } from './state-copy.ts'
+import { copiedState, findLostRuns, removeCopy } from './state-copy.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
 /** Finds the runs that are active, and those that are unfinished. */
@@ -77,7 +77,7 @@ export function findActiveRuns(roots: readonly string[]): {
 
 /**
  * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
- * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
+ * @throws {PostflightError} `locked`, `workflow-state`, `workflow-lost`; file-system errors.
  */
 function settleRunFile(root: string, { path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
@@ -91,6 +91,11 @@ function settleRunFile(root: string, { path: file, id, folder, isSearched }: Run
   withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
     if (state?.active === true && state.id === id) return
+    // The state alone is gone: `workflow resume` restores it.
+    const lost = state === undefined && id !== undefined ? copiedState(folder, id) : undefined
+    if (lost !== undefined) {
+      throw new PostflightError('workflow-lost', { task: taskWord(folder), name: lost.name, rootOption: undefined })
+    }
     if (state?.active !== true && id !== undefined) {
       removeCopy(root, id)
       removeRunFile(folder, id)

@@ -72,9 +72,9 @@ function idIn(folder: TaskFolder): HeldId {
   return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
 }
 
-/** The task folder that holds that id; undefined if there is none. */
-export function folderWithId(root: string, id: string): TaskFolder | undefined {
-  return listTaskFolders(root).folders.find((folder) => holdsId(idIn(folder), id))
+/** True if another task folder holds that id. */
+export function isHeldElsewhere({ root, relative }: TaskFolder, id: string): boolean {
+  return listTaskFolders(root).folders.some((other) => other.relative !== relative && holdsId(idIn(other), id))
 }
 
 function holdsId(held: HeldId, id: string): boolean {

@@ -10,7 +10,7 @@ import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { tryRemoveFile } from '../fs/write.ts'
 import { findRepository } from '../root.ts'
-import { folderWithId, NAME_MAX_BYTES } from './run-file.ts'
+import { isHeldElsewhere, NAME_MAX_BYTES } from './run-file.ts'
 
 /**
  * A copy of each active run's state in the repository's `.git` folder. `git clean -x` removes the state, which git ignores,
@@ -37,18 +37,39 @@ export interface LostRun {
 /** Keeps a copy of the state that was just written. The run goes on without one too, so this never throws. */
 export function keepCopy(folder: TaskFolder, id: string): void {
   try {
-    const repository = findRepository(folder.root)
-    const copies = repository === undefined ? undefined : copiesFolder(repository)
-    if (repository === undefined || copies === undefined) return
-    const below = path.relative(repository, fs.realpathSync.native(folder.path)).split(path.sep)
-    const name = `${id}.${below.join('%')}.json`
-    if (below.some((part) => part.includes('%')) || Buffer.byteLength(name) > NAME_MAX_BYTES) return
+    const copy = copyOf(folder, id)
+    if (copy === undefined) return
+    const copies = path.dirname(copy)
+    const name = path.basename(copy)
     makeOwnFolder(copies)
     removeCopies(copies, (one) => one.startsWith(`${id}.`) || one.slice(id.length) === name.slice(id.length))
-    fs.linkSync(path.join(folder.path, RUN_STATE_FILE), path.join(copies, name))
+    fs.linkSync(path.join(folder.path, RUN_STATE_FILE), copy)
   } catch {
     // See above.
   }
+}
+
+/** The path of a run's copy; undefined where none can be kept. @throws file-system errors. */
+function copyOf(folder: TaskFolder, id: string): string | undefined {
+  const repository = findRepository(folder.root)
+  const copies = repository === undefined ? undefined : copiesFolder(repository)
+  if (repository === undefined || copies === undefined) return undefined
+  const below = path.relative(repository, fs.realpathSync.native(folder.path)).split(path.sep)
+  const name = `${id}.${below.join('%')}.json`
+  if (below.some((part) => part.includes('%')) || Buffer.byteLength(name) > NAME_MAX_BYTES) return undefined
+  return path.join(copies, name)
+}
+
+/** The state in a run's copy; undefined without a copy, and for a damaged one. @throws file-system errors. */
+export function copiedState(folder: TaskFolder, id: string): WorkflowState | undefined {
+  const copy = copyOf(folder, id)
+  return copy === undefined ? undefined : stateIn(copy, id)
+}
+
+function stateIn(copy: string, id: string): WorkflowState | undefined {
+  const read = readSmallFile(copy, STATE_MAX_BYTES)
+  const state = read.kind === 'text' ? parseState(read.text) : undefined
+  return state !== undefined && isState(state) && state.id === id ? state : undefined
 }
 
 /** Removes the copy of a run that has ended. Never throws: a copy beside a state does nothing. */
@@ -82,10 +103,9 @@ function lostRun(repository: string, copy: string): LostRun | undefined {
   if (id === undefined || folder === undefined) return undefined
   // Another run has begun there, or the folder was renamed.
   if (kindAt(path.join(folder.path, RUN_STATE_FILE)) !== undefined) return undefined
-  if (folderWithId(folder.root, id) !== undefined) return undefined
-  const read = readSmallFile(copy, STATE_MAX_BYTES)
-  const state = read.kind === 'text' ? parseState(read.text) : undefined
-  return state !== undefined && isState(state) && state.id === id ? { repository, folder, state, copy } : undefined
+  if (isHeldElsewhere(folder, id)) return undefined
+  const state = stateIn(copy, id)
+  return state === undefined ? undefined : { repository, folder, state, copy }
 }
 
 /** The task folder at a path from the repository's top. */

@@ -31,10 +31,11 @@ export function status(
     ...folders.map((folder) => viewOf(folder, context, paint)),
     ...lost.map((run) => failedView(run.folder, lostError(run), paint)),
   ]
+  const lines = views.flatMap((view) => view.lines)
   return {
     exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
     data: { workflows: views.flatMap((view) => view.data) },
-    lines: views.length === 0 ? [STATUS_TEXT.noRuns] : views.flatMap((view) => view.lines),
+    lines: lines.length === 0 ? [STATUS_TEXT.noRuns] : lines,
   }
 }
 
