@@ -297,7 +297,7 @@ describe.concurrent('a second place for the hook', () => {
         status: 1,
         stderr: expect.stringContaining('postflight uninstall --scope project'),
       })
-      expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and hosts other than Claude Code run both: `)
+      expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
       expect(project.has(LOCAL)).toBe(false)
       await cli('uninstall --scope project')
       expect((await cli(words)).status).toBe(0)

@@ -289,7 +289,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { where: 'PLACE', wiredBy: 'same-command', command: 'postflight uninstall' },
-        'the hook is already in PLACE, and hosts other than Claude Code run both: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
+        'the hook is already in PLACE, and some hosts would run it twice: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
       [
         { where: 'PLACE', wiredBy: 'scope', command: 'postflight uninstall' },

@@ -58,7 +58,7 @@ const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string
 /** Where the hook is already. */
 const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) => string> = {
   settings: (where) => `the hook is already in ${where}, with another command`,
-  'same-command': (where) => `the hook is already in ${where}, and hosts other than Claude Code run both`,
+  'same-command': (where) => `the hook is already in ${where}, and some hosts would run it twice`,
   scope: (where) => `the hook is already in ${where}`,
   plugin: (where) => `the plugin ${where} already brings the hook`,
   skill: (where) => `the hook is already in the skill ${where}`,
