@@ -24,7 +24,7 @@ export interface Plan {
   readonly log?: string
   /**
    * A descriptor that gets a byte when the program reaches the gate: it begins to read stdin, or it is about to make its
-   * first call. Before the first call it waits until it can read a byte from the descriptor.
+   * first call. There it waits until it can read a byte from the descriptor.
    */
   readonly ready?: { readonly descriptor: number; readonly gate: 'stdin' | 'first-call' }
 }
@@ -43,10 +43,7 @@ function follow({ folders, at, what, log, ready }: Plan): void {
   let failing: string | undefined
   instrument(folders, (call, run) => {
     count += 1
-    if (count === 1 && ready?.gate === 'first-call') {
-      announce(ready.descriptor)
-      original.readSync?.(ready.descriptor, Buffer.alloc(1))
-    }
+    if (count === 1 && ready?.gate === 'first-call') passGate(ready.descriptor)
     if (logDescriptor !== undefined) original.writeSync?.(logDescriptor, `${call.name} ${call.file}\n`)
     // Errors of stdout are left out: the program could not report them.
     const isAnswer = call.file.startsWith('<')
@@ -71,7 +68,7 @@ function follow({ folders, at, what, log, ready }: Plan): void {
         return run()
     }
   })
-  if (ready?.gate === 'stdin') onceStdinIsRead(() => announce(ready.descriptor))
+  if (ready?.gate === 'stdin') onceStdinIsRead(() => passGate(ready.descriptor))
 }
 
 function die(): never {
@@ -80,15 +77,24 @@ function die(): never {
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
 }
 
-function announce(descriptor: number): void {
+/** Waits for the other programs. The time until then does not count: many starts at once take longer than a hook may. */
+function passGate(descriptor: number): void {
   original.writeSync?.(descriptor, '.')
+  original.readSync?.(descriptor, Buffer.alloc(1))
+  const passed = process.uptime()
+  const uptime = process.uptime.bind(process)
+  process.uptime = () => uptime() - passed
 }
 
 /** Calls `action` when the program begins to read stdin, which begins with an `fstat`. */
 function onceStdinIsRead(action: () => void): void {
   const { fstatSync } = fs
   const asked = ((descriptor: number, options?: fs.StatSyncOptions) => {
-    if (descriptor === 0) action()
+    if (descriptor === 0) {
+      fs.fstatSync = fstatSync
+      syncBuiltinESMExports()
+      action()
+    }
     return fstatSync(descriptor, options)
   }) as typeof fstatSync
   fs.fstatSync = asked

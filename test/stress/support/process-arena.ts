@@ -108,16 +108,12 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
     signal.once('data', () => resolve())
     child.once('close', () => resolve())
   })
-  const feed = (): void => {
-    child.stdin?.end(program.payload ?? '')
-  }
-  if (gate === 'first-call') feed()
+  child.stdin?.end(program.payload ?? '')
   return {
     ready: gate === undefined ? Promise.resolve() : ready,
     ended,
     release() {
-      if (gate === 'first-call') signal.write('.')
-      else feed()
+      if (gate !== undefined) signal.write('.')
     },
   }
 }
