@@ -39,9 +39,9 @@ function checkFolders(names) {
     console.error(`${CORE} has no folder "${unknown[0]}": use ${known.join(', ')}`)
     return 64
   }
-  const scores = (names.length > 0 ? names : known).map((folder) => {
-    return runStryker(folder, [join(CORE, folder, '*.ts')], values.force ? ['--force'] : [])
-  })
+  const scores = (names.length > 0 ? names : known).map((folder) =>
+    runStryker(folder, [join(CORE, folder, '*.ts')], values.force ? ['--force'] : []),
+  )
   return scores.every((score) => score !== undefined && score.percent >= LIMIT) ? 0 : 1
 }
 

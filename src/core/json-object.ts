@@ -8,7 +8,7 @@ export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-/** The value at the path of a zod issue, which leads through values that exist. */
+/** The value at the path of a zod issue; undefined where it leads to nothing. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((held, key) => (held as Record<PropertyKey, unknown> | undefined)?.[key], value)
 }

@@ -21,7 +21,7 @@ export function refuseSecond(context: CommandContext, project: string, wish: Wis
   const wished = 'files' in wish ? wish.files : []
   const isWished = ({ file }: SettingsPlace): boolean => wished.some((one) => distinctFiles([file, one]).length === 1)
   for (const place of wired.filter((one) => !isWished(one))) {
-    // Claude Code runs the same command once, if settings list it twice; but not if a skill does, and not other hosts (2.1.329).
+    // Claude Code runs the same command once if settings list it twice, but not if a skill does (2.1.329); other hosts run both.
     const isSame = 'files' in wish && place.commands.every(({ command }) => command.startsWith(wish.command))
     if (isSame && wired.some(isWished)) continue
     const where = displayPath(context, place.file)
