@@ -14,7 +14,7 @@ import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
 import { outputOf } from '../support/child-output.ts'
 
 /** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */
-const CLAUDE_CODE_VERSION = '2.1.329'
+const CLAUDE_CODE_VERSION = '2.1.330'
 export const OPENCODE_VERSION = manifest.devDependencies['@opencode-ai/sdk']
 
 type TestedClient = 'claude-code' | 'opencode' | HookHostName
