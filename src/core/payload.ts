@@ -34,8 +34,11 @@ export interface Payload {
    * writes or background work wakes the agent (Claude Code 2.1.329). On Codex the id of the turn.
    */
   readonly prompt?: string
-  /** The number of running tasks in the background whose end wakes the agent with a result. */
-  readonly wakingTasks: number
+  /**
+   * The number of things that will wake the agent by themselves: running tasks in the background that end with a result, and
+   * wake-ups that are scheduled once. Above 0, the agent is waiting, and its stop comes again.
+   */
+  readonly wakeUps: number
   /** The shells that run in the background: their descriptions or commands. They may never end. */
   readonly shells: readonly string[]
   /** Their ids, if there are any. */
@@ -63,7 +66,7 @@ export interface ReturnedAgent {
 }
 
 /** The payload of an empty stdin: a sub-agent stops. Hooks that never read their stdin assume the same. */
-export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakingTasks: 0, shells: [] }
+export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
 /**
  * Reads the hook's stdin.
@@ -106,7 +109,7 @@ function fromFields(fields: Fields): Payload {
   const returned = event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined
   return {
     event,
-    wakingTasks: tasks.filter(wakesAgent).length,
+    wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons')),
     shells: tasks.flatMap(shellOf),
     ...(shellIds.length > 0 && { shellIds }),
     ...(typeof followsBlock === 'boolean' && { followsBlock }),
@@ -164,6 +167,15 @@ function runningTasks(tasks: unknown): Fields[] {
 function wakesAgent(task: Fields): boolean {
   const type = text(task, 'type')
   return type === undefined || /agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)
+}
+
+/**
+ * The number of wake-ups in `session_crons` that come once: `{ id, schedule, recurring, prompt }` (Claude Code 2.1.330, for
+ * ScheduleWakeup and for CronCreate). A recurring one comes for ever, so an agent that waits for it would never be asked.
+ */
+function countScheduledOnce(crons: unknown): number {
+  if (!Array.isArray(crons)) return 0
+  return crons.filter((cron) => isJsonObject(cron) && own(cron, 'recurring') === false).length
 }
 
 function shellOf(task: Fields): string[] {

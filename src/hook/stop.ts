@@ -43,9 +43,9 @@ function driveRuns(
   { payload, reader, nowMs, deadline, findStart }: HookContext,
   held: boolean,
 ): { readonly report: RunReport; readonly recorded: readonly Recorded[] } {
-  const { session, event, wakingTasks } = payload
+  const { session, event, wakeUps } = payload
   if (session === undefined || roots.length === 0) return { report: NOTHING_TO_REPORT.runs, recorded: [] }
-  const returned = event === 'Stop' && wakingTasks === 0
+  const returned = event === 'Stop' && wakeUps === 0
   try {
     const stop = { session, payload, reader, returned, held, nowMs, deadline, sinceMs: findStart() }
     return loadWorkflowDriver().driveRuns(roots, stop)

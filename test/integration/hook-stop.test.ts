@@ -608,6 +608,18 @@ describe.concurrent('special cases of hosts', () => {
     expect(guardOf(project)).toBe(expected === 'block' ? '1\n' : undefined)
   })
 
+  it.each([
+    ['comes once', false, 'allow'],
+    ['recurs', true, 'block'],
+  ])("main's Stop with a scheduled wake-up that %s", async (_what, recurring, expected) => {
+    const project = createProject()
+    project.marker(TASK, MAIN)
+    const wakeUp = { id: 'd66877c0', schedule: '41 13 * * *', recurring, prompt: 'look at the build' }
+
+    expect(decisionOf(await project.hook(stop({ session_crons: [wakeUp] })))).toBe(expected)
+    expect(guardOf(project)).toBe(expected === 'block' ? '1\n' : undefined)
+  })
+
   it('any number of stops while a sub-agent runs uses no continuation', async () => {
     const project = createProject()
     project.marker(TASK, MAIN)

@@ -68,7 +68,7 @@ describe('an asynchronous wait for a lock', () => {
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
     const { project } = locked()
     project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
-    const payload = { event: 'Stop', session: 'one', agent: 'main', wakingTasks: 0, shells: [] } as const
+    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
     const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
     const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
     const sleep = vi.spyOn(Atomics, 'wait')

@@ -166,12 +166,13 @@ describe('the stop hook drives a workflow', () => {
     expect(await statusOf(project)).toMatchObject({ attempt: 2, prompts: 2 })
   })
 
-  it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754)', async () => {
+  it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754) or a wake-up is scheduled', async () => {
     const project = await started()
     await asked(project)
     const before = await statusOf(project)
     const background = stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] })
-    for (const payload of [subagentStop(), background, subagentStop(), background]) {
+    const scheduled = stop({ session_crons: [{ id: 'c', schedule: '41 13 * * *', recurring: false, prompt: 'look' }] })
+    for (const payload of [subagentStop(), background, scheduled, subagentStop(), background]) {
       expect((await asked(project, payload)).answer).toEqual({})
     }
     expect((await statusOf(project)).prompts).toBe(before.prompts)

@@ -108,6 +108,7 @@ export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
     ),
     { maxLength: 4 },
   ),
+  session_crons: fc.array(fc.oneof(fc.record({ recurring: fc.boolean() }), anyJson), { maxLength: 2 }),
   duration_ms: fc.nat(),
   tool_input: fc.record({ command: hostileText }),
   tool_response: fc.oneof(

@@ -19,13 +19,13 @@ function read(text: string): Payload | undefined {
 
 function expectSound(payload: Payload): void {
   expect(payload.event).not.toBe('')
-  expect(Number.isInteger(payload.wakingTasks) && payload.wakingTasks >= 0).toBe(true)
+  expect(Number.isInteger(payload.wakeUps) && payload.wakeUps >= 0).toBe(true)
   // An agent of Claude Code's own has an empty type.
   expect(payload.shells.every((shell) => typeof shell === 'string')).toBe(true)
   expect(payload.durationMs ?? 0).toBeGreaterThanOrEqual(0)
   expect((payload.shellIds ?? []).every((id) => id !== '' && id.length < 257)).toBe(true)
   expect([undefined, true, false]).toContain(payload.followsBlock)
-  const { event, wakingTasks, shells, shellIds, followsBlock, durationMs, output, agentType, ...texts } = payload
+  const { event, wakeUps, shells, shellIds, followsBlock, durationMs, output, agentType, ...texts } = payload
   for (const text of Object.values(texts)) expect(typeof text === 'string' && text !== '').toBe(true)
   expect(typeof output).toBe(payload.command === undefined ? 'undefined' : 'string')
   for (const id of [payload.session, payload.agent, agentType]) expect((id ?? '').length).toBeLessThan(257)

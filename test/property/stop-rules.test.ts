@@ -80,7 +80,7 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs,
         (marker.agent !== undefined && marker.agent !== payload.agent) ||
         (marker.agentType !== undefined && marker.agentType !== payload.agentType),
     ],
-    ['background', isStop && payload.wakingTasks > 0],
+    ['background', isStop && payload.wakeUps > 0],
     ['waiting', isStop && !isUnowned && waits(marker, payload.prompt, startMs)],
     ['owed', true],
   ]

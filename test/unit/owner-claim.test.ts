@@ -21,7 +21,7 @@ function use(command: string, payload: object = {}, sessionBornMs?: number): Too
     event: 'PostToolUse',
     session: 's1',
     agent: 'a1',
-    wakingTasks: 0,
+    wakeUps: 0,
     shells: [],
     command,
     durationMs: 5_000,

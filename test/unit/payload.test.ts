@@ -7,7 +7,7 @@ const WRONG_TEXTS = [5, 0, true, false, null, [], {}, ['s1'], '']
 
 describe('an empty stdin is a SubagentStop without further information', () => {
   it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
-    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', wakingTasks: 0, shells: [] })
+    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', wakeUps: 0, shells: [] })
   })
 
   it('so is an empty object', () => {
@@ -58,7 +58,7 @@ describe('the whole payload of a sub-agent', () => {
       turn: 't1',
       prompt: 't1',
       followsBlock: true,
-      wakingTasks: 0,
+      wakeUps: 0,
       shells: [],
       lastMessage: 'done',
     })
@@ -205,7 +205,7 @@ describe('the agent of an event', () => {
 })
 
 describe('background_tasks', () => {
-  const running = (background_tasks: unknown): number => mainStop({ background_tasks }).wakingTasks
+  const running = (background_tasks: unknown): number => mainStop({ background_tasks }).wakeUps
 
   it.each([
     ['subagent', 'running', 1],
@@ -287,6 +287,28 @@ describe('background_tasks', () => {
     ['a list of anything', [null, 5, 'running', [], ['running'], {}, { type: 'subagent' }, { status: true }]],
   ])('no sub-agent is running with tasks of this shape: %s', (_, tasks) => {
     expect(running(tasks)).toBe(0)
+  })
+})
+
+describe('session_crons', () => {
+  const scheduled = (session_crons: unknown, more = {}): number => mainStop({ session_crons, ...more }).wakeUps
+  const once = { id: 'd66877c0', schedule: '41 13 * * *', recurring: false, prompt: 'check' }
+
+  it('each wake-up that comes once counts, beside the tasks in the background', () => {
+    expect(scheduled([once])).toBe(1)
+    expect(scheduled([once, { ...once, recurring: true }, once])).toBe(2)
+    expect(scheduled([once], { background_tasks: [{ type: 'subagent', status: 'running' }] })).toBe(2)
+  })
+
+  it.each([
+    ['recurring', [{ ...once, recurring: true }]],
+    ['of an unknown kind', [{ id: 'd66877c0' }, { ...once, recurring: 'false' }, { ...once, recurring: null }]],
+    ['none', []],
+    ['omitted', undefined],
+    ['an object', once],
+    ['a list of anything', [null, false, 'once', [], [once]]],
+  ])('does not count where they are %s', (_, crons) => {
+    expect(scheduled(crons)).toBe(0)
   })
 })
 

@@ -130,7 +130,7 @@ function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolea
         const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
         return { ...about, answer: 'allow' as const, why }
       }
-      const isAsked = payload.event === 'Stop' && payload.wakingTasks === 0 && !isHeld
+      const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
       return isAsked
         ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
         : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }

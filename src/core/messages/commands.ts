@@ -16,7 +16,7 @@ export const RULE_SENTENCES: Record<Rule, string> = {
     'it has no host session and is older than this session: it comes from a clone, an archive or an earlier session',
   'other-agent': 'it belongs to another agent of this session',
   background:
-    'background work that wakes the agent is still running: the stop is allowed, and the host asks again when it ends',
+    'the host will wake the agent, because work runs in the background or a wake-up is scheduled: the stop is allowed, and the host asks again',
   waiting: 'the agent announced that it waits (`postflight wait`): the stops of this prompt are allowed',
   capped: `it has blocked ${CONTINUATION_LIMIT} stops, the limit: the stop is allowed, and the marker is kept as abandoned`,
   block: 'the postflight is pending',

@@ -84,7 +84,7 @@ export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ow
   if (isExpired(marker, times, nowMs)) return 'expired'
   if (isFromBefore(sessionBornMs, marker, times)) return 'before-session'
   if (!isAgentOf(marker, payload)) return 'other-agent'
-  if (payload.event === 'Stop' && payload.wakingTasks > 0) return 'background'
+  if (payload.event === 'Stop' && payload.wakeUps > 0) return 'background'
   if (payload.event === 'Stop' && isWaiting(waitState(marker, stop))) return 'waiting'
   return 'owed'
 }

@@ -139,7 +139,7 @@ export class Guard {
       event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
       session: agent.root,
       agent: agent.agent,
-      wakingTasks: runningSubagents,
+      wakeUps: runningSubagents,
       shells: [],
       ...(prompt !== undefined && { prompt }),
       ...(agent.type !== undefined && { agentType: agent.type }),

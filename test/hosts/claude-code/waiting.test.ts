@@ -117,6 +117,61 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
   })
 })
 
+describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', () => {
+  const schedule = (recurring: boolean): Reply => ({
+    tools: [{ name: 'CronCreate', input: { cron: '* * * * *', prompt: 'look at the build', recurring } }],
+  })
+  const TOOLS = { allowedTools: 'Bash CronCreate ScheduleWakeup' }
+
+  it('that comes once may stop meanwhile, uncounted, and is blocked when it was woken', async () => {
+    const guarded = guardedProject()
+
+    // With `-p` alone the client does not stay for a wake-up of CronCreate (2.1.330).
+    const { client, model } = await guarded.start(
+      { main: dutiful(CREATE, schedule(false), say('I wait.'), say('It is built.')) },
+      { ...TOOLS, interactive: true, timeoutMs: 110_000 },
+    )
+    expect(await model.arrived('main', 3)).toMatchObject({ lastUserText: 'look at the build' })
+    expect(guarded.story()).toEqual(['create', 'claim'])
+    await model.arrived('main', 5)
+    client.send('end')
+    await client.done
+
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  }, 120_000)
+
+  it('that comes again and again is blocked', async () => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run({ main: dutiful(CREATE, schedule(true), say('I wait.')) }, TOOLS)
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+
+  it('is blocked after a resume, which drops the wake-up', async () => {
+    const guarded = guardedProject()
+    const wakeUp = { delaySeconds: 3600, reason: 'the build', prompt: 'look at the build' }
+    const scheduled = await guarded.start(
+      { main: [CREATE, { tools: [{ name: 'ScheduleWakeup', input: wakeUp }] }, say('I wait.')] },
+      { ...TOOLS, args: ['--include-hook-events'] },
+    )
+    await vi.waitUntil(() => /"hook_event":"Stop".*"exit_code":0/.test(scheduled.client.output().stdout), 20_000)
+    scheduled.client.kill()
+    const { sessionId } = await scheduled.client.done
+    expect(guarded.story()).toEqual(['create', 'claim'])
+
+    const { model } = await guarded.run(
+      { main: dutiful(say('It is built.')) },
+      { prompt: 'well?', args: ['--resume', String(sessionId)] },
+    )
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+})
+
 describe.skipIf(hostsSkipped())('a promise whose creation printed nothing', () => {
   it.each([
     ['caught', 'id=$(postflight create 7 demo --quiet)'],
