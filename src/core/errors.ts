@@ -84,14 +84,10 @@ export interface ErrorArguments {
     readonly property: string | undefined
     readonly expected: 'object' | 'list' | 'unique'
   }
-  /** `fault`: the YAML parser's name of the fault; empty where the front matter is missing. */
-  'skill-front-matter': { readonly path: string; readonly fault: string }
-  'skill-layout': { readonly path: string }
-  'skill-forked': { readonly path: string }
   /** The hook is wired already: `where` names the place, `command` removes it there. */
   'already-wired': {
     readonly where: string
-    readonly wiredBy: 'settings' | 'same-command' | 'scope' | 'plugin' | 'skill'
+    readonly wiredBy: 'settings' | 'same-command' | 'scope' | 'plugin'
     readonly command: string
   }
   'needs-answer': NoArguments
@@ -196,9 +192,6 @@ export const EXIT_CODES = {
   'settings-not-json': EXIT.data,
   'settings-too-deep': EXIT.data,
   'settings-wrong-shape': EXIT.data,
-  'skill-front-matter': EXIT.data,
-  'skill-layout': EXIT.data,
-  'skill-forked': EXIT.data,
   'already-wired': EXIT.no,
   'needs-answer': EXIT.usage,
   'rules-invalid': EXIT.data,

@@ -160,14 +160,6 @@ const WIRING: readonly Row[] = [
     ({ project }) => rmSync(project.at(USER)),
   ],
   [
-    'a skill beside the settings',
-    async ({ project, cli }) => {
-      project.write('.claude/skills/x/SKILL.md', '---\nname: x\n---\n')
-      await cli(['install', '--skill', '.claude/skills/x/SKILL.md', '--force'])
-    },
-    /installed more than once/,
-  ],
-  [
     'entries for some events only',
     (wired) => change(wired, SETTINGS, ({ hooks }) => delete hooks.Stop),
     /some of its events only/,
@@ -315,8 +307,7 @@ describe.concurrent('doctor finds', () => {
   it('a command that the agent’s shell does not find, and a link on the PATH fixes that', async () => {
     const project = createSourceProject()
     const packageFolder = copyPackage(join(project.base, 'a package'))
-    project.write('.claude/skills/x/SKILL.md', '---\nname: x\n---\n')
-    await project.cli(['install', '--skill', '.claude/skills/x/SKILL.md'], { packageFolder })
+    await project.cli(['install', '--host', 'qwen'], { packageFolder })
     const wrong = async (): Promise<Finding[]> =>
       (await project.cli(['doctor', '--json'], { packageFolder })).json().findings.filter(({ ok }: Finding) => !ok)
 
@@ -327,23 +318,6 @@ describe.concurrent('doctor finds', () => {
     expect(await wrong()).toEqual([])
   })
 
-  it('a hook in a skill that Claude Code never runs there, because the skill is a sub-agent', async () => {
-    const wired = withPackage()
-    wired.project.write('.gitignore', 'node_modules/\nspecs/**/.postflight*\n*.postflight-backup\n')
-    const skill = '.claude/skills/x/SKILL.md'
-    wired.project.write(skill, '---\nname: x\n---\n')
-    await wired.cli(['install', '--skill', skill])
-    wired.project.write(skill, wired.project.read(skill).replace('name: x', 'name: x\ncontext: fork'))
-
-    const { status, wrong } = await doctor(wired)
-
-    expect(status).toBe(1)
-    expect(wrong[0]).toMatchObject({
-      what: expect.stringContaining('context: fork'),
-      fix: `postflight uninstall --skill ${skill}`,
-    })
-  })
-
   it('the command only where an agent finds it too: npx puts it on the PATH of doctor alone', async () => {
     const wired = await initialized()
     const env = {
@@ -351,8 +325,7 @@ describe.concurrent('doctor finds', () => {
       npm_config_user_agent: 'npm/11.0.0',
     }
     await wired.cli(['uninstall'])
-    wired.project.write('.claude/skills/x/SKILL.md', '---\nname: x\n---\n')
-    await wired.cli(['install', '--skill', '.claude/skills/x/SKILL.md'])
+    await wired.cli(['install', '--host', 'qwen'])
 
     const run = await wired.cli(['doctor'], { env })
 

@@ -150,8 +150,6 @@ describe('install --reactive', () => {
     const project = projectWith([CONTEXT])
     const other = await project.cli([...INSTALL, '--host', 'opencode'])
     expect(other).toMatchObject({ status: 64, stderr: expect.stringContaining('its option "reactive"') })
-    const both = await project.cli([...INSTALL, '--skill', 'SKILL.md'])
-    expect(both).toMatchObject({ status: 64, stderr: expect.stringContaining('not both') })
     const none = await project.cli(['install', '--reactive', 'absent.json'])
     expect(none).toMatchObject({ status: 65, stderr: expect.stringContaining('absent.json does not exist') })
   })

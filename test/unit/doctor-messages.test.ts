@@ -51,8 +51,6 @@ describe('findings about the hook', () => {
     ],
     plugin: [['postflight-guard', 'hooks.json', 'the plugin postflight-guard brings the hook (hooks.json)']],
     pluginPlace: [['postflight-guard', 'the plugin postflight-guard']],
-    forkedSkill: [['SKILL.md', 'the hook is in SKILL.md, which has "context: fork": Claude Code never runs it there']],
-    skill: [['SKILL.md', 'the hook is in SKILL.md: it runs once that skill is used']],
     reactive: [
       [1, '.claude/settings.json', '1 reactive rule in .claude/settings.json'],
       [2, '.claude/settings.json', '2 reactive rules in .claude/settings.json'],

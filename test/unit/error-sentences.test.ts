@@ -260,28 +260,6 @@ describe('each error says what is wrong and what to do about it', () => {
       [{ path: '/s', property: 'hooks.Stop', expected: 'list' }, '/s: "hooks.Stop" must be a list.'],
       [{ path: '/s', property: 'hooks', expected: 'unique' }, '/s: "hooks" must occur only once.'],
     ],
-    'skill-front-matter': [
-      [
-        { path: 'SKILL.md', fault: '' },
-        'SKILL.md has no front matter: begin it with "---", the skill\'s name and description, and "---". Nothing was written.',
-      ],
-      [
-        { path: 'SKILL.md', fault: 'BAD_INDENT' },
-        'SKILL.md: its front matter is not valid YAML (BAD_INDENT). Nothing was written: fix it, then try again.',
-      ],
-    ],
-    'skill-layout': [
-      [
-        { path: 'SKILL.md' },
-        'SKILL.md: its "hooks" are written in a way that cannot be edited safely: write them with one entry per line, or add ours by hand (`settings.example.json` lists them). Nothing was written.',
-      ],
-    ],
-    'skill-forked': [
-      [
-        { path: 'SKILL.md' },
-        'SKILL.md has "context: fork", and Claude Code never runs the hooks of such a skill: use `postflight install` without --skill. Nothing was written.',
-      ],
-    ],
     'already-wired': [
       [
         { where: 'PLACE', wiredBy: 'settings', command: 'postflight uninstall' },
@@ -298,10 +276,6 @@ describe('each error says what is wrong and what to do about it', () => {
       [
         { where: 'PLACE', wiredBy: 'plugin', command: 'postflight uninstall' },
         'the plugin PLACE already brings the hook: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
-      ],
-      [
-        { where: 'PLACE', wiredBy: 'skill', command: 'postflight uninstall' },
-        'the hook is already in the skill PLACE: each stop would then count twice. Remove that one with `postflight uninstall`, or use --force. Nothing was written.',
       ],
     ],
     'rules-invalid': [

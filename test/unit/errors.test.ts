@@ -33,7 +33,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
-  ...{ where: 'WHERE', wiredBy: 'skill' },
+  ...{ where: 'WHERE', wiredBy: 'plugin' },
   ...{
     commands: 'COMMANDS',
     since: 'SINCE',
@@ -108,7 +108,7 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'standing'])
+    expect(unsaid.map(([name]) => name)).toEqual(['fault', 'resumable', 'problem', 'unchecked', 'standing'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {

@@ -41,7 +41,7 @@ const CLEAR = {
 }
 const STEP = { undo: false, runChecks: false, timeout: 600_000 }
 const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false }
-const UNINSTALL = { host: 'claude', scope: undefined, skill: undefined, dryRun: false }
+const UNINSTALL = { host: 'claude', scope: undefined, dryRun: false }
 const INIT = { scope: undefined, skip: [], yes: false, dryRun: false, force: false }
 
 /** Every command with every argument and option: the words, and the invocation. */
@@ -161,10 +161,7 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     ['install', '--host', 'opencode', '--scope', 'user', '--dry-run'],
     { command: 'install', arguments: [], options: { host: 'opencode', scope: 'user', dryRun: true, force: false } },
   ],
-  [
-    ['install', '--skill', 's/SKILL.md', '--force'],
-    { command: 'install', arguments: [], options: { ...INSTALL, skill: 's/SKILL.md', force: true } },
-  ],
+  [['install', '--force'], { command: 'install', arguments: [], options: { ...INSTALL, force: true } }],
   [
     ['install', '--reactive', 'rules.json'],
     { command: 'install', arguments: [], options: { ...INSTALL, reactive: 'rules.json' } },
@@ -179,7 +176,6 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     },
   ],
   [['uninstall'], { command: 'uninstall', arguments: [], options: UNINSTALL }],
-  [['uninstall', '--skill', 's'], { command: 'uninstall', arguments: [], options: { ...UNINSTALL, skill: 's' } }],
   [
     ['uninstall', '--host', 'opencode', '--scope', 'nowhere', '--dry-run'],
     {

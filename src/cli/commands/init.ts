@@ -26,7 +26,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)
   if (!options.force && !options.skip.includes('hook')) {
-    refuseSecond(context, target.project, { files: target.files, command: target.entry })
+    refuseSecond(context, target)
   }
   const parts = initParts(context, target).filter(({ name }) => !options.skip.includes(name))
   const missing = parts.filter(({ state }) => state === 'missing')

@@ -1,7 +1,4 @@
-import path from 'node:path'
-import { PostflightError } from '../../core/errors.ts'
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
-import { USAGE_TEXT } from '../../core/messages/usage.ts'
 import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { shellWord } from '../../core/text.ts'
 import { listBackups } from '../../io/settings/backups.ts'
@@ -15,16 +12,14 @@ import { type ProjectRemoval, projectRemovals } from '../installation/project-fi
 import { reactiveTarget } from '../installation/reactive-target.ts'
 import { refuseOtherScope, refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
-import { skillTarget } from '../installation/skill-target.ts'
 import { HOSTS, holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../installation/wiring.ts'
 
-/** `postflight install` and `uninstall`: adds our entries to a host's settings or to a skill, and removes them. */
+/** `postflight install` and `uninstall`: adds our entries to a host's settings, and removes them. */
 
 export interface InstallOptions {
   readonly host: string
   readonly scope: string
-  readonly skill?: string | undefined
   /** A file of reactive rules. */
   readonly reactive?: string | undefined
   readonly dryRun: boolean
@@ -35,36 +30,19 @@ export interface UninstallOptions {
   readonly host: string
   /** Undefined: the scope of the project that holds our entries. */
   readonly scope: string | undefined
-  readonly skill?: string | undefined
   readonly dryRun: boolean
 }
 
 export function install(context: CommandContext, options: InstallOptions): CommandResult<InstallDocument> {
-  const { host, scope, skill, reactive, dryRun, force } = options
-  if (skill !== undefined && reactive !== undefined) {
-    throw new PostflightError('usage', { detail: USAGE_TEXT.skillOrReactive })
-  }
+  const { host, scope, reactive, dryRun, force } = options
   const target =
-    reactive !== undefined
-      ? reactiveTarget(context, { host, scope, file: reactive })
-      : skill === undefined
-        ? targetOf(context, host, scope)
-        : skillTarget(context, skill)
+    reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, { host, scope, file: reactive })
   if (!force && target.what === 'hook') {
-    if (isOfClaude(host, target.scope)) {
-      refuseSecond(
-        context,
-        target.project,
-        skill === undefined ? { files: target.files, command: target.entry } : { skill },
-      )
-    }
-    if (skill === undefined) refuseOtherScope(context, host, target)
+    if (isOfClaude(host, target.scope)) refuseSecond(context, target)
+    refuseOtherScope(context, host, target)
   }
   const place = placeOf(target)
   const before = readSettingsFile(place)
-  if (before === undefined && skill !== undefined) {
-    throw new PostflightError('file-unreadable', { path: place, detail: 'ENOENT' })
-  }
   const after = target.add(before ?? '', place)
   // Everything is planned before anything is written, so that a file that does not parse stops the command.
   const removals = removalsFrom(
@@ -73,9 +51,7 @@ export function install(context: CommandContext, options: InstallOptions): Comma
   )
   const added = before !== after
   const changed = added || removals.length > 0
-  // Taking our lines out of a skill restores it to the byte, so it needs no backup.
-  const previous = skill === undefined ? before : undefined
-  const backup = added && !dryRun ? replaceSettingsFile(place, after, previous) : undefined
+  const backup = added && !dryRun ? replaceSettingsFile(place, after, before) : undefined
   if (!dryRun) for (const removal of removals) carryOut(target, removal)
   const shown = displayPath(context, place)
   const lines = added
@@ -107,15 +83,12 @@ function entryOf({ key, entry, notes = [] }: Target) {
 }
 
 export function uninstall(context: CommandContext, options: UninstallOptions): CommandResult<UninstallDocument> {
-  const { host, skill, dryRun } = options
-  const target =
-    skill === undefined
-      ? targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
-      : skillTarget(context, skill)
+  const { host, dryRun } = options
+  const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)
-  const ofProject = skill === undefined && host === 'claude' ? projectRemovals(context, target) : []
+  const ofProject = host === 'claude' ? projectRemovals(context, target) : []
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
-  const isShared = skill === undefined && host !== 'claude' && isOfClaude(host, target.scope)
+  const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {
@@ -124,7 +97,7 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
     const kept = removals.flatMap(({ file }) => listBackups(file))
     lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
   }
-  const others = skill === undefined && host === 'claude' && target.scope !== 'user' ? otherHosts(context) : []
+  const others = host === 'claude' && target.scope !== 'user' ? otherHosts(context) : []
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
   const noneThere = INSTALL_TEXT.notInstalled(
@@ -181,17 +154,13 @@ function removalLine(
 ): string {
   const shown = displayPath(context, file)
   if (after === undefined) return INSTALL_TEXT.removedFile(shown, dryRun)
-  const ofClaude = target.what === 'hook' && isSettings(file)
+  const ofClaude = target.what === 'hook'
   const held = {
     entry: target.holds(before, file),
     reactive: ofClaude && holdsReactive(before, file),
     permissions: ofClaude && rulesTarget(target).holds(before, file),
   }
   return INSTALL_TEXT.removed(target.what, held, shown, dryRun)
-}
-
-function isSettings(file: string): boolean {
-  return path.extname(file) === '.json'
 }
 
 function projectLine(context: CommandContext, { file, after, kept }: ProjectRemoval, dryRun: boolean): string {

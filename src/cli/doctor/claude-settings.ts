@@ -3,7 +3,7 @@ import { errorFault } from '../../core/messages/errors.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { shellWord } from '../../core/text.ts'
 import type { Scope } from '../../io/settings/paths.ts'
-import { type CommandContext, displayPath } from '../context.ts'
+import type { CommandContext } from '../context.ts'
 import { hookCommand, projectFolder } from '../installation/host-entry.ts'
 import {
   enabledPlugin,
@@ -11,8 +11,6 @@ import {
   hooksDisabledIn,
   type SettingsPlace,
   settingsPlaces,
-  type WiredSkill,
-  wiredSkills,
 } from '../installation/wiring.ts'
 import { checkEntries, type WiredHost } from './entries.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
@@ -29,11 +27,9 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   // A hook that is switched off is not reported as one that works.
   const inForce = (wired: Wired): Wired =>
     off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
-  const wired = [
-    ...places.flatMap((place) => wiredBySettings(context, place, project)),
-    ...wiredByPlugin(places),
-    ...wiredSkills(context, project).map((skill) => wiredBySkill(context, skill)),
-  ].map(inForce)
+  const wired = [...places.flatMap((place) => wiredBySettings(context, place, project)), ...wiredByPlugin(places)].map(
+    inForce,
+  )
   const faults = places.flatMap(({ fault }) =>
     fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
   )
@@ -124,12 +120,4 @@ function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
   const findings = [good('settings', HOOK_FINDINGS.plugin(plugin.name, plugin.file))]
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
   return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
-}
-
-function wiredBySkill(context: CommandContext, { file, isForked }: WiredSkill): Wired {
-  const removal = `postflight uninstall --skill ${shellWord(displayPath(context, file))}`
-  const finding = isForked
-    ? bad('settings', HOOK_FINDINGS.forkedSkill(file), removal)
-    : good('settings', HOOK_FINDINGS.skill(file))
-  return { where: file, removal, stops: [file], findings: [finding], rank: 6 }
 }

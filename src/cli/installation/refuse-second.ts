@@ -5,33 +5,24 @@ import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { distinctFiles } from '../../io/settings/paths.ts'
 import { type CommandContext, displayPath } from '../context.ts'
 import type { Target } from './target.ts'
-import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces, wiredSkills } from './wiring.ts'
+import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces } from './wiring.ts'
 
 /** Refuses to wire the hook a second time: hosts run each entry, and each stop would use several continuations. */
 
-/** The new place of the hook: a scope's settings files with their command, or a skill. */
-export type Wish = { readonly files: readonly string[]; readonly command: string } | { readonly skill: string }
-
 /** @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there. */
-export function refuseSecond(context: CommandContext, project: string, wish: Wish): void {
+export function refuseSecond(context: CommandContext, { project, files, entry }: Target): void {
   const places = settingsPlaces(context, project)
   const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
   const wired = places.filter(({ commands }) => commands.length > 0)
-  const wished = 'files' in wish ? wish.files : []
-  const isWished = ({ file }: SettingsPlace): boolean => wished.some((one) => distinctFiles([file, one]).length === 1)
+  const isWished = ({ file }: SettingsPlace): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
   for (const place of wired.filter((one) => !isWished(one))) {
-    // Claude Code runs the same command once if settings list it twice, but not if a skill does (2.1.329); other hosts run both.
-    const isSame = 'files' in wish && place.commands.every(({ command }) => command.startsWith(wish.command))
+    // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
+    const isSame = place.commands.every(({ command }) => command.startsWith(entry))
     if (isSame && wired.some(isWished)) continue
     const where = displayPath(context, place.file)
     refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${place.scope}`)
   }
-  if ('skill' in wish) return
-  const [skill] = wiredSkills(context, project)
-  if (skill === undefined) return
-  const shown = displayPath(context, skill.file)
-  refuse('skill', shown, `postflight uninstall --skill ${shown}`)
 }
 
 /** Refuses a second scope of another host, which would run both hooks. @throws {PostflightError} `already-wired`. */

@@ -1,15 +1,10 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { variable } from '../../core/hosts/host.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { findCommands } from '../../core/settings/claude-hooks.ts'
 import type { HookHost } from '../../core/settings/hook-hosts.ts'
 import { splitMark } from '../../core/settings/json-document.ts'
-import { findSkillCommands, isForkedSkill } from '../../core/settings/skill-hooks.ts'
-import { readSmallFile } from '../../io/fs/read.ts'
 import {
-  claudeFolder,
   claudeSettingsPath,
   distinctFiles,
   hookHostSettingsPath,
@@ -20,7 +15,7 @@ import {
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 
-/** Finds the places that wire our hooks into Claude Code: its settings files, a plugin, skills. */
+/** Finds the places that wire our hooks into Claude Code: its settings files, a plugin. */
 
 /** A settings file of Claude Code. */
 export interface SettingsPlace {
@@ -37,13 +32,6 @@ export interface SettingsPlace {
 /** A settings file of another host, which may be one of Claude Code's. */
 export interface HookHostPlace extends SettingsPlace {
   readonly isClaudes: boolean
-}
-
-/** A skill whose front matter has our hooks. */
-export interface WiredSkill {
-  readonly file: string
-  /** True for a skill whose hooks Claude Code never runs. */
-  readonly isForked: boolean
 }
 
 /** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
@@ -135,27 +123,4 @@ export function enabledPlugin(places: readonly SettingsPlace[]): { name: string;
     if (found !== undefined && found.value !== false) return { name, file: found.file }
   }
   return undefined
-}
-
-/** The size of the largest skill that is read, in bytes. */
-const SKILL_LIMIT = 1_048_576
-
-/** The skills of the project and of the user that have our hooks. */
-export function wiredSkills(context: CommandContext, project: string): WiredSkill[] {
-  const folders = [path.join(project, '.claude'), claudeFolder(context.findHome(), context.environment)]
-  return distinctFiles(folders)
-    .flatMap((folder) => skillsIn(path.join(folder, 'skills')))
-    .flatMap((file) => {
-      const read = readSmallFile(file, SKILL_LIMIT)
-      if (read.kind !== 'text' || findSkillCommands(read.text).length === 0) return []
-      return [{ file, isForked: isForkedSkill(read.text) }]
-    })
-}
-
-function skillsIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder).map((name) => path.join(folder, name, 'SKILL.md'))
-  } catch {
-    return []
-  }
 }

@@ -35,7 +35,6 @@ export function addSettingsCommands(program: Program, run: Run): void {
     .description("add the hook (or the plugin) to a host's settings")
     .option('--host <name>', HOST, 'claude')
     .option('--scope <scope>', SCOPE, 'project')
-    .option('--skill <file>', 'put the hook into the front matter of a skill instead: it runs where that skill is used')
     .option(
       '--reactive <file>',
       'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the rules that are there',
@@ -47,7 +46,6 @@ export function addSettingsCommands(program: Program, run: Run): void {
       example(
         'install --scope local',
         'install --scope user --dry-run',
-        'install --skill .claude/skills/research/SKILL.md',
         'install --reactive reactive.json --dry-run',
         'install --host codex',
         'install --host opencode --scope user',
@@ -59,12 +57,9 @@ export function addSettingsCommands(program: Program, run: Run): void {
     .description('undo install and init')
     .option('--host <name>', HOST, 'claude')
     .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)
-    .option('--skill <file>', 'remove the hook from the front matter of a skill')
     .option('--dry-run', 'only print what would be written', false)
     .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode'))
-    .action(({ host, scope, skill, dryRun }) =>
-      run({ command: 'uninstall', arguments: [], options: { host, scope, skill, dryRun } }),
-    )
+    .action(({ host, scope, dryRun }) => run({ command: 'uninstall', arguments: [], options: { host, scope, dryRun } }))
   program
     .command('doctor')
     .description('check the installation and the markers; every problem comes with its fix')

@@ -23,9 +23,6 @@ export const HOOK_FINDINGS = {
   installedByProject: (file: string): string => `the project's own copy of the hook is installed in ${file}`,
   plugin: (name: string, file: string): string => `the plugin ${name} brings the hook (${file})`,
   pluginPlace: (name: string): string => `the plugin ${name}`,
-  forkedSkill: (file: string): string =>
-    `the hook is in ${file}, which has "context: fork": Claude Code never runs it there`,
-  skill: (file: string): string => `the hook is in ${file}: it runs once that skill is used`,
   reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',

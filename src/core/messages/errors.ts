@@ -61,7 +61,6 @@ const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) 
   'same-command': (where) => `the hook is already in ${where}, and some hosts would run it twice`,
   scope: (where) => `the hook is already in ${where}`,
   plugin: (where) => `the plugin ${where} already brings the hook`,
-  skill: (where) => `the hook is already in the skill ${where}`,
 }
 
 /** Why a promise's checks were not run, as the end of "the marker …". */
@@ -164,14 +163,6 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'settings-too-deep': (a) => `${a.path}: its JSON is nested more than ${a.limit} levels deep.`,
   'settings-wrong-shape': (a) =>
     `${a.path}: ${a.property === undefined ? 'the whole file' : `"${a.property}"`} must ${SETTINGS_SHAPES[a.expected]}.`,
-  'skill-front-matter': (a) =>
-    a.fault === ''
-      ? `${a.path} has no front matter: begin it with "---", the skill's name and description, and "---". Nothing was written.`
-      : `${a.path}: its front matter is not valid YAML (${a.fault}). Nothing was written: fix it, then try again.`,
-  'skill-layout': (a) =>
-    `${a.path}: its "hooks" are written in a way that cannot be edited safely: write them with one entry per line, or add ours by hand (\`settings.example.json\` lists them). Nothing was written.`,
-  'skill-forked': (a) =>
-    `${a.path} has "context: fork", and Claude Code never runs the hooks of such a skill: use \`postflight install\` without --skill. Nothing was written.`,
   'already-wired': (a) =>
     `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
   'rules-invalid': (a) => `${a.path}${a.place}: ${a.detail}. Nothing was written.`,

@@ -17,7 +17,6 @@ export const USAGE_TEXT = {
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:
     'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.',
-  skillOrReactive: 'Give --skill or --reactive, not both: a skill takes only the hook.',
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 

@@ -204,25 +204,3 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     expect(status()).toBe('')
   })
 })
-
-describe.skipIf(hostsSkipped())('a skill with the hook in its front matter', () => {
-  it('blocks main from its first use, and not before', async () => {
-    const guarded = guardedProject({ git: true, install: false })
-    const file = guarded.project.writeSkill('research', { description: 'Finds things.' }, 'Do the thing.')
-    const before = readFileSync(file, 'utf8')
-    const installed = guarded.postflight('install', '--skill', file)
-    expect(installed, installed.stderr).toMatchObject({ status: 0 })
-
-    const unused = await guarded.run({
-      main: [bash(BEFORE), bash('postflight clear 259'), bash(BEFORE), say('Early.')],
-    })
-    guarded.postflight('clear', '--all')
-    const used = await guarded.run({ main: dutiful(useSkill('research'), bash(BEFORE), say('Main is done.')) })
-
-    expect(reasonsIn(unused.model.turns('main').at(-1))).toEqual([])
-    expect(reasonsIn(used.model.turns('main').at(-1))).toHaveLength(1)
-    expect(guarded.marker(TASK)).toBeUndefined()
-    guarded.postflight('uninstall', '--skill', file)
-    expect(readFileSync(file, 'utf8')).toBe(before)
-  })
-})
