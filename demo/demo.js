@@ -36,6 +36,13 @@ function postflight(...words) {
   return run.stdout
 }
 
+/** Installs the hook in the project's settings, where `workflow start` looks for it. It shows nothing. */
+function install() {
+  const words = [path.join(packageFolder, 'bin', 'postflight.js'), 'install', '--scope', 'project']
+  const run = spawnSync(process.execPath, words, { cwd: project, env: environment, encoding: 'utf8' })
+  if (run.status !== 0) fail(`postflight install ended with ${run.status}: ${run.stderr}`)
+}
+
 /** Runs the hook as the host does, and shows its answer. */
 function hook(payload, who) {
   const full = { session_id: SESSION, cwd: project, permission_mode: 'default', ...payload }
@@ -92,6 +99,7 @@ function chapter(title, ...text) {
   for (const line of text) say(line)
 }
 
+install()
 console.log(colours.bold('postflight-guard: an agent that owes a postflight does not stop before it is done.'))
 say(`(a throw-away project: ${project})`)
 

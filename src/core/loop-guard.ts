@@ -1,7 +1,7 @@
 import { isMarkerId } from './marker.ts'
 
 /**
- * How continuations are counted, as data (docs/design.md, "Counting continuations"). Each has a claim file,
+ * How continuations are counted, as data (docs/design.md, "Counting blocked stops"). Each has a claim file,
  * `{key}.{slot}`, with slots 1 to 3; the loop guard file shows the number to `cat`. For a marker count:
  *
  * - the claims under its own key: its id, or its file's identity if it has no id;

@@ -16,7 +16,7 @@ const step = z.looseObject({ name: z.string(), done: flag('True once it is ticke
 
 const wait = z.looseObject({
   for: filled('What the agent waits for.'),
-  count: count(1, 'The number of this prompt among those that the promise has waited at.'),
+  count: count(1, 'The number of this prompt among those that the marker has waited at.'),
   prompt_id: z.optional(filled('The prompt whose stops are allowed.')),
   last_prompt_id: z.optional(filled('The prompt of the previous wait.')),
   stopped_ms: z.optional(z.number()).register(z.globalRegistry, {
@@ -43,12 +43,12 @@ const check = z.looseObject({
 export const MARKER_SCHEMA = z.looseObject({
   id: text('"pf_" and 12 letters or digits, given by `postflight create`.'),
   session_id: text("The skill's own session id."),
-  skill: text('The skill that made the promise.'),
+  skill: text('The skill that made the marker.'),
   task_number: z.optional(z.number().register(z.globalRegistry, { description: "The task's number." })),
   operation: text('The operation, such as "research".'),
   reason: text('The message to the agent when it stops too early.'),
   created: z.optional(
-    z.iso.datetime({ offset: true }).register(z.globalRegistry, { description: 'When the promise was made.' }),
+    z.iso.datetime({ offset: true }).register(z.globalRegistry, { description: 'When the marker was made.' }),
   ),
   stop_hook_active: flag('True: the next stop is allowed, and the marker is removed.'),
   cc_session_id: text("The host's id of the conversation. Without it, the marker is unowned."),
@@ -65,6 +65,6 @@ export const MARKER_SCHEMA = z.looseObject({
   checks_session: text('The session that wrote the checks, if the marker belongs to another one now.'),
   outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
   wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
-  waits: z.optional(count(0, 'The number of prompts at which the promise has waited, apart from `wait`.')),
+  waits: z.optional(count(0, 'The number of prompts at which the marker has waited, apart from `wait`.')),
   workflow: flag('True in a marker by which earlier versions found a running workflow.'),
 })

@@ -13,7 +13,7 @@ import { keptRecording, type Recording, record, shapeOf } from './recorded.ts'
 const TASK = '259_prove'
 const CREATE = 'postflight create 259 prove --skill research --operation research --step "git commit"'
 const REPORT = 'Found three lemmas.'
-const CONTINUATION = /This is continuation (\d of 3)/
+const CONTINUATION = /Blocked stop (\d of 3)/
 
 /** The differences between clients. */
 export interface HookCases {

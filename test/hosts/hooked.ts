@@ -158,7 +158,7 @@ function endOf(child: ChildProcess): Promise<{ code: number | null; stdout: stri
 /** The reasons of this agent's blocks so far, as they reached the model. Codex escapes them. */
 export function reasonsIn(turn: Turn | undefined): string[] {
   return (turn?.userTexts ?? [])
-    .filter((text) => text.includes('This is continuation '))
+    .filter((text) => text.includes('Blocked stop '))
     .map((text) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
 }
 

@@ -72,7 +72,7 @@ describe.concurrent('adopt', () => {
 
     await project.cli(['adopt', '259', '--agent', 'agent-b'], { env: ENV })
 
-    expect((await project.hook(subagentStop({ agent_id: 'agent-b' }))).answer.reason).toContain('continuation 3 of 3')
+    expect((await project.hook(subagentStop({ agent_id: 'agent-b' }))).answer.reason).toContain('Blocked stop 3 of 3')
   })
 
   it('makes an abandoned marker pending again, as a new promise with its own count', async () => {
@@ -89,7 +89,7 @@ describe.concurrent('adopt', () => {
     expect(marker).toMatchObject({ custom: 1, agent_id: 'main', operation: 'research' })
     expect(marker.id).not.toBe(OTHERS.id)
     expect(Date.now() - Date.parse(String(marker.created))).toBeLessThan(60_000)
-    expect((await project.hook(stop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(stop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('prefers the pending marker to an abandoned one', async () => {

@@ -444,7 +444,7 @@ describe.concurrent('create where a marker is pending', () => {
       ],
     })
     expect(project.read(SEED_GUARD)).toBe('1\n')
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
   it('of the same session for another operation: makes a new promise with its own count', async () => {
@@ -459,7 +459,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect(readMarker(project)).toMatchObject({ operation: 'plan' })
     expect(readMarker(project).id).not.toBe(former.id)
     expect(project.has(SEED_GUARD)).toBe(false)
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('of another skill’s session: exits with 1', async () => {
@@ -523,7 +523,7 @@ describe.concurrent('create where a marker is pending', () => {
     await createFor(project, SESSION)
 
     expect(project.has(SEED_GUARD)).toBe(false)
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('many at once make one complete marker, and all but the first renew it', async () => {

@@ -62,7 +62,7 @@ describe.concurrent('doctor', () => {
     expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
     expect(all.map((finding) => [finding.check, finding.what])).toEqual([
       ['settings', `the hook is installed in ${project.at('.claude/settings.json')}`],
-      ['hook', 'the hook answers: {}'],
+      ['hook', 'the hook runs (it answered {})'],
       ['cli', "the hook adds `postflight` to the PATH of the agent's shell when a session starts"],
       ['root', `the root is ${project.dir}`],
     ])
@@ -346,7 +346,7 @@ describe.concurrent('doctor', () => {
 
     expect(all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
     expect(project.snapshot('specs')).toEqual(before)
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 })
 
@@ -401,7 +401,7 @@ describe.concurrent('a hook that is installed more than once', () => {
       {
         check: 'settings',
         ok: false,
-        what: `the hook is installed more than once, in ${project.at('.claude/settings.json')} and ${join(project.home, '.claude/settings.json')}: the host runs each of them at every stop and uses a continuation for each`,
+        what: `the hook is installed more than once, in ${project.at('.claude/settings.json')} and ${join(project.home, '.claude/settings.json')}: the host runs each of them, so one stop counts several times`,
         // The entry that a team shares stays.
         fix: 'postflight uninstall --scope user',
       },

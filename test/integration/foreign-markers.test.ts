@@ -96,7 +96,7 @@ describe.concurrent("the pattern's own bash lines", () => {
 
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     await bash(project, STAGE_1)
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('find and read marker and loop guard by the lines of the debugging section', async () => {
@@ -245,7 +245,7 @@ describe.concurrent('a marker of any other form', () => {
     project.write(MARKER, '')
     project.write(GUARD, '2')
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 3 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 3 of 3')
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
   })
 })

@@ -130,7 +130,7 @@ describe.concurrent('a tracked marker that was given up', () => {
       git(project.dir, 'reset', '--hard', '--quiet')
       expect((await project.cli(words)).status).toBe(0)
 
-      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
     }
   })
 
@@ -139,7 +139,7 @@ describe.concurrent('a tracked marker that was given up', () => {
     await project.cli(['clear', '259'])
     git(project.dir, 'reset', '--hard', '--quiet')
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('leaves another promise in its folder alone, and one without an id or a time', async () => {
@@ -153,7 +153,7 @@ describe.concurrent('a tracked marker that was given up', () => {
         const { project } = await givenUp(before)
         project.marker('259_x', content)
 
-        expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+        expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
       }
     }
   })
@@ -175,7 +175,7 @@ describe.concurrent('a tracked marker that was given up', () => {
       await project.shell(`rm ${note}; ${replace.replace('N', note)}`)
 
       const run = await project.hook(subagentStop())
-      expect(run.answer.reason).toContain('continuation 1 of 3')
+      expect(run.answer.reason).toContain('Blocked stop 1 of 3')
       expect(run.stderr).toBe('')
     }
   })
@@ -186,6 +186,6 @@ describe.concurrent('a tracked marker that was given up', () => {
     git(project.dir, 'reset', '--hard', '--quiet')
     await project.shell('mv specs/.postflight/given-up elsewhere && ln -s ../../elsewhere specs/.postflight/given-up')
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 })

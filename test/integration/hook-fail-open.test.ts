@@ -373,7 +373,7 @@ describe.concurrent('a full disk', () => {
     const after = project.snapshot(FOLDER)
     expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
     expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 })
 

@@ -238,7 +238,7 @@ describe.concurrent('a marker that two roots lead to', () => {
       const { answer } = await project.hook(subagentStop(), { cwd, env })
 
       expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(1)
-      expect(answer.reason).toContain(`continuation ${count} of 3`)
+      expect(answer.reason).toContain(`Blocked stop ${count} of 3`)
       expect(project.read(guard)).toBe(`${count}\n`)
     }
     expect((await project.hook(subagentStop(), { cwd, env })).answer.decision).toBe(undefined)

@@ -82,7 +82,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     await project.hook(shellRan(CREATE, output, IN_AGENT_A))
 
     expect(JSON.parse(project.read(MARKER))).toMatchObject({ custom: ['kept'], agent_id: 'agent-a' })
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
   it('where the environment is empty: session and agent come from the payload', async () => {

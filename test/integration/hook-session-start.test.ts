@@ -38,7 +38,7 @@ describe.concurrent('a session that starts', () => {
 
     const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
 
-    expect(contextOf(run)).toContain('259_x, research: abandoned (it blocked 3 stops, the limit), of another session')
+    expect(contextOf(run)).toContain('259_x, research: abandoned (gave up after 3 blocked stops), of another session')
   })
 
   it('does not get the markers’ own words, which may have come with the repository', async () => {

@@ -103,7 +103,7 @@ describe.concurrent('a pending marker', () => {
     expect(answer.reason).toContain('2. link artifacts\n  3. git commit')
     expect(answer.reason).not.toContain('update status')
     expect(answer.reason).toContain(`postflight clear ${TASK}`)
-    expect(answer.reason).toContain('continuation 1 of 3')
+    expect(answer.reason).toContain('Blocked stop 1 of 3')
     expect(answer.reason).toContain('repeat your full report as your last message')
   })
 
@@ -144,7 +144,7 @@ describe.concurrent('a pending marker', () => {
     await project.hook(subagentStop())
 
     expect((await project.hook(subagentStop())).answer.reason).toContain(
-      'continuation 3 of 3: the next stop is allowed',
+      'Blocked stop 3 of 3. (The next stop is allowed',
     )
   })
 
@@ -626,7 +626,7 @@ describe.concurrent('special cases of hosts', () => {
     const running = [{ id: 'b1', type: 'subagent', status: 'running', description: 'work' }]
     for (let index = 0; index < 5; index++) await project.hook(stop({ background_tasks: running }))
 
-    expect((await project.hook(stop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(stop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it("a sub-agent's stop is blocked while another one runs", async () => {

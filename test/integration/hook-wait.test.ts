@@ -31,7 +31,7 @@ describe.concurrent('a promise that waits', () => {
     expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p1', count: 1 })
 
     const held = await stopAt(project, 'p2')
-    expect(held.answer.reason).toContain('This is continuation 1 of 3')
+    expect(held.answer.reason).toContain('Blocked stop 1 of 3')
     expect(markerOf(project)).not.toHaveProperty('wait')
     expect(project.journal().map(({ event }) => event)).toEqual(['wait', 'wait-end', 'block'])
     // The end of a prompt is the end of its wait.
@@ -304,7 +304,7 @@ describe.concurrent('work in the background', () => {
 
     const { answer } = await project.hook(subagentStop({ background_tasks: [shell('npm run dev')] }))
 
-    expect(answer.reason).toContain('This is continuation 1 of 3')
+    expect(answer.reason).toContain('Blocked stop 1 of 3')
     expect(answer.reason).not.toContain('background')
   })
 })

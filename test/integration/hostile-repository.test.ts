@@ -49,7 +49,7 @@ describe('a cloned repository', () => {
       expect(decision).toBe('block')
       expect(reason.length).toBeLessThanOrEqual(4000)
       expect(reason).toMatch(
-        /^Written here\.\nTask .*: the postflight is not done yet\. Marker: specs\/.*\.postflight-pending$/m,
+        /^Written here\.\nTask .*: its postflight is still pending\. Marker: specs\/.*\.postflight-pending$/m,
       )
       expect(reason).toMatch(/You have \d+ more pending markers: postflight inspect lists them\./)
     } finally {

@@ -29,7 +29,7 @@ describe.concurrent('inspect', () => {
 
     expect(text.stdout).toBe(
       [
-        'specs/259_x/.postflight-pending  pending · 3 h old · 1 of 3 continuations used · plan (skill-plan)',
+        'specs/259_x/.postflight-pending  pending · 3 h old · 1 of 3 stops blocked · plan (skill-plan)',
         `  owner: session ${SESSION}, agent agent-a, type planner`,
         '  reason: Link the plan',
         '  ✓ 1. update status',

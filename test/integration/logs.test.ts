@@ -29,7 +29,7 @@ describe.concurrent('logs', () => {
     const lines = run.stdout.trimEnd().split('\n')
     expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(['block', 'block', 'block', 'cap'])
     expect(lines[0]).toMatch(
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}block {10}259_x · continuation 1 · session \S+ · agent agent-a · pf_abcdefghijkl$/,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}block {10}259_x · blocked stop 1 · session \S+ · agent agent-a · pf_abcdefghijkl$/,
     )
     expect(lines[3]).toContain('capped')
   })
@@ -182,7 +182,7 @@ describe.concurrent('logs --follow', () => {
         { timeout: 20_000, interval: 200 },
       )
       .toBe(true)
-    expect(await piped).toMatchObject({ status: 0, stdout: expect.stringContaining('continuation 1'), stderr: '' })
+    expect(await piped).toMatchObject({ status: 0, stdout: expect.stringContaining('blocked stop 1'), stderr: '' })
   })
 })
 

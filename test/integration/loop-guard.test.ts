@@ -51,7 +51,7 @@ describe.concurrent('at most three stops are blocked', () => {
 
     const runs = await Promise.all(stopsAtOnce(project, 16))
 
-    const counts = runs.filter(isBlock).map((run) => /continuation (\d) of 3/.exec(run.answer.reason ?? '')?.[1])
+    const counts = runs.filter(isBlock).map((run) => /Blocked stop (\d) of 3/.exec(run.answer.reason ?? '')?.[1])
     expect(counts.sort()).toEqual(['1', '2', '3'])
     expect(await stopTimes(project, 1)).toBe(0)
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned'])
@@ -112,7 +112,7 @@ describe.concurrent('at most three stops are blocked', () => {
     const project = withMarker(SEED)
     project.write(GUARD, text)
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 3 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 3 of 3')
     expect(await stopTimes(project, 2)).toBe(0)
   })
 
@@ -298,7 +298,7 @@ describe.concurrent('after a kill at any instant', () => {
     await project.hook(subagentStop())
     await project.shell(`rm ${GUARD}`)
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
     expect(project.read(GUARD)).toBe('2\n')
   })
 
@@ -371,7 +371,7 @@ describe.concurrent('the loop guard', () => {
 
     await project.shell(`rm -f ${MARKER}; rm -f ${GUARD}; cat copy > ${MARKER}`)
 
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
     expect(await stopTimes(project, 3)).toBe(2)
   })
 
@@ -385,7 +385,7 @@ describe.concurrent('the loop guard', () => {
 
       await project.shell(`rm -f ${MARKER}; echo 0 > ${GUARD}; echo '${JSON.stringify(fields)}' > ${MARKER}`)
 
-      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
       expect(project.read(GUARD)).toBe('1\n')
       expect(await stopTimes(project, 4)).toBe(2)
     }
@@ -414,7 +414,7 @@ describe.concurrent('the loop guard', () => {
 
     expect(await stopTimes(project, 1)).toBe(0)
     project.marker('259_x', SEED)
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('and the claims beside it are ignored by git', async () => {
@@ -452,7 +452,7 @@ describe('without birth times, where an inode comes back at once', () => {
 
       await project.shell(`rm -f ${MARKER} ${GUARD}; cat copy > ${MARKER}`)
 
-      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
       expect(await stopTimes(project, 4)).toBe(2)
       expect(project.has(MARKER)).toBe(false)
     })
@@ -511,7 +511,7 @@ describe.concurrent('a marker that is removed while hooks run stays removed', ()
       expect(project.has(GUARD)).toBe(false)
       expect(await stopTimes(project, 1)).toBe(0)
       project.marker('259_x', SEED)
-      expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 1 of 3')
+      expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
       expect(readdirSync(project.at(FOLDER)).filter((name) => name.endsWith('.tmp'))).toEqual([])
     }
   })

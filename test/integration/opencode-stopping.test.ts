@@ -57,7 +57,7 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
       [false, true],
       [true, undefined],
     ])
-    expect(outputs.map(({ message }) => /^Commit first\.|continuation \d of 3/gm.exec(message ?? '')?.[0])).toEqual([
+    expect(outputs.map(({ message }) => /^Commit first\.|Blocked stop \d of 3/gm.exec(message ?? '')?.[0])).toEqual([
       'Commit first.',
       'Commit first.',
       'Commit first.',

@@ -106,13 +106,13 @@ describe('postflight report', () => {
     expect(first).toMatchObject({ standing: 'cleared', blocks: 1, waits: 0 })
     expect(first.events.map(({ words }: { words: string }) => words)).toEqual([
       'promised',
-      'stop blocked, continuation 1 of 3',
+      'stop blocked: 1 of 3',
       expect.stringMatching(/^step done: /),
       'cleared',
     ])
     expect(second).toMatchObject({ standing: 'pending', blocks: 0 })
     expect(stdout).toMatch(/^259_x\n {2}Promise pf_\w+: cleared · /)
-    expect(stdout).toContain('stop blocked, continuation 1 of 3')
+    expect(stdout).toContain('stop blocked: 1 of 3')
   })
 
   it('of one task leaves out the others', async () => {
@@ -122,9 +122,9 @@ describe('postflight report', () => {
 
   it('says so where nothing has happened', async () => {
     const project = createSourceProject()
-    expect((await project.cli(['report'])).stdout).toBe('No promises and no runs here yet.\n')
+    expect((await project.cli(['report'])).stdout).toBe('No markers and no runs here yet.\n')
     await pageOf(project)
-    expect(project.read('report.html')).toContain('No promises and no runs here yet.')
+    expect(project.read('report.html')).toContain('No markers and no runs here yet.')
   })
 
   it('shows a run that cannot be read as an event of its own', async () => {

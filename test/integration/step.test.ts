@@ -74,7 +74,7 @@ describe.concurrent('step', () => {
         { name: 'b', done: true },
       ],
     })
-    expect((await project.hook(subagentStop())).answer.reason).toContain('continuation 2 of 3')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
   it('shortens the block’s reason, which lists only the remaining steps, by number', async () => {

@@ -67,7 +67,7 @@ function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promis
   return async (turn) => {
     await rest(THINKING_MS)
     if (turn.lastToolResult !== undefined) return say('Done with this.')
-    if (turn.lastUserText.includes('This is continuation')) return keep(`${number}_main`)
+    if (turn.lastUserText.includes('Blocked stop ')) return keep(`${number}_main`)
     round += 1
     const task = `${number}_flow${round}`
     switch ((round + index) % 4) {

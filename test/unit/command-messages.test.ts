@@ -108,7 +108,7 @@ describe('the words of inspect', () => {
   itSays(INSPECT_TEXT, {
     noMarkers: [['/p/specs', 'no markers in /p/specs']],
     age: [['3 h', '3 h old']],
-    spent: [[1, 3, '1 of 3 continuations used']],
+    spent: [[1, 3, '1 of 3 stops blocked']],
     owner: [
       ['s1', null, null, 'owner: session s1, agent not known yet'],
       ['s1', 'a7', 'coder', 'owner: session s1, agent a7, type coder'],
@@ -126,7 +126,7 @@ describe('the words of inspect', () => {
 
 describe('the words of logs', () => {
   itSays(LOGS_TEXT, {
-    continuation: [['2 of 3', 'continuation 2 of 3']],
+    continuation: [['2 of 3', 'blocked stop 2 of 3']],
     session: [['s1', 'session s1']],
     agent: [['a7', 'agent a7']],
   })

@@ -58,7 +58,7 @@ describe('findings about the hook', () => {
     incomplete: [['.claude/settings.json', '.claude/settings.json lists the hook for some of its events only']],
     missing: [['dist/hook.js', 'dist/hook.js is missing']],
     notExecutable: [['hooks/postflight-hook', 'hooks/postflight-hook is not executable']],
-    answers: [['{}', 'the hook answers: {}']],
+    answers: [['{}', 'the hook runs (it answered {})']],
     noAnswer: [['exit code 1', 'the hook does not answer (exit code 1)']],
   })
 })
@@ -70,12 +70,12 @@ describe('findings about other hosts', () => {
       [
         'Codex CLI',
         ['a.json', 'b.json'],
-        'Codex CLI runs the hook of each of a.json and b.json, so each stop uses several continuations',
+        'Codex CLI runs the hook of each of a.json and b.json, so each stop counts several times',
       ],
       [
         'Codex CLI',
         ['a.json', 'b.json', 'c.json'],
-        'Codex CLI runs the hook of each of a.json, b.json and c.json, so each stop uses several continuations',
+        'Codex CLI runs the hook of each of a.json, b.json and c.json, so each stop counts several times',
       ],
     ],
     untrusted: [

@@ -107,7 +107,7 @@ describe('the card of a task', () => {
 </summary>
 <section class="story">
 <div class="head">
-<span class="kind">Promise</span>
+<span class="kind">Marker</span>
 <b>research</b>
 <span class="badge wait">waiting</span>
 <small>skill-x · 1 h · 1 stop blocked · 2 waits · main conversation</small>
@@ -135,11 +135,11 @@ describe('the card of a task', () => {
 <ol class="events">
 <li>
 <time>11:00:00</time>
-<span>promised</span>
+<span>marker created</span>
 </li>
 <li class="warn">
 <time>11:01:00</time>
-<span>stop blocked, continuation 1 of 3</span>
+<span>stop blocked: 1 of 3</span>
 </li>
 <li class="wait">
 <time>11:03:00</time>
@@ -180,8 +180,8 @@ describe('the card of a task', () => {
 </summary>
 <section class="story">
 <div class="head">
-<span class="kind">Promise</span>
-<b>Promise</b>
+<span class="kind">Marker</span>
+<b>Marker</b>
 <span class="badge good">cleared</span>
 <small>30 s</small>
 </div>
@@ -192,8 +192,8 @@ describe('the card of a task', () => {
 </section>
 <section class="story">
 <div class="head">
-<span class="kind">Promise</span>
-<b>Promise</b>
+<span class="kind">Marker</span>
+<b>Marker</b>
 <span class="badge good">cleared</span>
 <small>30 s</small>
 </div>
@@ -204,8 +204,8 @@ describe('the card of a task', () => {
 </section>
 <section class="story">
 <div class="head">
-<span class="kind">Promise</span>
-<b>Promise</b>
+<span class="kind">Marker</span>
+<b>Marker</b>
 <span class="badge plain">removed by hand</span>
 <small>0 ms</small>
 </div>
@@ -388,7 +388,7 @@ describe('the upper part of the page', () => {
     expect(part(days, '<div class="tiles">', '<h2>')).toBe(`
 <div class="tile ">
 <b>1 / 3</b>
-<span>promises cleared</span>
+<span>markers cleared</span>
 </div>
 <div class="tile bad">
 <b>1</b>
@@ -415,7 +415,7 @@ describe('the upper part of the page', () => {
     expect(part(clear, '<div class="tiles">', '<h2>')).toBe(`
 <div class="tile good">
 <b>1 / 1</b>
-<span>promises cleared</span>
+<span>markers cleared</span>
 </div>
 <div class="tile ">
 <b>0</b>
@@ -464,7 +464,7 @@ describe('the upper part of the page', () => {
 <li>
 <span class="badge bad">abandoned</span>
 <a href="#t3">2_b</a>
-<span class="soft">given up after the last continuation</span>
+<span class="soft">gave up after the last blocked stop</span>
 </li>
 <li>
 <span class="badge bad">stalled</span>

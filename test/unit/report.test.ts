@@ -128,8 +128,8 @@ describe('the story of a promise', () => {
     expect(promise).toMatchObject({ blocks: 2, agent: 'main', session: 's', operation: undefined })
     expect(promise?.waits).toEqual([{ startMs: NOW - 57 * MINUTE, endMs: NOW - 51 * MINUTE }])
     expect(promise?.events.map(({ words }) => words)).toEqual([
-      'promised',
-      'stop blocked, continuation 1 of 3',
+      'marker created',
+      'stop blocked: 1 of 3',
       'stop blocked',
       'waits: answers',
       'waits: answers',
@@ -206,8 +206,8 @@ describe('a report', () => {
 
   it('says where there is nothing', () => {
     const empty = reportOf([])
-    expect(storyLines(empty, { bold: (text) => text })).toEqual(['No promises and no runs here yet.'])
-    expect(reportPage(empty)).toContain('No promises and no runs here yet.')
+    expect(storyLines(empty, { bold: (text) => text })).toEqual(['No markers and no runs here yet.'])
+    expect(reportPage(empty)).toContain('No markers and no runs here yet.')
   })
 })
 
@@ -392,7 +392,7 @@ describe('the page', () => {
     ]) {
       expect(page).toContain(text)
     }
-    expect(storyLines(report, { bold: (text) => text }).join('\n')).toContain('Promise pf_1: waiting')
+    expect(storyLines(report, { bold: (text) => text }).join('\n')).toContain('Marker pf_1: waiting')
   })
 
   it('folds long lists, and leaves out the earliest events of very many', () => {
@@ -478,7 +478,7 @@ it('has the dates of a timeline of several days, and counts what a line of text 
   expect(page).toContain('1 wait')
   expect(page).toContain('b: error: x')
   const lines = storyLines(report, { bold: (text) => text }).join('\n')
-  expect(lines).toMatch(/Promise: bypassed · 40 min · 1 stop blocked/)
+  expect(lines).toMatch(/Marker: bypassed · 40 min · 1 stop blocked/)
   expect(lines).toContain('b: error: x')
 })
 

@@ -51,9 +51,9 @@ describe('the answer to a stop', () => {
         kind: 'block',
         reason: [
           'commit',
-          'Task 259_x: the postflight is not done yet. Marker: specs/259_x/.postflight-pending',
+          'Task 259_x: its postflight is still pending. Marker: specs/259_x/.postflight-pending',
           'When everything is done, clear the marker: postflight clear 259_x',
-          'This is continuation 1 of 3.',
+          'Blocked stop 1 of 3. (After the third, you may stop.)',
         ].join('\n'),
       },
       notices: [],
@@ -64,9 +64,9 @@ describe('the answer to a stop', () => {
   it('names the root of a marker that the agent would not find', () => {
     const far = { ...blocked({}, { count: 3 }), folder: taskFolder('7_y', '/worktree') } as StopOutcome
     expect(linesOf(speak({ outcomes: [far] })).slice(1)).toEqual([
-      'Task 7_y: the postflight is not done yet. Marker: specs/7_y/.postflight-pending',
+      'Task 7_y: its postflight is still pending. Marker: specs/7_y/.postflight-pending',
       'When everything is done, clear the marker: postflight clear 7_y --root /worktree',
-      'This is continuation 3 of 3: the next stop is allowed, and the marker is kept as abandoned.',
+      'Blocked stop 3 of 3. (The next stop is allowed, and the marker is kept as abandoned.)',
     ])
   })
 
@@ -186,11 +186,11 @@ describe('a session that starts', () => {
       context: [
         'postflight-guard found unfinished postflights in /home/me/p/specs (according to files there, which may have come with the repository):',
         '- 259_x: pending, without a session, 1 h old',
-        'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. Ask the user when in doubt.',
+        'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. If unsure, ask the user.',
         '',
         'postflight-guard found unfinished postflights in /worktree/specs (according to files there, which may have come with the repository):',
         '- 7_y, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
-        'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. Ask the user when in doubt.',
+        'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. If unsure, ask the user.',
       ].join('\n'),
     })
     expect(notices).toHaveLength(1)

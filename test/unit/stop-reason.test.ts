@@ -106,23 +106,23 @@ describe('task, steps, commands and continuation', () => {
     expect(composeReason([item], ON_PATH, false)).toBe(
       [
         'Postflight pending: status update, artifact linking, git commit',
-        'Task 259_prove_completeness: the postflight of its research (skill-lean-research) is not done yet. Marker: specs/259_prove_completeness/.postflight-pending',
+        'Task 259_prove_completeness: the postflight of its research (skill-lean-research) is still pending. Marker: specs/259_prove_completeness/.postflight-pending',
         'When everything is done, clear the marker: postflight clear 259_prove_completeness',
-        'This is continuation 2 of 3.',
+        'Blocked stop 2 of 3. (After the third, you may stop.)',
       ].join('\n'),
     )
   })
 
   it('operation and skill are one line each, and left out if they are empty', () => {
     const text = composeReason([blocked({ operation: ' plan\n\u001b[1m ', skill: '\u0000' })], ON_PATH, false)
-    expect(text).toContain('the postflight of its plan [1m is not done yet')
+    expect(text).toContain('the postflight of its plan [1m is still pending')
     const long = composeReason([blocked({ operation: 'o'.repeat(9000), skill: 's'.repeat(9000) })], ON_PATH, false)
     expect(long.length).toBeLessThan(600)
   })
 
   it('the old global marker has the name of its folder, and `.` clears it', () => {
     const text = composeReason([blocked({}, { task: '.', path: 'specs/.postflight-pending' })], ON_PATH, false)
-    expect(text).toContain('Task specs/: the postflight is not done yet. Marker: specs/.postflight-pending\n')
+    expect(text).toContain('Task specs/: its postflight is still pending. Marker: specs/.postflight-pending\n')
     expect(text).toContain('clear the marker: postflight clear .\n')
   })
 
@@ -147,7 +147,7 @@ describe('task, steps, commands and continuation', () => {
   })
 
   it.each([1, 2, 3])('continuation %i of 3', (count) => {
-    expect(composeReason([blocked({}, { count })], ON_PATH, false)).toContain(`This is continuation ${count} of 3`)
+    expect(composeReason([blocked({}, { count })], ON_PATH, false)).toContain(`Blocked stop ${count} of 3`)
   })
 })
 
@@ -299,7 +299,7 @@ describe('long paths', () => {
     expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
     expect(text).toMatch(/^r{80,}…\nTask /)
     expect(text).toContain(`clear the marker: postflight clear 259_prove_completeness --root ${root}\n`)
-    expect(text).toContain('This is continuation 1 of 3.')
+    expect(text).toContain('Blocked stop 1 of 3. (After the third, you may stop.)')
     expect(text).toMatch(REPORT)
     expect(linesOf(text)).toHaveLength(6)
   })

@@ -66,13 +66,13 @@ describe('the text for a session that starts', () => {
     expect(last).not.toMatch(/postflight (?:adopt|clear)/)
     expect(last).toContain("postflight workflow status --root '/my project' <task>")
     expect(last).toContain("postflight workflow resume --root '/my project' <task>")
-    expect(last).toMatch(/Ask the user when in doubt\.$/)
+    expect(last).toMatch(/If unsure, ask the user\.$/)
   })
 
   it('names the commands for workflows and for other postflights on one line', () => {
     const last = linesOf(composeRecovery([unfinished()], 's1', [unfinishedRun()])).at(-1)
     expect(last).toBe(
-      'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. To see the state of a workflow: postflight workflow status <task>. To continue it here: postflight workflow resume <task>. Ask the user when in doubt.',
+      'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. To see the state of a workflow: postflight workflow status <task>. To continue it here: postflight workflow resume <task>. If unsure, ask the user.',
     )
     expect(linesOf(composeRecovery([unfinished()], 's1')).at(-1)).not.toContain('workflow')
   })
@@ -106,8 +106,8 @@ describe('the text for a session that starts', () => {
   })
 
   it.each([
-    ['abandoned', {}, 'abandoned (it blocked 3 stops, the limit)'],
-    ['abandoned', { outcome: 'capped' }, 'abandoned (it blocked 3 stops, the limit)'],
+    ['abandoned', {}, 'abandoned (gave up after 3 blocked stops)'],
+    ['abandoned', { outcome: 'capped' }, 'abandoned (gave up after 3 blocked stops)'],
     ['abandoned', { outcome: 'unchecked' }, 'abandoned (its checks were not run)'],
     ['pending', { outcome: 'unchecked' }, 'pending'],
   ] as const)('says why a marker is abandoned: %s %j', (state, fields, expected) => {

@@ -8,7 +8,7 @@ import { itSays } from './sentences.ts'
 describe('an entry of the journal in words', () => {
   it.each([
     ['block', {}, 'stop blocked'],
-    ['block', { count: 2 }, 'stop blocked, continuation 2 of 3'],
+    ['block', { count: 2 }, 'stop blocked: 2 of 3'],
     ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
     ['claim', {}, 'owner recorded'],
     ['error', { detail: 'EACCES' }, 'error: EACCES'],
@@ -111,7 +111,7 @@ describe('what status says', () => {
     waitsFor: [['the\nanswer', 'waits for the answer']],
     age: [['2 h', '2 h old']],
     blocked: [[1, 3, 'blocked 1 of 3 stops']],
-    gaveUp: [[3, 'blocked 3 stops, the limit']],
+    gaveUp: [[3, 'gave up after 3 blocked stops']],
     failedCheck: [['npm\ntest', 'exit code 1', '`npm test` failed the last time (exit code 1)']],
     steps: [
       [1, '1 step to go'],

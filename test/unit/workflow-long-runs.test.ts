@@ -246,7 +246,7 @@ describe('a prompt', () => {
 
     expect(prompt).toHaveLength(60_000)
     expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
-    expect(prompt).toMatch(/you will be told\.$/)
+    expect(prompt).toMatch(/once that file is valid\.$/)
   })
 })
 

@@ -205,7 +205,7 @@ describe('a prompt', () => {
         'Do 007_x in a, it said {{task}}[31m',
         'Problem with the last result: it said {{task}}[31m',
         'Write the result of this phase to the file /p/specs/007_x/a.json.',
-        'Then end your turn. That file alone decides what comes next, and you will be told.',
+        'Then end your turn. The next prompt follows once that file is valid.',
       ].join('\n\n'),
     )
   })
@@ -246,7 +246,7 @@ describe('a prompt', () => {
           ],
         ].join('\n'),
         'When the step is done, write {"success": true} to the file /f/step-result.json. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.',
-        'Then end your turn. That file alone decides what comes next, and you will be told.',
+        'Then end your turn. The next prompt follows once that file is valid.',
       ].join('\n\n'),
     )
     expect(duePrompt({ ...known, endedSteps: [first, { ...first, step: 1 }] }, place).prompt).toContain(

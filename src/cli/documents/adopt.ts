@@ -4,10 +4,10 @@ import { flag, optionalText, task, text } from './parts.ts'
 
 /** `postflight adopt --json`. */
 export const ADOPT_DOCUMENT = z.strictObject({
-  id: text("The promise's id."),
+  id: text("The marker's id."),
   path: text("The marker's absolute path."),
   task,
-  revived: flag('True if it was abandoned; it is a new promise now.'),
+  revived: flag('True if it was abandoned; it is a new marker now.'),
   owner: z.strictObject({
     host_session: text("The host's id of the conversation."),
     agent: optionalText('"main" or the id of a sub-agent; null: not known.'),

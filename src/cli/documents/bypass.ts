@@ -8,7 +8,7 @@ export const BYPASS_DOCUMENT = z.strictObject({
     z.strictObject({
       task,
       path: text("The marker's path, relative to the root."),
-      marker_id: optionalText("The promise's id."),
+      marker_id: optionalText("The marker's id."),
     }),
   ),
 })

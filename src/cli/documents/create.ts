@@ -4,10 +4,10 @@ import { flag, owner, task, text } from './parts.ts'
 
 /** `postflight create --json`. */
 export const CREATE_DOCUMENT = z.strictObject({
-  id: text("The promise's id."),
+  id: text("The marker's id."),
   path: text("The marker's absolute path."),
   task,
-  renewed: flag('True if the same promise was pending already; it keeps its id and its count.'),
+  renewed: flag('True if the same marker was pending already; it keeps its id and its count.'),
   replaced: z.nullable(z.union([z.string(), z.literal(true)])).register(z.globalRegistry, {
     description: 'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
   }),

@@ -10,11 +10,11 @@ export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
   time: field('When it was written (ISO 8601).'),
   event: text('What happened.'),
   outcome: field('How the marker ended.'),
-  marker_id: field("The promise's id."),
+  marker_id: field("The marker's id."),
   task: field('Name of the task folder.'),
   host_session: field("The host's id of the conversation."),
   agent: field('"main" or the id of a sub-agent.'),
-  count: field('The number of continuations, this one included.'),
+  count: field('The number of blocked stops, this one included.'),
   detail: field('Details in words.'),
 })
 

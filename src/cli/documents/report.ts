@@ -12,7 +12,7 @@ const span = {
 }
 
 const promise = z.strictObject({
-  id: optionalText("The promise's id."),
+  id: optionalText("The marker's id."),
   ...span,
   blocks: count('The number of stops that it blocked.'),
   waits: count('The number of times that its agent waited.'),

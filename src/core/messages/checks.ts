@@ -66,7 +66,7 @@ export const CHECK_TEXT = {
   unchecked: 'unchecked: its marker is kept as abandoned',
   droppedByAdopt: (commands: readonly string[]): string =>
     `dropped the checks of its previous session: ${list(commands)}. \`create --check\` adds your own.`,
-  neverRun: 'unknown host session: the checks of this marker are never run (--host-session sets one)',
+  neverRun: 'Not run by an agent, so the checks of this marker are never run (--host-session names a session)',
   keptUnchecked: (path: string): string => `the previous marker had checks that were not run, so it is kept as ${path}`,
 } as const
 

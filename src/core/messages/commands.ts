@@ -18,7 +18,7 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   background:
     'the host will wake the agent, because work runs in the background or a wake-up is scheduled: the stop is allowed, and the host asks again',
   waiting: 'the agent announced that it waits (`postflight wait`): the stops of this prompt are allowed',
-  capped: `it has blocked ${CONTINUATION_LIMIT} stops, the limit: the stop is allowed, and the marker is kept as abandoned`,
+  capped: `it has blocked ${CONTINUATION_LIMIT} stops, so this one is allowed, and the marker is kept as abandoned`,
   block: 'the postflight is pending',
 }
 
@@ -54,13 +54,13 @@ export const EXPLAIN_TEXT = {
 export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:
-    'unknown host session: this marker blocks the stops of sub-agents, but not those of a main conversation (--host-session sets one)',
+    'Not run by an agent, so this marker will not block your conversation, only the stops of sub-agents (--host-session names a session)',
   ownerLost:
     'postflight: the output of this command does not reach the hook, so the hook cannot learn the owner from it, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>
     `ticked in the previous marker, but not in this one: ${quotedNames(names)}`,
   blocksNothing:
-    'unknown host session: without one, a marker for a main conversation blocks nothing (--host-session sets one)',
+    'Not run by an agent, so this marker will not block your conversation (--host-session names a session)',
 } as const
 
 /** Whose marker is in the way of `create`: the end of "the marker is …". */
@@ -118,7 +118,7 @@ export const INSPECT_TEXT = {
   noSpecs: 'no specs/ folder here',
   noMarkers: (folder: string): string => inLine(`no markers in ${folder}`),
   age: (age: string): string => `${age} old`,
-  spent: (spent: number, limit: number): string => `${spent} of ${limit} continuations used`,
+  spent: (spent: number, limit: number): string => `${spent} of ${limit} stops blocked`,
   owner: (session: string, agent: string | null, type: string | null): string =>
     `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
   reason: (reason: string): string => `reason: ${reason}`,
@@ -134,7 +134,7 @@ export const INSPECT_TEXT = {
 /** What `logs` prints. */
 export const LOGS_TEXT = {
   empty: 'the journal is empty',
-  continuation: (count: string): string => `continuation ${count}`,
+  continuation: (count: string): string => `blocked stop ${count}`,
   session: (session: string): string => `session ${session}`,
   agent: (agent: string): string => `agent ${agent}`,
 } as const

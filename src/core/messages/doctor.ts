@@ -8,8 +8,9 @@ export const HOOK_FINDINGS = {
   notInstalled: 'the hook is not installed in any settings file of Claude Code',
   installedTwice: (files: readonly string[], cost: string): string =>
     `the hook is installed more than once, in ${listed(files)}: ${cost}`,
-  sameCommand: 'Claude Code runs the same command once, but other hosts run each one and use a continuation for each',
-  differentCommands: 'the host runs each of them at every stop and uses a continuation for each',
+  sameCommand:
+    'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times',
+  differentCommands: 'the host runs each of them, so one stop counts several times',
   hooksDisabled: (file: string): string => `${file} sets disableAllHooks, so no hook runs`,
   enableHooks: 'remove disableAllHooks from that file',
   guardDisabled: (file: string | undefined): string =>
@@ -29,7 +30,7 @@ export const HOOK_FINDINGS = {
   missing: (file: string): string => `${file} is missing`,
   rebuild: 'run `npm run build`, or install the package again',
   notExecutable: (file: string): string => `${file} is not executable`,
-  answers: (answer: string): string => `the hook answers: ${answer}`,
+  answers: (answer: string): string => `the hook runs (it answered ${answer})`,
   noAnswer: (detail: string): string => `the hook does not answer (${detail})`,
   checkNode: "check that `node` is on your agent's PATH",
 } as const
@@ -38,7 +39,7 @@ export const HOOK_FINDINGS = {
 export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
-    `${host} runs the hook of each of ${listed(files)}, so each stop uses several continuations`,
+    `${host} runs the hook of each of ${listed(files)}, so each stop counts several times`,
   untrusted: (file: string, events: readonly string[]): string =>
     `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them silently`,
   trust: 'open Codex in the project, type /hooks, and trust each entry',

@@ -11,10 +11,10 @@ interface EventFacts {
 }
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
-  create: 'promised',
+  create: 'marker created',
   clear: 'cleared',
   check: 'check',
-  cap: 'given up after the last continuation',
+  cap: 'gave up after the last blocked stop',
   bypass: 'bypassed',
   'bypass-request': 'bypass requested',
   expire: 'expired',
@@ -34,7 +34,7 @@ const SENTENCES: readonly string[] = ['check', 'step']
 export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
   const words =
     event === 'block'
-      ? `stop blocked${count === undefined ? '' : `, continuation ${count} of 3`}`
+      ? `stop blocked${count === undefined ? '' : `: ${count} of 3`}`
       : event === 'clear' && outcome === 'unchecked'
         ? 'cleared without its checks'
         : (EVENT_WORDS[event] ?? event)
@@ -102,9 +102,9 @@ export const STANDING_WORDS = {
 export const REPORT_TEXT = {
   title: 'Postflight report',
   made: (time: string): string => `Generated ${time}. All times are UTC.`,
-  nothing: 'No promises and no runs here yet.',
+  nothing: 'No markers and no runs here yet.',
   figures: {
-    cleared: 'promises cleared',
+    cleared: 'markers cleared',
     givenUp: 'given up',
     blocked: 'stops blocked',
     waits: 'waits',
@@ -127,7 +127,7 @@ export const REPORT_TEXT = {
   otherEvents: 'Other events',
   others: (count: number): string => `${count} more`,
   leftOut: (count: number): string => `${counted(count, 'older task')} left out: postflight report <task> shows one`,
-  promise: 'Promise',
+  promise: 'Marker',
   run: 'Run',
   events: (count: number): string => counted(count, 'event'),
   earlier: (count: number): string => `${counted(count, 'earlier event')} left out`,

@@ -149,7 +149,7 @@ export const PROMPT_TEXT = {
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
   nextAfterCheck:
     'Then end your turn. The file and the check decide what comes next, and you will be told. Any change after the check has passed makes the check void.',
-  next: 'Then end your turn. That file alone decides what comes next, and you will be told.',
+  next: 'Then end your turn. The next prompt follows once that file is valid.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>

@@ -37,7 +37,7 @@ export const PROJECT_STATUS_TEXT = {
   waitsForApproval: 'waits for approval',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
-  gaveUp: (limit: number): string => `blocked ${limit} stops, the limit`,
+  gaveUp: (limit: number): string => `gave up after ${limit} blocked stops`,
   unchecked: 'ended without its checks',
   failedCheck: (run: string, failure: string): string => `\`${quote(run, 120)}\` failed the last time (${failure})`,
   steps: (left: number): string => `${counted(left, 'step')} to go`,

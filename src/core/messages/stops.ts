@@ -9,7 +9,7 @@ import { counted, QUOTE_LIMIT } from './phrases.ts'
 /** Parts of a block's reason; `stop/reason.ts` puts them together. */
 export const REASON_TEXT = {
   where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>
-    `Task ${task}: the postflight${operation === undefined ? '' : ` of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is not done yet. Marker: ${path}`,
+    `Task ${task}: ${operation === undefined ? 'its postflight' : `the postflight of its ${operation}`}${skill === undefined ? '' : ` (${skill})`} is still pending. Marker: ${path}`,
   specsItself: 'specs/',
   unparsed: (path: string, problem: string): string => `(the marker ${path} ${problem})`,
   steps: 'Steps that remain:',
@@ -26,7 +26,7 @@ export const REASON_TEXT = {
   checking: (since: string, wait: string | undefined): string =>
     `They have been running since ${since}. ${wait === undefined ? 'Wait for them to end.' : `To wait for them: ${wait}, then end your turn.`}`,
   count: (count: number): string =>
-    `This is continuation ${count} of ${CONTINUATION_LIMIT}${isSpent(count) ? ': the next stop is allowed, and the marker is kept as abandoned' : ''}.`,
+    `Blocked stop ${count} of ${CONTINUATION_LIMIT}. ${isSpent(count) ? '(The next stop is allowed, and the marker is kept as abandoned.)' : '(After the third, you may stop.)'}`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
   more: (count: number, command: string): string =>
     `You have ${counted(count, 'more pending marker')}: ${command} lists ${count === 1 ? 'it' : 'them'}.`,
@@ -52,7 +52,7 @@ export const RECOVERY_TEXT = {
     stalled: (command: string): string =>
       `a workflow that stalled, which \`${command}\` continues here with new attempts`,
   },
-  abandoned: `abandoned (it blocked ${CONTINUATION_LIMIT} stops, the limit)`,
+  abandoned: `abandoned (gave up after ${CONTINUATION_LIMIT} blocked stops)`,
   unchecked: 'abandoned (its checks were not run)',
   mine: 'of this session',
   other: 'of another session, which may still be running',
@@ -62,7 +62,7 @@ export const RECOVERY_TEXT = {
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
   workflowAdvice: (status: string, resume: string): string =>
     `To see the state of a workflow: ${status}. To continue it here: ${resume}.`,
-  doubt: 'Ask the user when in doubt.',
+  doubt: 'If unsure, ask the user.',
 } as const
 
 /** The notice about a marker that has blocked its last stop. */

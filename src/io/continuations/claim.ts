@@ -10,7 +10,7 @@ import { readCount } from './count.ts'
 import { showCount } from './loop-guard-file.ts'
 
 /**
- * Counts a continuation (docs/design.md, "Counting continuations"). It is claimed by creating a file exclusively, one per
+ * Counts a continuation (docs/design.md, "Counting blocked stops"). It is claimed by creating a file exclusively, one per
  * slot. So any number of processes may try at once, none waits for another, and a kill at any instant leaves at most a
  * slot that is spent without a block. The loop guard file is written after the claim and shows the number to `cat`.
  */

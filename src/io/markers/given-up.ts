@@ -12,7 +12,7 @@ import { createFile, tryRemoveFile } from '../fs/write.ts'
 import { journalPaths } from '../journal.ts'
 
 /**
- * Remembers the promise that was given up in a task folder (docs/design.md, "Counting continuations"). git brings a
+ * Remembers the promise that was given up in a task folder (docs/design.md, "Counting blocked stops"). git brings a
  * tracked marker back and may remove every other file beside it, so the note lies in a folder that git ignores.
  */
 

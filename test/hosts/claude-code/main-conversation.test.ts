@@ -36,13 +36,13 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(reasonsIn(main.at(-1))).toEqual([
       [
         'Postflight pending: status update, git commit',
-        `Task ${TASK}: the postflight of its research (research) is not done yet. Marker: specs/${TASK}/.postflight-pending`,
+        `Task ${TASK}: the postflight of its research (research) is still pending. Marker: specs/${TASK}/.postflight-pending`,
         'Steps that remain:',
         '  1. status update',
         '  2. git commit',
         `Tick each one when it is done: postflight step ${TASK} <number>`,
         `When everything is done, clear the marker: postflight clear ${TASK}`,
-        'This is continuation 1 of 3.',
+        'Blocked stop 1 of 3. (After the third, you may stop.)',
       ].join('\n'),
     ])
     expect(ran.result).toMatchObject({ result: 'The research is finished.' })
@@ -87,10 +87,10 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     const { ran, model } = await guarded.run({ main: stubborn(...LINES), worker: [say(REPORT)] })
 
     const reasons = reasonsIn(model.turns('main').at(-1))
-    expect(reasons.map((reason) => /This is continuation (.*)\.$/m.exec(reason)?.[1])).toEqual([
-      '1 of 3',
-      '2 of 3',
-      '3 of 3: the next stop is allowed, and the marker is kept as abandoned',
+    expect(reasons.map((reason) => /Blocked stop (.*)$/m.exec(reason)?.[1])).toEqual([
+      '1 of 3. (After the third, you may stop.)',
+      '2 of 3. (After the third, you may stop.)',
+      '3 of 3. (The next stop is allowed, and the marker is kept as abandoned.)',
     ])
     expect(ran.result).toMatchObject({ result: 'The research is finished.' })
     expect(ran.notices).toEqual([

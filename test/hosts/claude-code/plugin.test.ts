@@ -159,13 +159,13 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       expect(reasonsIn(model.turns('main').at(-1))).toEqual([
         [
           'Postflight operations pending',
-          `Task ${TASK}: the postflight of its research (lean) is not done yet. Marker: specs/${TASK}/.postflight-pending`,
+          `Task ${TASK}: the postflight of its research (lean) is still pending. Marker: specs/${TASK}/.postflight-pending`,
           'Steps that remain:',
           '  1. status update',
           '  2. git commit',
           `Tick each one when it is done: postflight step ${TASK} <number>`,
           `When everything is done, clear the marker: postflight clear ${TASK}`,
-          'This is continuation 1 of 3.',
+          'Blocked stop 1 of 3. (After the third, you may stop.)',
         ].join('\n'),
       ])
       expect(ran.result).toMatchObject({ result: 'The research is finished.' })

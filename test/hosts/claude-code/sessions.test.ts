@@ -97,8 +97,10 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
 
     const main = model.turns('main')
-    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: abandoned (it blocked 3 stops, the limit), `)
-    expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: abandoned (gave up after 3 blocked stops), `)
+    expect(reasonsIn(main.at(-1))).toEqual([
+      expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
+    ])
     expect(ran.result).toMatchObject({ result: 'Done for the first.' })
     expect(guarded.files(TASK)).toEqual([])
   })

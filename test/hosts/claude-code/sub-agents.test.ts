@@ -161,7 +161,9 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
     // The end of the worker woke main, not a block.
     expect(reasonsIn(main[3])).toEqual([])
     expect([...(main[3]?.userTexts ?? []), ...(main[3]?.reminders ?? [])].join('\n')).toContain('- second finding')
-    expect(reasonsIn(main.at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(reasonsIn(main.at(-1))).toEqual([
+      expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
+    ])
     expect(model.turns('worker')).toHaveLength(1)
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])

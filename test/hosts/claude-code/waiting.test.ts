@@ -111,7 +111,9 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
     )
 
     expect(model.turns('helper')).toHaveLength(1)
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([
+      expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
+    ])
     expect(ran.result).toMatchObject({ result: 'It has ended.' })
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })

@@ -32,7 +32,7 @@ export function reportIn(toolResult: string | undefined): string | undefined {
 
 /** The reasons of this agent's blocks so far, as they reached the model. */
 export function reasonsIn(turn: Turn | undefined): string[] {
-  return (turn?.userTexts ?? []).filter((text) => /^This is continuation \d of 3/m.test(text))
+  return (turn?.userTexts ?? []).filter((text) => /^Blocked stop \d of 3/m.test(text))
 }
 
 /**

@@ -131,7 +131,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       main: [bash(CREATE), bash('postflight inspect', 'Let me look.'), bash('postflight clear 259'), say('Done.')],
     })
 
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('continuation 1 of 3')])
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Blocked stop 1 of 3')])
     expect(guarded.story().filter((line) => line !== 'error')).toEqual(['create', 'block 1', 'clear'])
     expect(ran.texts).toEqual(['Let me look.', 'Done.'])
   })

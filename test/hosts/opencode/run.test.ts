@@ -28,10 +28,10 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     const { ran, model } = await guarded.run({ main: stubborn(bash(CREATE), say('I am done.')) })
 
     expect(model.turns('main')).toHaveLength(5)
-    expect(reasonsIn(model.turns('main').at(-1)).map((reason) => /continuation \d/.exec(reason)?.[0])).toEqual([
-      'continuation 1',
-      'continuation 2',
-      'continuation 3',
+    expect(reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop \d/.exec(reason)?.[0])).toEqual([
+      'Blocked stop 1',
+      'Blocked stop 2',
+      'Blocked stop 3',
     ])
     expect(ran.texts.at(-1)).toBe('I am done.')
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])

@@ -151,7 +151,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
 
     const texts = model.turns('main').at(-1)?.userTexts ?? []
     const report = texts.findIndex((text) => text.includes('<task_result>'))
-    const reasons = texts.flatMap((text, index) => (text.includes('This is continuation') ? [index] : []))
+    const reasons = texts.flatMap((text, index) => (text.includes('Blocked stop ') ? [index] : []))
     expect(report).toBeGreaterThan(0)
     expect(reasons).toEqual([report + 1])
     expect(model.turns('worker')).toHaveLength(1)

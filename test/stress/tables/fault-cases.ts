@@ -268,7 +268,7 @@ function blockOf(stdout: string): string | undefined {
 /** Checks that a printed block is counted on disk. */
 function countFlaws({ stdout }: Outcome, left: Files): string[] {
   const reason = blockOf(stdout) ?? ''
-  return [...reason.matchAll(/^Task (\S+):[\s\S]*?This is continuation (\d) of 3/gm)].flatMap(([, task, number]) => {
+  return [...reason.matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)].flatMap(([, task, number]) => {
     const folder = `specs/${task}/`
     const claimed = Object.keys(left).some(
       (name) => name.startsWith(`${folder}${CLAIMS}/`) && name.endsWith(`.${number}`),

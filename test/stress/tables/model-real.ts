@@ -298,7 +298,7 @@ export function asProcesses(root: string, preload: string): Real {
       const answer = JSON.parse(result.stdout) as { reason?: string }
       const blocks: Partial<Record<Task, number>> = {}
       for (const [, task, number] of (answer.reason ?? '').matchAll(
-        /^Task (\S+):[\s\S]*?This is continuation (\d) of 3/gm,
+        /^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm,
       )) {
         blocks[task as Task] = Number(number)
       }

@@ -1,5 +1,5 @@
 /**
- * A small model of stops and of their count (docs/design.md, "Stops" and "Counting continuations"), and the steps that run
+ * A small model of stops and of their count (docs/design.md, "Stops" and "Counting blocked stops"), and the steps that run
  * on the model and on an implementation: stops of several agents, the CLI, plain bash, time, and kills at any file-system
  * call.
  */
@@ -138,7 +138,7 @@ const CLAIMS = '.postflight-claims'
 const isId = (text: unknown): text is string => typeof text === 'string' && /^pf_[A-Za-z0-9]{12}$/.test(text)
 const keyOf = (marker: Marker): string => marker.id ?? marker.file
 
-/** The number of continuations spent (docs/design.md, "Counting continuations"). */
+/** The number of continuations spent (docs/design.md, "Counting blocked stops"). */
 function spentOf({ marker, guard, claims }: Folder): number {
   if (marker === undefined) return 0
   const counted = claims.filter(
