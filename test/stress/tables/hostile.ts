@@ -245,16 +245,13 @@ export function rewriteMarkers(sandbox: Sandbox, fields: object): void {
 /** The clear command in a reason; it has several lines if the folder's name has. */
 export function printedCommand(reason: string): string {
   const [, command = ''] =
-    /When everything is done, clear the marker: ([\s\S]*?)\n(?:\(where `postflight`|Blocked stop)/.exec(
-      reason,
-    ) ?? []
+    /When everything is done, clear the marker: ([\s\S]*?)\n(?:\(where `postflight`|Blocked stop)/.exec(reason) ?? []
   return command
 }
 
 /** The clear command for a shell without `postflight` on its PATH. */
 export function printedFallback(reason: string): string {
-  const [, command = ''] =
-    /\(where `postflight` is not on the PATH: ([\s\S]*?)\)\nBlocked stop/.exec(reason) ?? []
+  const [, command = ''] = /\(where `postflight` is not on the PATH: ([\s\S]*?)\)\nBlocked stop/.exec(reason) ?? []
   return command
 }
 

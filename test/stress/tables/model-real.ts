@@ -297,9 +297,7 @@ export function asProcesses(root: string, preload: string): Real {
       if (result.signal !== null) return 'killed'
       const answer = JSON.parse(result.stdout) as { reason?: string }
       const blocks: Partial<Record<Task, number>> = {}
-      for (const [, task, number] of (answer.reason ?? '').matchAll(
-        /^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm,
-      )) {
+      for (const [, task, number] of (answer.reason ?? '').matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)) {
         blocks[task as Task] = Number(number)
       }
       count.blocked = (count.blocked ?? 0) + Object.keys(blocks).length
