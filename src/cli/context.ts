@@ -43,9 +43,7 @@ export interface CommandContext {
 export interface Terminal {
   readonly print: (line: string) => void
   /** The answer; undefined at the end of the input. */
-  readonly ask: (question: string) => Promise<string | undefined>
-  /** Called after the last question. */
-  readonly close: () => void
+  readonly ask: (question: string) => string | undefined
 }
 
 /** The result of a command: data for `--json`, lines for people. */

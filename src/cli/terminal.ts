@@ -1,23 +1,41 @@
-import { isTerminal } from '../io/process/output.ts'
+import fs from 'node:fs'
+import { errorCode } from '../io/fs/errors.ts'
+import { isTerminal, writeAll } from '../io/process/output.ts'
 import type { Terminal } from './context.ts'
 
-/** The person at the terminal of this process; undefined if there is none. Nothing is loaded before the first question. */
+/** The person at the terminal of this process; undefined if there is none. */
 export function processTerminal(): Terminal | undefined {
   if (!isTerminal(0) || !isTerminal(1)) return undefined
-  let lines: AsyncIterator<string> | undefined
   return {
-    print: (line) => process.stdout.write(`${line}\n`),
-    async ask(question) {
-      process.stdout.write(question)
-      // One reader for all questions, so that lines which are typed ahead are not lost.
-      lines ??= process
-        .getBuiltinModule('node:readline')
-        .createInterface({ input: process.stdin })
-        [Symbol.asyncIterator]()
-      const next = await lines.next()
-      if (next.done === true) process.stdout.write('\n')
-      return next.done === true ? undefined : next.value
+    print: (line) => void writeAll(1, `${line}\n`),
+    ask(question) {
+      writeAll(1, question)
+      const answer = readLine()
+      if (answer === undefined) writeAll(1, '\n')
+      return answer
     },
-    close: () => void lines?.return?.(),
+  }
+}
+
+/** The terminal cuts a line there (Linux: 4,095 bytes). */
+const LINE_BYTES = 4_096
+const POLL_MS = 20
+
+/**
+ * Reads one line that a person types; undefined at the end of the input. A terminal hands out one line a read, so lines
+ * that are typed ahead wait there. It reads synchronously, because an open stream or a `readline` interface on stdin keeps
+ * the process alive after its last line.
+ */
+function readLine(): string | undefined {
+  const bytes = Buffer.alloc(LINE_BYTES)
+  for (;;) {
+    try {
+      const length = fs.readSync(0, bytes)
+      return length === 0 ? undefined : bytes.toString('utf8', 0, length).replace(/\r?\n$/, '')
+    } catch (error) {
+      // EAGAIN: a program before us made the terminal non-blocking. Windows reports the end of the input as EOF.
+      if (errorCode(error) !== 'EAGAIN') return undefined
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
+    }
   }
 }

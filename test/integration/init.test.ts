@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rulesOf } from '../../src/core/settings/permission-rules.ts'
 import { SESSION, stop } from '../support/payloads.ts'
-import { CLI, canRun, type ProcessResult } from '../support/process.ts'
+import type { ProcessResult } from '../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
@@ -13,7 +13,10 @@ import {
   type Project,
   type RunOptions,
 } from '../support/project.ts'
+import { HAS_TERMINAL, startInTerminal } from '../support/pseudo-terminal.ts'
 
+const WIDE = { columns: 80, rows: 60 }
+const patient = { timeout: 15_000 }
 const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const SKILL = '.claude/skills/postflight/SKILL.md'
@@ -250,16 +253,55 @@ describe.concurrent('init', () => {
       expect(project.snapshot('..')).toEqual(before)
     },
   )
+})
 
-  it.skipIf(!canRun('command -v script'))('asks on a real terminal', async () => {
+describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', () => {
+  it.for([
+    { what: 'y to all', answers: ['y', 'Y', 'yes', ''], written: [LOCAL, '.gitignore', SKILL] },
+    { what: 'n to all', answers: ['n', 'N', 'no', 'n'], written: [] },
+    { what: 'y to the last one', answers: ['n', 'n', 'n', 'y'], written: [SKILL] },
+  ])(
+    'ends after the last answer, typed one by one: $what',
+    async ({ answers, written }, { expect, onTestFinished }) => {
+      const project = createProject()
+      const run = startInTerminal(project, 'init', WIDE, onTestFinished)
+
+      for (const [index, answer] of answers.entries()) {
+        await expect.poll(() => run.output().split('Write this? [Y/n]'), patient).toHaveLength(index + 2)
+        run.type(`${answer}\r`)
+      }
+
+      expect(await run.ended).toBe(0)
+      expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(written)
+    },
+  )
+
+  it('can be interrupted at a question, and has written nothing then', async ({ expect, onTestFinished }) => {
     const project = createProject()
-    const command = `node '${CLI}' init`
+    const run = startInTerminal(project, 'init', WIDE, onTestFinished)
+    await expect.poll(run.output, patient).toContain('Write this? [Y/n]')
 
-    const run = await project.shell(`printf 'y\\nn\\nn\\n\\n' | script -qec ${JSON.stringify(command)} /dev/null`)
+    run.type('y\r\u0003')
 
-    expect(run.stdout).toMatch(/1\. The hook, in[\s\S]*Write this\? \[Y\/n\][\s\S]*4\. A skill/)
-    expect(project.has(LOCAL)).toBe(true)
-    expect([project.has('.gitignore'), project.has(SKILL)]).toEqual([false, true])
+    expect(await run.ended).not.toBe(0)
+    expect(Object.keys(project.snapshot())).toEqual(['specs'])
+  })
+
+  it('takes answers that are typed ahead, and writes nothing if the input ends before the last one', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const [ahead, ended] = [createProject(), createProject()]
+    const first = startInTerminal(ahead, 'init', WIDE, onTestFinished)
+    first.type('n\rn\ry\rn\r')
+    const second = startInTerminal(ended, 'init', WIDE, onTestFinished)
+    await expect.poll(second.output, patient).toContain('Write this? [Y/n]')
+    second.type('y\r')
+    second.type('\u0004')
+
+    expect([await first.ended, await second.ended]).toEqual([0, 0])
+    expect(Object.keys(ahead.snapshot()).sort()).toEqual(['.gitignore', 'specs'])
+    expect(Object.keys(ended.snapshot())).toEqual(['specs'])
   })
 })
 

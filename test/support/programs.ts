@@ -121,10 +121,9 @@ function personWho(answers: readonly string[], print: (text: string) => void): T
   const left = [...answers]
   return {
     print: (line) => print(`${line}\n`),
-    ask: async (question) => {
+    ask: (question) => {
       print(question)
       return left.shift()
     },
-    close: () => {},
   }
 }

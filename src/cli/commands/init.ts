@@ -21,7 +21,7 @@ export interface InitOptions {
   readonly force: boolean
 }
 
-export async function init(context: CommandContext, options: InitOptions): Promise<CommandResult<InitDocument>> {
+export function init(context: CommandContext, options: InitOptions): CommandResult<InitDocument> {
   checkNames(options.skip)
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)
@@ -30,7 +30,7 @@ export async function init(context: CommandContext, options: InitOptions): Promi
   }
   const parts = initParts(context, target).filter(({ name }) => !options.skip.includes(name))
   const missing = parts.filter(({ state }) => state === 'missing')
-  const accepted = options.dryRun || options.yes ? missing : await ask(context, missing)
+  const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(accepted)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
@@ -69,21 +69,17 @@ function checkNames(names: readonly string[]): void {
 }
 
 /** Asks about each part before anything is written. @throws {PostflightError} `needs-answer` without a terminal. */
-async function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): Promise<InitPart[]> {
+function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): InitPart[] {
   if (parts.length === 0) return []
   if (terminal === undefined) throw new PostflightError('needs-answer')
   terminal.print(INIT_TEXT.intro(parts.length))
   const accepted: InitPart[] = []
-  try {
-    for (const [index, part] of parts.entries()) {
-      terminal.print(`\n${INIT_TEXT.numbered(index + 1, shown(context, part)[0] as string)}`)
-      const answer = await terminal.ask(INIT_TEXT.question)
-      // The input ended without an answer, so the answer is no.
-      if (answer === undefined) return []
-      if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
-    }
-  } finally {
-    terminal.close()
+  for (const [index, part] of parts.entries()) {
+    terminal.print(`\n${INIT_TEXT.numbered(index + 1, shown(context, part)[0] as string)}`)
+    const answer = terminal.ask(INIT_TEXT.question)
+    // The input ended without an answer, so the answer is no.
+    if (answer === undefined) return []
+    if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
   }
   terminal.print('')
   return accepted
