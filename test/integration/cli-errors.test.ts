@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import { SESSION } from '../support/payloads.ts'
-import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
+import {
+  CLI,
+  canRun,
+  HOOK_BUNDLE,
+  LAUNCHER,
+  PACKAGE,
+  type ProcessResult,
+  runProcess,
+  skipNote,
+} from '../support/process.ts'
 import { createProject, createSourceProject, makeOld, type Project, withoutPrivileges } from '../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
@@ -359,17 +368,20 @@ describe.concurrent('output', () => {
   )
 
   const hasScript = canRun('script -qec true /dev/null')
-  it.runIf(hasScript)('has colour on a terminal, and none with NO_COLOR', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
-    const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
+  it.runIf(hasScript)(
+    `has colour on a terminal, and none with NO_COLOR${skipNote(hasScript, 'script is not installed')}`,
+    async () => {
+      const project = createSourceProject()
+      project.marker('007_x', OWNED)
+      const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
 
-    const coloured = await project.shell(script, { env: { TERM: 'xterm' } })
-    const plain = await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })
+      const coloured = await project.shell(script, { env: { TERM: 'xterm' } })
+      const plain = await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })
 
-    expect(coloured.stdout).toContain('\u001b[')
-    expect(plain.stdout).not.toContain('\u001b[')
-  })
+      expect(coloured.stdout).toContain('\u001b[')
+      expect(plain.stdout).not.toContain('\u001b[')
+    },
+  )
 
   it('ends without an error when the reader goes away', async () => {
     const project = createSourceProject()
@@ -396,62 +408,66 @@ describe.concurrent('output', () => {
   })
 })
 
-const describeWithFull = canRun('test -c /dev/full') ? describe.concurrent : describe.skip
+const hasFullDevice = canRun('test -c /dev/full')
+const describeWithFull = hasFullDevice ? describe.concurrent : describe.skip
 
-describeWithFull('output that cannot be written is exit code 73 with one line on stderr', () => {
-  const LOST =
-    'postflight: the output could not be written (ENOSPC): the command ran, but its result was not printed.\n'
+describeWithFull(
+  `output that cannot be written is exit code 73 with one line on stderr${skipNote(hasFullDevice, 'there is no /dev/full')}`,
+  () => {
+    const LOST =
+      'postflight: the output could not be written (ENOSPC): the command ran, but its result was not printed.\n'
 
-  it.each([
-    'create 8 y',
-    'create 8 y --json',
-    'clear 7 --json',
-    'inspect',
-    'inspect --json',
-    'step 7 one --json',
-    'bypass 7 --json',
-    'adopt 7 --host-session s --json',
-    'explain --json',
-    'install --json',
-    'uninstall --json',
-    'doctor --json',
-    'workflow status --json',
-    '--help',
-    'create --help',
-    '--version',
-  ])('%s', async (line) => {
-    const [project, intact] = [createProject(), createProject()]
-    for (const each of [project, intact]) each.marker('007_x', OWNED)
-    const run = (each: typeof project, end: string) => each.shell(`"${process.execPath}" "${CLI}" ${line} ${end}`)
+    it.each([
+      'create 8 y',
+      'create 8 y --json',
+      'clear 7 --json',
+      'inspect',
+      'inspect --json',
+      'step 7 one --json',
+      'bypass 7 --json',
+      'adopt 7 --host-session s --json',
+      'explain --json',
+      'install --json',
+      'uninstall --json',
+      'doctor --json',
+      'workflow status --json',
+      '--help',
+      'create --help',
+      '--version',
+    ])('%s', async (line) => {
+      const [project, intact] = [createProject(), createProject()]
+      for (const each of [project, intact]) each.marker('007_x', OWNED)
+      const run = (each: typeof project, end: string) => each.shell(`"${process.execPath}" "${CLI}" ${line} ${end}`)
 
-    const lost = await run(project, '> /dev/full')
-    await run(intact, '> /dev/null')
+      const lost = await run(project, '> /dev/full')
+      await run(intact, '> /dev/null')
 
-    expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
-    const files = (each: typeof project) => Object.keys(each.snapshot()).sort()
-    expect(files(project)).toEqual(files(intact))
-  })
+      expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
+      const files = (each: typeof project) => Object.keys(each.snapshot()).sort()
+      expect(files(project)).toEqual(files(intact))
+    })
 
-  it('create made a marker that blocks and can be cleared', async () => {
-    const project = createProject()
-    const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
-    const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
+    it('create made a marker that blocks and can be cleared', async () => {
+      const project = createProject()
+      const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
+      const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
 
-    expect(create).toMatchObject({ status: 73, stderr: LOST })
-    const [entry] = project.journal()
-    expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
-    expect((await project.hook({ hook_event_name: 'Stop', session_id: SESSION })).answer.decision).toBe('block')
-    expect((await project.cli(['clear', '8'])).status).toBe(0)
-  })
+      expect(create).toMatchObject({ status: 73, stderr: LOST })
+      const [entry] = project.journal()
+      expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
+      expect((await project.hook({ hook_event_name: 'Stop', session_id: SESSION })).answer.decision).toBe('block')
+      expect((await project.cli(['clear', '8'])).status).toBe(0)
+    })
 
-  it('an error keeps its exit code, and with --json its line', async () => {
-    const project = createProject()
-    const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
+    it('an error keeps its exit code, and with --json its line', async () => {
+      const project = createProject()
+      const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
 
-    expect(run.status).toBe(1)
-    expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
-  })
-})
+      expect(run.status).toBe(1)
+      expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
+    })
+  },
+)
 
 describe.concurrent('help and version', () => {
   // All but the hidden one. The hook has no document.

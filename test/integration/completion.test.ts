@@ -3,7 +3,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { CLI, canRun } from '../support/process.ts'
+import { CLI, canRun, skipNote } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
 /** The path of the script and the words of the line; prints the candidates, one a line. */
@@ -88,8 +88,9 @@ const SHELLS: readonly (readonly [string, Ask])[] = [
 
 for (const [shell, ask] of SHELLS) {
   // CI installs all three: .ci/run.
-  const name = canRun(`command -v ${shell}`) ? shell : `${shell}: not installed here, so it is skipped`
-  describe.skipIf(!canRun(`command -v ${shell}`))(`completion in ${name}`, () => {
+  const isInstalled = canRun(`command -v ${shell}`)
+  const note = skipNote(isInstalled, `${shell} is not installed`)
+  describe.skipIf(!isInstalled)(`completion in ${shell}${note}`, () => {
     it('offers the commands, and not the hidden one', async () => {
       const commands = await ask(project, 'postflight ')
       expect(commands).toEqual(expect.arrayContaining(['create', 'clear', 'status', 'workflow', 'completion']))

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { canRun } from '../support/process.ts'
+import { canRun, skipNote } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
 /** Markers that other programs and older skills write, and the commands that they use. */
 
+const HAS_JQ = canRun('command -v jq')
 const FOLDER = 'specs/259_prove_completeness'
 const MARKER = `${FOLDER}/.postflight-pending`
 const GUARD = `${FOLDER}/.postflight-loop-guard`
@@ -114,7 +115,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect(guard.stdout).toBe('1\n')
   })
 
-  it.runIf(canRun('jq --version'))('free a stuck agent by the jq line', async () => {
+  it.runIf(HAS_JQ)(`free a stuck agent by the jq line${skipNote(HAS_JQ, 'jq is not installed')}`, async () => {
     const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())

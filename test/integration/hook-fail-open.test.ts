@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess } from '../support/process.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess, skipNote } from '../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
@@ -163,7 +163,7 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
   })
 
   const hasScript = canRun('script -qec true /dev/null')
-  it.runIf(hasScript)('a terminal: answered at once', async () => {
+  it.runIf(hasScript)(`a terminal: answered at once${skipNote(hasScript, 'script is not installed')}`, async () => {
     const project = withMarker(UNOWNED)
 
     const run = await project.shell(`script -qec '"${LAUNCHER}"' /dev/null`, { input: 'open' })

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT_VARIABLES } from '../../src/core/hosts/index.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
-import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE } from '../support/process.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, skipNote } from '../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../support/project.ts'
 
+const HAS_JQ = canRun('command -v jq')
+const MAY_MOUNT = canRun('unshare --mount true')
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
 const GUARD = 'specs/259_x/.postflight-loop-guard'
 
@@ -275,20 +277,23 @@ describe.concurrent('a marker that two roots lead to', () => {
     expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
   })
 
-  it.runIf(canRun('unshare --mount true'))('by a bind mount is counted once', async () => {
-    const project = createProject()
-    project.marker('259_x', OWNED)
-    const other = join(project.base, 'mounted')
-    mkdirSync(other)
-    const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
-    const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
-    const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
+  it.runIf(MAY_MOUNT)(
+    `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
+    async () => {
+      const project = createProject()
+      project.marker('259_x', OWNED)
+      const other = join(project.base, 'mounted')
+      mkdirSync(other)
+      const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
+      const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
+      const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
 
-    const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
+      const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
 
-    expect(answer.decision).toBe('block')
-    expect(project.read(GUARD)).toBe('1\n')
-  })
+      expect(answer.decision).toBe('block')
+      expect(project.read(GUARD)).toBe('1\n')
+    },
+  )
 })
 
 describe.concurrent('the hook finds nothing', () => {
@@ -461,14 +466,17 @@ describe.concurrent('an unowned marker that', () => {
     expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
   })
 
-  it.runIf(canRun('jq --version'))('was written during the session and rewritten by jq blocks', async () => {
-    const project = createProject()
-    const payload = subagentStop({ transcript_path: project.transcript() })
-    const marker = project.marker('259_x', { created: hoursAgo(0) })
-    await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
+  it.runIf(HAS_JQ)(
+    `was written during the session and rewritten by jq blocks${skipNote(HAS_JQ, 'jq is not installed')}`,
+    async () => {
+      const project = createProject()
+      const payload = subagentStop({ transcript_path: project.transcript() })
+      const marker = project.marker('259_x', { created: hoursAgo(0) })
+      await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
 
-    expect((await project.hook(payload)).answer.reason).toMatch(/^rewritten\n/)
-  })
+      expect((await project.hook(payload)).answer.reason).toMatch(/^rewritten\n/)
+    },
+  )
 
   it.each([
     ['the payload names no transcript', () => ({})],

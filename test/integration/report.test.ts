@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, CHROMIUM, startChromium } from '../support/chromium.ts'
 import { SESSION, stop } from '../support/payloads.ts'
+import { skipNote } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 import { promiseLines, reportDefinition, reportRun, writeMarker, writeRun } from '../support/report-project.ts'
 
@@ -165,76 +166,79 @@ describe('postflight report', () => {
 })
 
 // CI installs Chromium: .ci/run.
-const where = CHROMIUM === undefined ? ' (Chromium is not installed here, so this is skipped)' : ''
+describe.skipIf(CHROMIUM === undefined)(
+  `the page in Chromium${skipNote(CHROMIUM !== undefined, 'Chromium is not installed')}`,
+  () => {
+    let browser: Browser
 
-describe.skipIf(CHROMIUM === undefined)(`the page in Chromium${where}`, () => {
-  let browser: Browser
+    beforeAll(() => {
+      browser = startChromium(CHROMIUM ?? '')
+    })
+    afterAll(() => browser.close())
 
-  beforeAll(() => {
-    browser = startChromium(CHROMIUM ?? '')
-  })
-  afterAll(() => browser.close())
+    it.each([
+      ['light', 1200, 'light'],
+      ['dark', 1200, 'dark'],
+      ['phone', 390, 'light'],
+      ['phone-dark', 390, 'dark'],
+    ] as const)('%s: is drawn without a request, and nothing is wider than the window', async (name, width, scheme) => {
+      const file = await pageOf(eventfulProject())
+      const page = await browser.open(pathToFileURL(file).href, { width, scheme })
+      if (PICTURES !== undefined) writeFileSync(join(PICTURES, `report-${name}.png`), await page.picture())
 
-  it.each([
-    ['light', 1200, 'light'],
-    ['dark', 1200, 'dark'],
-    ['phone', 390, 'light'],
-    ['phone-dark', 390, 'dark'],
-  ] as const)('%s: is drawn without a request, and nothing is wider than the window', async (name, width, scheme) => {
-    const file = await pageOf(eventfulProject())
-    const page = await browser.open(pathToFileURL(file).href, { width, scheme })
-    if (PICTURES !== undefined) writeFileSync(join(PICTURES, `report-${name}.png`), await page.picture())
-
-    expect(page.requests).toEqual([pathToFileURL(file).href])
-    expect(page.messages).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    const outside = `[...document.querySelectorAll('body *')].filter((one) => {
+      expect(page.requests).toEqual([pathToFileURL(file).href])
+      expect(page.messages).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      const outside = `[...document.querySelectorAll('body *')].filter((one) => {
       const { left, right, width } = one.getBoundingClientRect()
       return width > 0 && (left < -0.5 || right > innerWidth + 0.5)
     }).map((one) => one.outerHTML.slice(0, 80))`
-    expect(await page.evaluate(outside)).toEqual([])
-    // Ink on its ground, in each scheme: at least 7 to 1.
-    expect(await page.evaluate(CONTRAST)).toBeGreaterThan(7)
-    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
-      scheme === 'dark' ? 'rgb(18, 22, 28)' : 'rgb(246, 247, 249)',
-    )
-    expect(await page.evaluate("document.querySelectorAll('.graph .node').length")).toBe(12)
-    expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(4)
-  })
+      expect(await page.evaluate(outside)).toEqual([])
+      // Ink on its ground, in each scheme: at least 7 to 1.
+      expect(await page.evaluate(CONTRAST)).toBeGreaterThan(7)
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+        scheme === 'dark' ? 'rgb(18, 22, 28)' : 'rgb(246, 247, 249)',
+      )
+      expect(await page.evaluate("document.querySelectorAll('.graph .node').length")).toBe(12)
+      expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(4)
+    })
 
-  it('shows hostile names as text', async () => {
-    const file = await pageOf(hostileProject())
-    const page = await browser.open(pathToFileURL(file).href, { width: 390 })
-    expect(await page.evaluate('document.title')).toBe('Postflight report: x <b>bold<')
-    expect(await page.evaluate("document.querySelectorAll('img, script, b b').length")).toBe(0)
-    expect(await page.evaluate("document.querySelector('details.task h3').textContent")).toContain('<img src=x onerror')
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    expect(page.messages).toEqual([])
-  })
+    it('shows hostile names as text', async () => {
+      const file = await pageOf(hostileProject())
+      const page = await browser.open(pathToFileURL(file).href, { width: 390 })
+      expect(await page.evaluate('document.title')).toBe('Postflight report: x <b>bold<')
+      expect(await page.evaluate("document.querySelectorAll('img, script, b b').length")).toBe(0)
+      expect(await page.evaluate("document.querySelector('details.task h3').textContent")).toContain(
+        '<img src=x onerror',
+      )
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      expect(page.messages).toEqual([])
+    })
 
-  it('of a hundred folders with two promises and a run each has under 1.5 MB, and is drawn in under two seconds', async () => {
-    const project = createSourceProject()
-    const lines: string[] = []
-    for (let number = 1; number <= 100; number++) {
-      const task = `${String(number).padStart(3, '0')}_task_of_a_usual_name`
-      const startMs = Date.now() - number * 5 * HOUR
-      lines.push(promiseLines(task, startMs, 'cleared'), promiseLines(task, startMs + HOUR, 'waited'))
-      writeRun(project, task, reportRun(startMs + 2 * HOUR, number % 5 === 0 ? 'stalled' : 'completed'))
-    }
-    project.write('specs/.postflight/journal.jsonl', lines.join(''))
+    it('of a hundred folders with two promises and a run each has under 1.5 MB, and is drawn in under two seconds', async () => {
+      const project = createSourceProject()
+      const lines: string[] = []
+      for (let number = 1; number <= 100; number++) {
+        const task = `${String(number).padStart(3, '0')}_task_of_a_usual_name`
+        const startMs = Date.now() - number * 5 * HOUR
+        lines.push(promiseLines(task, startMs, 'cleared'), promiseLines(task, startMs + HOUR, 'waited'))
+        writeRun(project, task, reportRun(startMs + 2 * HOUR, number % 5 === 0 ? 'stalled' : 'completed'))
+      }
+      project.write('specs/.postflight/journal.jsonl', lines.join(''))
 
-    const file = await pageOf(project)
-    const page = await browser.open(pathToFileURL(file).href, { width: 1200 })
-    if (PICTURES !== undefined) {
-      writeFileSync(join(PICTURES, 'report-hundred.png'), await page.picture({ top: 0, height: 4000 }))
-      console.log(`a hundred folders: ${statSync(file).size} bytes, drawn in ${Math.round(page.drawnMs)} ms`)
-    }
+      const file = await pageOf(project)
+      const page = await browser.open(pathToFileURL(file).href, { width: 1200 })
+      if (PICTURES !== undefined) {
+        writeFileSync(join(PICTURES, 'report-hundred.png'), await page.picture({ top: 0, height: 4000 }))
+        console.log(`a hundred folders: ${statSync(file).size} bytes, drawn in ${Math.round(page.drawnMs)} ms`)
+      }
 
-    expect(statSync(file).size).toBeLessThan(1_500_000)
-    expect(page.drawnMs).toBeLessThan(2_000)
-    expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(100)
-  })
-})
+      expect(statSync(file).size).toBeLessThan(1_500_000)
+      expect(page.drawnMs).toBeLessThan(2_000)
+      expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(100)
+    })
+  },
+)
 
 /** The contrast of the text with its ground, as WCAG computes it. */
 const CONTRAST = `(() => {

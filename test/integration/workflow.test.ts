@@ -2,10 +2,11 @@
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CLI, canRun, PACKAGE, runProcess } from '../support/process.ts'
+import { CLI, canRun, PACKAGE, runProcess, skipNote } from '../support/process.ts'
 import { createSourceProject, type JsonDocument, type Project, withoutPrivileges } from '../support/project.ts'
 
 const TASK = '007_flow'
+const HAS_JQ = canRun('command -v jq')
 const IN_TASK = `specs/${TASK}`
 
 /** A project with a run of a definition. */
@@ -80,29 +81,32 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
   })
 
-  it.skipIf(!canRun('command -v jq'))('works with the loop in docs/workflow.md, exactly as printed', async () => {
-    const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
-    const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(page)?.[1] ?? ''
-    const project = createSourceProject()
-    project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
-    mkdirSync(project.at('specs/259_x'))
-    project.write(
-      'my-agent',
-      `#!/bin/sh
+  it.skipIf(!HAS_JQ)(
+    `works with the loop in docs/workflow.md, exactly as printed${skipNote(HAS_JQ, 'jq is not installed')}`,
+    async () => {
+      const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
+      const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(page)?.[1] ?? ''
+      const project = createSourceProject()
+      project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
+      mkdirSync(project.at('specs/259_x'))
+      project.write(
+        'my-agent',
+        `#!/bin/sh
       case $(cat) in
         *plan.json*) echo '{"steps": ["one", "two"]}' > specs/259_x/plan.json ;;
         *step-result.json*) echo '{"success": true}' > specs/259_x/step-result.json ;;
       esac`,
-      0o755,
-    )
-    const ran = await project.shell(`postflight() { node "${CLI}" "$@"; }\n${loop}`, {
-      shell: 'bash',
-      env: { PATH: `${project.dir}:${project.env.PATH}` },
-    })
-    expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' })
-    expect(ran.stdout).toMatch(/\ncompleted\nnull\n$/)
-    expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
-  })
+        0o755,
+      )
+      const ran = await project.shell(`postflight() { node "${CLI}" "$@"; }\n${loop}`, {
+        shell: 'bash',
+        env: { PATH: `${project.dir}:${project.env.PATH}` },
+      })
+      expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' })
+      expect(ran.stdout).toMatch(/\ncompleted\nnull\n$/)
+      expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
+    },
+  )
 
   it('works with the workflow in docs/workflow.md, which has no warnings and asks again for a plan without a list', async () => {
     const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')

@@ -48,6 +48,11 @@ export function canRun(script: string): boolean {
   return spawnSync('sh', ['-c', script], { stdio: 'ignore' }).status === 0
 }
 
+/** The end of a test's title: the reason, if it is skipped because this machine lacks something. */
+export function skipNote(found: boolean, missing: string): string {
+  return found ? '' : ` (skipped: ${missing})`
+}
+
 /** Starts the CLI, which runs until it ends or the test does. */
 export function startCli(
   { dir, env }: { readonly dir: string; readonly env: Readonly<Record<string, string>> },
