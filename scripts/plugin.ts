@@ -2,6 +2,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } fro
 import { dirname, join } from 'node:path'
 import { addEntries } from '../src/core/settings/claude-hooks.ts'
 import { claudeEntries } from '../src/core/settings/hook-entries.ts'
+import { isOurHook } from '../src/core/settings/hook-groups.ts'
 
 /**
  * Lays out the plugin for Claude Code: one folder that holds everything it runs, because a marketplace copies it without
@@ -86,7 +87,7 @@ function writtenFiles({ name, version, description, keywords, license, author, e
     '.gitattributes': '* text=auto eol=lf\n',
     // A repository that ignores `dist/` or `bin/` would commit a plugin without them.
     '.gitignore': '!*\n',
-    'hooks/hooks.json': addEntries('{}\n', claudeEntries(HOOK_COMMAND), 'hooks/hooks.json'),
+    'hooks/hooks.json': addEntries('{}\n', claudeEntries(HOOK_COMMAND), 'hooks/hooks.json', isOurHook),
     // The CLI reads its version here. Without `type`, the files in bin/ are CommonJS.
     'package.json': json({ name, version, private: true, license, engines }),
   }

@@ -137,7 +137,7 @@ describe.concurrent('doctor', () => {
     [
       'another copy of the hook',
       async ({ project }: Wired) => {
-        const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
+        const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
         project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks, SubagentStop: hooks } }))
       },
       /starts another copy: \/elsewhere/,
@@ -411,7 +411,7 @@ describe.concurrent('a hook that is installed more than once', () => {
   it('as this copy and as another one is found, and this copy stays', async () => {
     const project = createSourceProject()
     await project.cli(['install', '--scope', 'local'])
-    const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/hooks/postflight-hook' }] }]
+    const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
     project.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: hooks } }))
 
     const wrong = settingsOf(await findingsOf((...words) => project.cli(words)))

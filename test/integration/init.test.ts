@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rulesOf } from '../../src/core/settings/permission-rules.ts'
@@ -105,6 +105,58 @@ describe.concurrent('init', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
     // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
+  })
+
+  it('leaves permission rules that were there before, with init and without', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const { permissions } = JSON.parse(project.read(SETTINGS))
+    await cli('uninstall')
+    const [kept, other] = permissions.allow as [string, string]
+    project.write(SETTINGS, JSON.stringify({ permissions }))
+    const all = filesOf(project)
+
+    const none = await cli('uninstall')
+    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n`)
+    expect(filesOf(project)).toEqual(all)
+    project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
+    const before = filesOf(project)
+    await cli('init --yes')
+    expect(JSON.parse(project.read(SETTINGS)).permissions.allow).toContain(other)
+    await cli('uninstall')
+    expect(filesOf(project)).toEqual(before)
+
+    await cli('init --yes')
+    await cli('init --yes')
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"model":"opus",'))
+    await cli('uninstall')
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({
+      model: 'opus',
+      permissions: { allow: [kept], ask: ['Bash(git push *)'] },
+    })
+    expect(project.has(`${SETTINGS}.postflight-rules`)).toBe(false)
+  })
+
+  it('shares the record of its rules with the settings: a teammate’s uninstall removes them', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
+
+    expect(await cli('uninstall')).toMatchObject({ status: 0, stdout: expect.stringContaining(`Removed ${SETTINGS}`) })
+    expect(project.has('.claude')).toBe(false)
+  })
+
+  it('writes no record of its rules through a link', async () => {
+    const { project, cli } = withPackage()
+    mkdirSync(project.at('.claude'))
+    const target = join(project.base, 'theirs.json')
+    writeFileSync(target, 'theirs')
+    symlinkSync(target, project.at(`${SETTINGS}.postflight-rules`))
+
+    expect(await cli('init --yes')).toMatchObject({ status: 65, stderr: expect.stringContaining('.postflight-rules') })
+    expect(readFileSync(target, 'utf8')).toBe('theirs')
+    expect(project.has(SETTINGS)).toBe(false)
   })
 
   it('writes nothing with --dry-run, and shows every rule', async () => {
@@ -310,6 +362,7 @@ describe.concurrent('a second place for the hook', () => {
     'is refused by %s, which names the first one',
     async (words) => {
       const project = createSourceProject()
+      symlinkSync(CLI, join(project.base, 'bin', 'postflight'))
       project.write(
         SETTINGS,
         JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] } }),

@@ -367,11 +367,60 @@ describe.concurrent('commands that only name ours', () => {
   })
 })
 
+describe.concurrent('a script of the user’s own with the name of our launcher', () => {
+  /** The commands that start it. `SCRIPT` is its path. */
+  const FORMS = [
+    '"SCRIPT"',
+    '[ ! -f "SCRIPT" ] || exec "SCRIPT"',
+    '$CLAUDE_PROJECT_DIR/.claude/hooks/postflight-hook',
+    'postflight-hook',
+  ]
+
+  it.each(FORMS)('stays where install, uninstall and doctor find it: %s', async (form) => {
+    const project = createSourceProject()
+    const script = project.write('.claude/hooks/postflight-hook', '#!/bin/sh\necho mine\n', 0o755)
+    const env = { PATH: `${dirname(script)}:${project.env.PATH}` }
+    const command = form.replaceAll('SCRIPT', script)
+    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    project.write(SETTINGS, before)
+    const snapshot = project.snapshot()
+
+    const none = await project.cli(['uninstall'], { env })
+    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+    expect(project.snapshot()).toEqual(snapshot)
+    expect((await project.cli(['doctor'], { env })).stdout).toContain('the hook is not installed')
+    await project.cli(['install'], { env })
+    expect(commandsOf(project.read(SETTINGS))).toContain(command)
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
+    await project.cli(['uninstall'], { env })
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ added: 1, ...JSON.parse(before) })
+  })
+
+  it('stays in the settings of another host and as a plugin of OpenCode', async () => {
+    const project = createSourceProject()
+    const script = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)
+    const plugin = project.write('dist/opencode/postflight-guard.mjs', 'export default {}\n')
+    const files = {
+      '.codex/hooks.json': JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: script }] }] } }),
+      'opencode.json': JSON.stringify({ plugin: [`file://${plugin}`, './dist/opencode/postflight-guard.mjs'] }),
+    }
+    for (const [name, text] of Object.entries(files)) project.write(name, text)
+
+    for (const host of ['codex', 'opencode']) {
+      await project.cli(['install', '--host', host])
+      await project.cli(['uninstall', '--host', host])
+    }
+
+    for (const [name, text] of Object.entries(files)) expect(project.read(name)).toBe(text)
+  })
+})
+
 describe.concurrent('install replaces our entries', () => {
   it('that name another path', async () => {
     const project = createSourceProject()
     const cli = cliIn(project)
-    const old = { type: 'command', command: '"/old/place/hooks/postflight-hook"' }
+    const old = { type: 'command', command: '"/old/postflight-guard/hooks/postflight-hook"' }
     const others = { type: 'command', command: 'say done' }
     project.write(
       SETTINGS,
@@ -381,7 +430,7 @@ describe.concurrent('install replaces our entries', () => {
     await cli('install')
 
     const text = project.read(SETTINGS)
-    expect(text).not.toContain('/old/place')
+    expect(text).not.toContain('/old/')
     expect(commandsOf(text).filter((command) => command === 'say done')).toHaveLength(1)
     expect(ourEventsIn(text).sort()).toEqual(EVENTS)
   })
@@ -677,6 +726,28 @@ describe.concurrent('uninstall', () => {
     await project.cli(['uninstall'])
 
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ a: 1 })
+  })
+
+  it('names the other scopes that still have entries', async () => {
+    const project = createSourceProject()
+    for (const scope of ['project', 'local', 'user']) await project.cli(['install', '--force', '--scope', scope])
+    const still = (file: string, scope: string): string =>
+      `The hook is still in ${file}: \`postflight uninstall --scope ${scope}\` removes it\n`
+    const [local, user] = [
+      still('.claude/settings.local.json', 'local'),
+      still(`${project.home}/.claude/settings.json`, 'user'),
+    ]
+
+    const planned = await project.cli(['uninstall', '--dry-run'])
+    const first = await project.cli(['uninstall'])
+    const second = await project.cli(['uninstall', '--scope', 'local'])
+    const last = await project.cli(['uninstall', '--scope', 'user'])
+
+    expect(planned.stdout).toContain(local + user)
+    expect(first.stdout).toContain(local + user)
+    expect(second.stdout).toContain(user)
+    expect(second.stdout).not.toContain(local)
+    expect(last.stdout).not.toContain('still in')
   })
 
   it('never restores a forged backup that does not lead to the present file', async () => {

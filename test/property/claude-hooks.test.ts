@@ -11,6 +11,7 @@ import {
   removeEntries,
 } from '../../src/core/settings/claude-hooks.ts'
 import { claudeEntries, type SettingsEntry } from '../../src/core/settings/hook-entries.ts'
+import { isOurHook } from '../../src/core/settings/hook-groups.ts'
 import { isReactiveHook, reactiveEntries } from '../../src/core/settings/reactive-hooks.ts'
 import { shellWord } from '../../src/core/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
@@ -181,7 +182,7 @@ describe('adding reactive rules to any settings', () => {
         fc.pre(Object.keys(read(text)).length > 0)
         const added = addEntries(text, REACTIVE, 's', isReactiveHook)
         expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
-        expect(findCommands(added, 's')).toEqual(findCommands(text, 's'))
+        expect(findCommands(added, 's', isOurHook)).toEqual(findCommands(text, 's', isOurHook))
         expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
         same(read(removeEntries(added, 's', isReactiveHook)), read(text))
       }),
@@ -191,10 +192,12 @@ describe('adding reactive rules to any settings', () => {
   it('is independent of the order in which rules and hooks are added', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ text }) => {
-        const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's')
-        const other = addEntries(addEntries(text, ENTRIES, 's'), REACTIVE, 's', isReactiveHook)
-        same(read(removeEntries(one, 's')), read(removeEntries(other, 's')))
-        expect(isInstalled(one, ENTRIES, 's') && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
+        const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
+        const other = addEntries(addEntries(text, ENTRIES, 's', isOurHook), REACTIVE, 's', isReactiveHook)
+        same(read(removeEntries(one, 's', isOurHook)), read(removeEntries(other, 's', isOurHook)))
+        expect(isInstalled(one, ENTRIES, 's', isOurHook) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(
+          true,
+        )
       }),
     )
   })
@@ -204,7 +207,7 @@ describe('adding to any settings', () => {
   it('adds each entry once, and keeps every other value and its place', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ value, text }) => {
-        const after = read(addEntries(text, ENTRIES, 's'))
+        const after = read(addEntries(text, ENTRIES, 's', isOurHook))
         const { hooks: had, ...others } = value
         const { hooks, ...kept } = after
         same(kept, others)
@@ -221,10 +224,10 @@ describe('adding to any settings', () => {
   it('is idempotent, to the byte', () => {
     fc.assert(
       fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-        const once = addEntries(text, ENTRIES, 's')
-        expect(addEntries(once, ENTRIES, 's')).toBe(once)
-        expect(isInstalled(once, ENTRIES, 's')).toBe(true)
-        expect(findCommands(once, 's')).toHaveLength(ENTRIES.length)
+        const once = addEntries(text, ENTRIES, 's', isOurHook)
+        expect(addEntries(once, ENTRIES, 's', isOurHook)).toBe(once)
+        expect(isInstalled(once, ENTRIES, 's', isOurHook)).toBe(true)
+        expect(findCommands(once, 's', isOurHook)).toHaveLength(ENTRIES.length)
       }),
     )
   })
@@ -234,7 +237,7 @@ describe('adding to any settings', () => {
       fc.property(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
         const body = read(text)
         fc.pre(Object.keys(body).length > 0)
-        const after = addEntries(text, [entry], 's')
+        const after = addEntries(text, [entry], 's', isOurHook)
         expect(isOneInsertion(text, after)).toBe(true)
       }),
     )
@@ -244,7 +247,7 @@ describe('adding to any settings', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ text }) => {
         fc.pre(Object.keys(read(text)).length > 0)
-        const after = addEntries(text, ENTRIES, 's')
+        const after = addEntries(text, ENTRIES, 's', isOurHook)
         let at = 0
         for (const character of after) if (text.startsWith(character, at)) at += character.length
         expect(at).toBe(text.length)
@@ -269,9 +272,9 @@ describe('adding to any settings', () => {
                 .map((hook) => `${event} ${JSON.stringify(hook)}`)
             }),
           )
-        const after = addEntries(text, ENTRIES, 's')
+        const after = addEntries(text, ENTRIES, 's', isOurHook)
         expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
-        expect(findCommands(after, 's').every(({ command }) => command.startsWith(COMMAND))).toBe(true)
+        expect(findCommands(after, 's', isOurHook).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
       }),
     )
   })
@@ -281,7 +284,7 @@ describe('removing from any settings', () => {
   it('restores the settings from before adding', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ value, text }) => {
-        same(read(removeEntries(addEntries(text, ENTRIES, 's'), 's')), value)
+        same(read(removeEntries(addEntries(text, ENTRIES, 's', isOurHook), 's', isOurHook)), value)
       }),
     )
   })
@@ -289,9 +292,9 @@ describe('removing from any settings', () => {
   it('removes all of ours, and is idempotent', () => {
     fc.assert(
       fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-        const removed = removeEntries(text, 's')
-        expect(findCommands(removed, 's')).toEqual([])
-        expect(removeEntries(removed, 's')).toBe(removed)
+        const removed = removeEntries(text, 's', isOurHook)
+        expect(findCommands(removed, 's', isOurHook)).toEqual([])
+        expect(removeEntries(removed, 's', isOurHook)).toBe(removed)
       }),
     )
   })
@@ -299,7 +302,7 @@ describe('removing from any settings', () => {
   it('changes nothing if there is nothing of ours', () => {
     fc.assert(
       fc.property(textOf(foreignGroup), ({ text }) => {
-        expect(removeEntries(text, 's')).toBe(text)
+        expect(removeEntries(text, 's', isOurHook)).toBe(text)
       }),
     )
   })
@@ -308,7 +311,7 @@ describe('removing from any settings', () => {
 describe('any text at all', () => {
   const attempt = (text: string, entries: readonly SettingsEntry[]): string | PostflightError => {
     try {
-      return addEntries(text, entries, 's')
+      return addEntries(text, entries, 's', isOurHook)
     } catch (error) {
       if (!(error instanceof PostflightError)) throw error
       return error
@@ -340,7 +343,7 @@ describe('any text at all', () => {
         } else {
           expect(isJson).toBe(true)
           if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
-          else expect(isInstalled(result, ENTRIES, 's')).toBe(true)
+          else expect(isInstalled(result, ENTRIES, 's', isOurHook)).toBe(true)
         }
       }),
       { numRuns: 500 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { addPlugin, removePlugin } from '../../src/core/settings/opencode-plugins.ts'
+import { addPlugin, isOurPlugin, removePlugin } from '../../src/core/settings/opencode-plugins.ts'
 import { commentsIn, container, spaced } from './jsonc-arbitraries.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
@@ -37,7 +37,7 @@ describe('any configuration of OpenCode', () => {
   it('lists the plugin once after install, and keeps its other content and every comment', () => {
     fc.assert(
       fc.property(config, (text) => {
-        const after = addPlugin(text, SPEC, 'x')
+        const after = addPlugin(text, SPEC, 'x', isOurPlugin)
         const errors: never[] = []
         parse(after, errors, { allowTrailingComma: true })
         expect(errors).toEqual([])
@@ -45,7 +45,7 @@ describe('any configuration of OpenCode', () => {
         expect(ours.map((entry) => (Array.isArray(entry) ? entry[0] : entry))).toEqual([SPEC])
         expect(withoutOurs(after)).toEqual(withoutOurs(text))
         expect(commentsIn(after)).toEqual(commentsIn(text))
-        expect(addPlugin(after, SPEC, 'x')).toBe(after)
+        expect(addPlugin(after, SPEC, 'x', isOurPlugin)).toBe(after)
       }),
       { numRuns: 2000 },
     )
@@ -54,7 +54,7 @@ describe('any configuration of OpenCode', () => {
   it('has its content without our entries after uninstall, and keeps every comment', () => {
     fc.assert(
       fc.property(config, (text) => {
-        const after = removePlugin(text, 'x')
+        const after = removePlugin(text, 'x', isOurPlugin)
         const errors: never[] = []
         parse(after, errors, { allowTrailingComma: true })
         expect(errors).toEqual([])
@@ -63,7 +63,7 @@ describe('any configuration of OpenCode', () => {
           withoutOurs(text),
         )
         expect(commentsIn(after)).toEqual(commentsIn(text))
-        expect(removePlugin(after, 'x')).toBe(after)
+        expect(removePlugin(after, 'x', isOurPlugin)).toBe(after)
       }),
       { numRuns: 2000 },
     )

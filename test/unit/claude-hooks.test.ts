@@ -14,6 +14,7 @@ import {
   guardedNodeCommand,
   isOurCommand,
 } from '../../src/core/settings/hook-entries.ts'
+import { isOurHook } from '../../src/core/settings/hook-groups.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
@@ -29,8 +30,8 @@ const FOREIGN = { type: 'command', command: 'echo foreign', timeout: 5 }
 const OURS = { type: 'command', command: COMMAND, timeout: 10 }
 const OURS_OF_OLD = { type: 'command', command: '"/old/place/hooks/postflight-hook"', timeout: 60 }
 
-const add = (text: string): string => addEntries(text, ENTRIES, PATH)
-const remove = (text: string): string => removeEntries(text, PATH)
+const add = (text: string): string => addEntries(text, ENTRIES, PATH, isOurHook)
+const remove = (text: string): string => removeEntries(text, PATH, isOurHook)
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
 
@@ -231,8 +232,8 @@ describe('adding our entries', () => {
     for (const text of ['', '{}', '{"a":1}', '{\r\n\t"a": 1\r\n}', json({ hooks: { Stop: [{ hooks: [FOREIGN] }] } })]) {
       const once = add(text)
       expect(add(once)).toBe(once)
-      expect(isInstalled(once, ENTRIES, PATH)).toBe(true)
-      expect(isInstalled(text, ENTRIES, PATH)).toBe(false)
+      expect(isInstalled(once, ENTRIES, PATH, isOurHook)).toBe(true)
+      expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
     }
   })
 
@@ -253,7 +254,7 @@ describe('adding our entries', () => {
     ]
     for (const variant of variants) {
       const text = json(variant)
-      expect(isInstalled(text, ENTRIES, PATH)).toBe(false)
+      expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
       expect(JSON.parse(add(text))).toEqual(whole)
     }
   })
@@ -269,7 +270,7 @@ describe('adding our entries', () => {
     expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS] }])
     expect(hooks.PreToolUse).toBeUndefined()
     expect(
-      findCommands(add(json(before)), PATH)
+      findCommands(add(json(before)), PATH, isOurHook)
         .map(({ event }) => event)
         .sort(),
     ).toEqual(ENTRIES.map(({ event }) => event).sort())
@@ -337,12 +338,12 @@ describe('removing our entries', () => {
 describe('finding', () => {
   it('returns our commands with their events, and no others', () => {
     const text = json({ hooks: { Stop: [{ hooks: [FOREIGN, OURS] }, null], Other: [{ hooks: [OURS_OF_OLD] }] } })
-    expect(findCommands(text, PATH)).toEqual([
+    expect(findCommands(text, PATH, isOurHook)).toEqual([
       { event: 'Stop', command: OURS.command },
       { event: 'Other', command: OURS_OF_OLD.command },
     ])
-    expect(findCommands('', PATH)).toEqual([])
-    expect(findCommands('{"a":1}', PATH)).toEqual([])
+    expect(findCommands('', PATH, isOurHook)).toEqual([])
+    expect(findCommands('{"a":1}', PATH, isOurHook)).toEqual([])
   })
 
   it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
@@ -352,12 +353,12 @@ describe('finding', () => {
         Other: [null, { hooks: [OURS] }],
       },
     })
-    expect(findPlaces(text, PATH)).toEqual([
+    expect(findPlaces(text, PATH, isOurHook)).toEqual([
       { event: 'Stop', group: 1, hook: 1 },
       { event: 'Stop', group: 1, hook: 2 },
       { event: 'Other', group: 1, hook: 0 },
     ])
-    expect(findPlaces('', PATH)).toEqual([])
+    expect(findPlaces('', PATH, isOurHook)).toEqual([])
   })
 })
 
@@ -370,7 +371,10 @@ describe('two kinds of our hooks', () => {
     const both = addEntries(add(''), others('new'), PATH, isOther)
     expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS] }, { matcher: 'Bash', hooks: [agent('new')] }])
     expect(findEntries(both, PATH, isOther)).toEqual(others('new'))
-    expect([isInstalled(both, others('new'), PATH, isOther), isInstalled(both, ENTRIES, PATH)]).toEqual([true, true])
+    expect([isInstalled(both, others('new'), PATH, isOther), isInstalled(both, ENTRIES, PATH, isOurHook)]).toEqual([
+      true,
+      true,
+    ])
     expect(isInstalled(both, others('old'), PATH, isOther)).toBe(false)
     expect(removeEntries(both, PATH, isOther)).toBe(add(''))
     expect(findEntries(remove(both), PATH, isOther)).toEqual(others('new'))
@@ -402,8 +406,8 @@ describe('a file that is not JSON is refused with line and column', () => {
         args: { path: PATH, line, column, fault: expect.stringMatching(/^[A-Za-z]+$/) },
       })
     }
-    expect(thrownBy(() => findCommands(text, PATH))).toMatchObject({ code: 'settings-not-json' })
-    expect(thrownBy(() => isInstalled(text, ENTRIES, PATH))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => findCommands(text, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => isInstalled(text, ENTRIES, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
   })
 })
 

@@ -28,7 +28,7 @@ describe('our lines in .gitignore', () => {
   it('are completed where some are missing', () => {
     const text = `${IGNORED[1]}\n`
 
-    expect(addIgnored(text)).toBe(`${text}\n# postflight-guard\n${IGNORED[0]}\n${IGNORED[2]}\n`)
+    expect(addIgnored(text)).toBe(`${text}\n# postflight-guard\n${IGNORED[0]}\n${IGNORED.slice(2).join('\n')}\n`)
     expect(removeIgnored(addIgnored(text))).toBe(text)
   })
 
@@ -37,13 +37,16 @@ describe('our lines in .gitignore', () => {
     ['a\n', `a\n\n${BLOCK}\n`],
     ['a', `a\n\n${BLOCK}`],
     ['a\r\n', `a\r\n\r\n${BLOCK.replaceAll('\n', '\r\n')}\r\n`],
-    [`  ${IGNORED[0]}  \na\n`, `  ${IGNORED[0]}  \na\n\n# postflight-guard\n${IGNORED[1]}\n${IGNORED[2]}\n`],
+    [`  ${IGNORED[0]}  \na\n`, `  ${IGNORED[0]}  \na\n\n# postflight-guard\n${IGNORED.slice(1).join('\n')}\n`],
   ])('follow an empty line at the end of %j', (text, added) => {
     expect(addIgnored(text)).toBe(added)
   })
 
-  it('keep markers, the journal and the backups of settings out of git', () => {
-    expect(IGNORED).toEqual(['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*'])
+  it('keep markers, the journal, the backups of settings and the record of a person’s own rules out of git', () => {
+    expect(IGNORED).toEqual([
+      ...['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*'],
+      '.claude/settings.local.json.postflight-rules',
+    ])
   })
 
   it.each([

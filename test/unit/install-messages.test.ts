@@ -12,11 +12,11 @@ describe('what install and uninstall say', () => {
       ['hook', '.claude/settings.json', 'The hook is already in .claude/settings.json'],
       ['reactive rules', '.claude/settings.json', 'The reactive rules are already in .claude/settings.json'],
     ],
-    otherHost: [
+    stillIn: [
       [
         'plugin',
         'opencode.json',
-        'opencode',
+        'postflight uninstall --host opencode',
         'The plugin is still in opencode.json: `postflight uninstall --host opencode` removes it',
       ],
     ],

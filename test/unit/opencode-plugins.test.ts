@@ -13,8 +13,8 @@ const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
 const OLD = 'file:///old/postflight-guard-0.0.1/dist/opencode/postflight-guard.mjs'
 const PATH = '/home/me/.config/opencode/opencode.json'
 
-const add = (text: string): string => addPlugin(text, SPEC, PATH)
-const remove = (text: string): string => removePlugin(text, PATH)
+const add = (text: string): string => addPlugin(text, SPEC, PATH, isOurPlugin)
+const remove = (text: string): string => removePlugin(text, PATH, isOurPlugin)
 
 describe('a plugin of ours', () => {
   it.each([
@@ -88,7 +88,7 @@ describe('adding the plugin to a configuration', () => {
   ])('%s', (_name, before, after) => {
     expect(add(before)).toBe(after)
     expect(add(after)).toBe(after)
-    expect(findPlugins(after, PATH)).toEqual([SPEC])
+    expect(findPlugins(after, PATH, isOurPlugin)).toEqual([SPEC])
   })
 
   it('replaces an entry of another copy of the package', () => {
@@ -129,9 +129,9 @@ describe('adding the plugin to a configuration', () => {
     `{"__proto__": {"plugin": ["${SPEC}"]}}`,
     `{"mcp": {"plugin": ["${SPEC}"]}}`,
   ])('finds and removes nothing in %j', (text) => {
-    expect(findPlugins(text, PATH)).toEqual([])
+    expect(findPlugins(text, PATH, isOurPlugin)).toEqual([])
     expect(remove(text)).toBe(text)
-    expect(findPlugins(add(text), PATH)).toEqual([SPEC])
+    expect(findPlugins(add(text), PATH, isOurPlugin)).toEqual([SPEC])
   })
 })
 

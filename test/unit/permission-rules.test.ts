@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addRules, holdsRules, removeRules, rulesOf } from '../../src/core/settings/permission-rules.ts'
+import { addRules, missingRules, removeRules, rulesOf } from '../../src/core/settings/permission-rules.ts'
 import { thrownBy } from './builders.ts'
 
 const PATH = '/p/.claude/settings.json'
@@ -35,17 +35,28 @@ describe('our permission rules', () => {
     const missing = rulesOf('allow').filter((rule) => rule !== second)
     expect(missing[0]).toBe(first)
     expect(permissions).toEqual({ allow: ['Bash(ls)', second, 7, ...missing], ask: rulesOf('ask'), deny: ['x'] })
-    expect(JSON.parse(removeRules(text, PATH))).toEqual({ permissions: { allow: ['Bash(ls)', 7], deny: ['x'] } })
+    expect(missingRules(text, PATH)).toEqual(missing)
+    expect(removeRules(addRules(text, PATH), PATH, missing)).toBe(text)
   })
 
   it.each([
-    ['{}', false],
-    ['{"permissions": {"allow": ["Bash(ls)"], "ask": []}}', false],
-    [`{"permissions": {"allow": ["${rulesOf('ask')[0]}"]}}`, false],
-    [`{"permissions": {"ask": ["${rulesOf('ask')[0]}"]}}`, true],
-    [`{"permissions": {"allow": ["Bash(ls)", "${rulesOf('allow').at(-1)}"]}}`, true],
-  ])('are found in %s: %s', (text, isThere) => {
-    expect(holdsRules(text, PATH)).toBe(isThere)
+    ['{}', [...rulesOf('allow'), ...rulesOf('ask')]],
+    [`{"permissions": {"allow": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask')]],
+    [`{"permissions": {"ask": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask').slice(1)]],
+    [addRules('', PATH), []],
+  ])('are missing in %s', (text, missing) => {
+    expect(missingRules(text, PATH)).toEqual(missing)
+  })
+
+  it('are removed only as far as a record names them, and a record removes no other rule', () => {
+    const [first = '', second = ''] = rulesOf('allow')
+    const text = JSON.stringify({ permissions: { allow: [first, second, 'Bash(ls)'], deny: ['Bash(rm *)'] } })
+
+    expect(removeRules(text, PATH, [])).toBe(text)
+    expect(JSON.parse(removeRules(text, PATH, [second, 'Bash(ls)', 'Bash(rm *)'])).permissions).toEqual({
+      allow: [first, 'Bash(ls)'],
+      deny: ['Bash(rm *)'],
+    })
   })
 
   it.each([
@@ -97,9 +108,8 @@ describe('our permission rules', () => {
     expect(permissions.allow).toEqual(expect.arrayContaining(rulesOf('allow')))
     expect(permissions.ask).toEqual(expect.arrayContaining(rulesOf('ask')))
     expect(addRules(added, PATH)).toBe(added)
-    expect([holdsRules(text, PATH), holdsRules(added, PATH)]).toEqual([false, true])
     const before = JSON.parse(text === '' ? '{}' : text)
-    const after = JSON.parse(removeRules(added, PATH))
+    const after = JSON.parse(removeRules(added, PATH, missingRules(text, PATH)))
     // An empty list had no effect.
     expect(after).toEqual(text.includes('"allow": []') ? {} : before)
   })
@@ -108,7 +118,7 @@ describe('our permission rules', () => {
     'are refused for settings of another shape: %s',
     (text) => {
       expect(thrownBy(() => addRules(text, PATH))).toMatchObject({ code: 'settings-wrong-shape' })
-      expect(thrownBy(() => removeRules(text, PATH))).toMatchObject({ code: 'settings-wrong-shape' })
+      expect(thrownBy(() => removeRules(text, PATH, rulesOf('ask')))).toMatchObject({ code: 'settings-wrong-shape' })
     },
   )
 })

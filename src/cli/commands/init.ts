@@ -99,6 +99,7 @@ function write(parts: readonly InitPart[]): string[] {
     return { file, before, after: edits.reduce((text, { add }) => add(text), before ?? ''), edits }
   })
   return texts.flatMap(({ file, before, after, edits }) => {
+    for (const { record } of edits) record?.(before ?? '')
     const backup = replaceSettingsFile(file, after, edits.some(({ keepsBackup }) => keepsBackup) ? before : undefined)
     return backup ?? []
   })

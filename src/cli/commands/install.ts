@@ -2,7 +2,7 @@ import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { hookHost } from '../../core/settings/hook-hosts.ts'
 import { shellWord } from '../../core/text.ts'
 import { listBackups } from '../../io/settings/backups.ts'
-import type { Scope } from '../../io/settings/paths.ts'
+import { SCOPES, type Scope } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { replaceSettingsFile } from '../../io/settings/replace.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
@@ -12,7 +12,7 @@ import { type ProjectRemoval, projectRemovals } from '../installation/project-fi
 import { reactiveTarget } from '../installation/reactive-target.ts'
 import { refuseOtherScope, refuseSecond } from '../installation/refuse-second.ts'
 import { carryOut, type Removal, removalsFrom } from '../installation/removal.ts'
-import { HOSTS, holdsReactive, placeOf, rulesTarget, type Target, targetOf } from '../installation/target.ts'
+import { HOSTS, holdsOurRules, holdsReactive, placeOf, type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../installation/wiring.ts'
 
 /** `postflight install` and `uninstall`: adds our entries to a host's settings, and removes them. */
@@ -88,6 +88,7 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
   const removals = removalsFrom(target, target.files)
   const ofProject = host === 'claude' ? projectRemovals(context, target) : []
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
+  const left = stillWired(context, host, target)
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
@@ -97,7 +98,6 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
     const kept = removals.flatMap(({ file }) => listBackups(file))
     lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
   }
-  const others = host === 'claude' && target.scope !== 'user' ? otherHosts(context) : []
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
   const noneThere = INSTALL_TEXT.notInstalled(
@@ -110,21 +110,35 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
       ...{ file: first?.file ?? (target.files.at(-1) as string), changed: first !== undefined, dry_run: dryRun },
       ...{ removed_file: first !== undefined && first.after === undefined, taken_out_of: done.map(({ file }) => file) },
     },
-    lines: [...(lines.length > 0 ? lines : [noneThere]), ...others],
+    lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
   }
 }
 
-/** A line for each other host that the project is set up for: the command without --host leaves those alone. */
-function otherHosts(context: CommandContext): string[] {
-  return HOSTS.filter((host) => !isOfClaude(host, 'project')).flatMap((host) => {
+/**
+ * A line for each other place that still has our entries: the other scopes of this host, and, where the project's own
+ * settings of Claude Code were changed, the other hosts of the project.
+ */
+function stillWired(context: CommandContext, host: string, done: Target): string[] {
+  const scopes = SCOPES.map((scope) => ({ host, scope }))
+  const isOfProject = host === 'claude' && done.scope !== 'user'
+  const hosts = HOSTS.filter((one) => !isOfClaude(one, 'project')).map((one) => ({
+    host: one,
+    scope: 'project' as const,
+  }))
+  const listed = new Set(done.files)
+  return [...scopes, ...(isOfProject ? hosts : [])].flatMap((other) => {
     try {
-      const target = targetOf(context, host, 'project')
+      const target = targetOf(context, other.host, other.scope)
       const file = placeOf(target)
       const text = readSettingsFile(file)
-      if (text === undefined || !target.holds(text, file)) return []
-      return [INSTALL_TEXT.otherHost(target.what, displayPath(context, file), host)]
+      if (listed.has(file) || text === undefined || target.remove(text, file) === text) return []
+      listed.add(file)
+      const isDefault = other.scope === 'project' && other.host !== host
+      const scope = isDefault ? '' : ` --scope ${other.scope}`
+      const command = `postflight uninstall${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
+      return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
     } catch {
-      // A file that does not parse, or leads out of the project: `doctor` reports it.
+      // The host does not have this scope, or the file does not parse or leads out of the project: `doctor` reports that.
       return []
     }
   })
@@ -158,7 +172,7 @@ function removalLine(
   const held = {
     entry: target.holds(before, file),
     reactive: ofClaude && holdsReactive(before, file),
-    permissions: ofClaude && rulesTarget(target).holds(before, file),
+    permissions: ofClaude && holdsOurRules(before, file),
   }
   return INSTALL_TEXT.removed(target.what, held, shown, dryRun)
 }

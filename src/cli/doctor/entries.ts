@@ -4,6 +4,7 @@ import type { SettingsEntry } from '../../core/settings/hook-entries.ts'
 import { oneLine } from '../../core/text.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand } from '../installation/host-entry.ts'
+import { ourHooks } from '../installation/our-hooks.ts'
 import type { SettingsPlace } from '../installation/wiring.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findWiredCopy } from './wired-copy.ts'
@@ -25,13 +26,15 @@ export function checkEntries(
 ): DoctorFinding {
   const copy = findWiredCopy(commands, project)
   const { command, portable } = hookCommand(context, scope, project, host)
-  if (isInstalled(text ?? '', host.entries(command), file)) return good('settings', HOOK_FINDINGS.installed(file))
+  const isOurs = ourHooks(context, project)
+  if (isInstalled(text ?? '', host.entries(command), file, isOurs))
+    return good('settings', HOOK_FINDINGS.installed(file))
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
   const fix = `${isTheirs ? 'npx --no-install ' : ''}${host.install} --scope ${scope}`
   if (isTheirs) {
     if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
-    if (isInstalled(text ?? '', host.entries(copy.command), file)) {
+    if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
       return good('settings', HOOK_FINDINGS.installedByProject(file))
     }
   }

@@ -7,6 +7,7 @@ import { readSmallFile } from '../../io/fs/read.ts'
 import { hookHostFolder } from '../../io/settings/paths.ts'
 import type { CommandContext } from '../context.ts'
 import { projectFolder } from '../installation/host-entry.ts'
+import { ourHooks } from '../installation/our-hooks.ts'
 import { hookHostPlaces, type SettingsPlace } from '../installation/wiring.ts'
 import { checkEntries } from './entries.ts'
 import { bad, type DoctorFinding } from './finding.ts'
@@ -54,18 +55,17 @@ const CONFIGURATION_LIMIT = 4_194_304
  * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
  * trusted hook is the present one is known to Codex alone.
  */
-function checkTrust(
-  { environment, findHome }: CommandContext,
-  host: HookHost,
-  { file, text = '' }: SettingsPlace,
-): DoctorFinding[] {
+function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsPlace): DoctorFinding[] {
+  const { environment, findHome } = context
   const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
-  const untrusted = findPlaces(text, file).filter(({ event, group, hook }) => {
-    const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
-    // A TOML key has JSON's escapes, or none.
-    const key = `${file}:${label}:${group}:${hook}`
-    return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
-  })
+  const untrusted = findPlaces(text, file, ourHooks(context, projectFolder(context))).filter(
+    ({ event, group, hook }) => {
+      const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+      // A TOML key has JSON's escapes, or none.
+      const key = `${file}:${label}:${group}:${hook}`
+      return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
+    },
+  )
   const events = untrusted.map(({ event }) => event)
   return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
 }

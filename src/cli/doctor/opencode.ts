@@ -10,6 +10,7 @@ import { openCodeConfigPaths, requireInside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 import { openCodePlugin, projectFolder } from '../installation/host-entry.ts'
+import { ourPlugins } from '../installation/our-hooks.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
 /** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry it reports nothing. */
@@ -46,7 +47,7 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
 function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const text = readSettingsFile(file)
-  return text === undefined ? [] : findPlugins(text, file)
+  return text === undefined ? [] : findPlugins(text, file, ourPlugins(file))
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */

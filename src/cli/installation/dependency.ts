@@ -24,20 +24,33 @@ export function dependencyIn(project: string, packageFolder: string): string | u
 
 /** True if the project's `package.json` names this package. */
 function dependsOnUs(project: string): boolean {
-  const read = readSmallFile(path.join(project, 'package.json'), PACKAGE_JSON_LIMIT)
-  if (read.kind !== 'text') return false
+  const manifest = readManifest(path.join(project, 'package.json'))
+  return LISTS.some((list) => {
+    const names = manifest[list]
+    return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard')
+  })
+}
+
+/** True for the folder of a copy of this package, or of its plugin for Claude Code. */
+export function isOurPackage(folder: string): boolean {
+  return MANIFESTS.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
+}
+
+const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
+
+/** The fields of a manifest; none where it is missing or unusable. */
+function readManifest(file: string): Record<string, unknown> {
+  const read = readSmallFile(file, MANIFEST_LIMIT)
+  if (read.kind !== 'text') return {}
   try {
     const manifest: unknown = JSON.parse(read.text)
-    return LISTS.some((list) => {
-      const names = isJsonObject(manifest) ? manifest[list] : undefined
-      return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard')
-    })
+    return isJsonObject(manifest) ? manifest : {}
   } catch {
-    return false
+    return {}
   }
 }
 
-/** The size of the largest `package.json` that is read, in bytes. */
-const PACKAGE_JSON_LIMIT = 1_048_576
+/** The size of the largest manifest that is read, in bytes. */
+const MANIFEST_LIMIT = 1_048_576
 
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']

@@ -6,6 +6,7 @@ import { type CommandContext, findCommandRepository } from '../context.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { ignoreFile } from './project-files.ts'
 import { hasMark, isAsWritten, protocolSkill, protocolSkillFile } from './protocol-skill.ts'
+import { recordOf, recordRules } from './rules-record.ts'
 import { placeOf, type Target } from './target.ts'
 
 /** The parts of `init`: each is an edit of one file. */
@@ -21,6 +22,8 @@ export interface InitPart {
   readonly add: (text: string) => string
   /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
   readonly keepsBackup: boolean
+  /** Records what is added to a file with this text, so that `uninstall` can tell it from what was there. */
+  readonly record?: (before: string) => void
   /** The added text, for people. */
   readonly preview: readonly string[]
 }
@@ -39,11 +42,13 @@ function hookPart(target: Target): InitPart {
 function rulesPart(target: Target): InitPart {
   const file = placeOf(target)
   const add = (text: string): string => addRules(text, file)
+  if (target.scope !== 'user') requireInside(recordOf(file), target.project)
+  const record = (before: string): void => recordRules(file, before)
   const preview = [
     ...rulesOf('allow').map((rule) => `  allow  ${rule}`),
     ...rulesOf('ask').map((rule) => `  ask    ${rule}`),
   ]
-  return { name: 'permissions', file, state: stateOf(file, add), add, keepsBackup: true, preview }
+  return { name: 'permissions', file, state: stateOf(file, add), add, keepsBackup: true, record, preview }
 }
 
 function ignorePart({ project }: Target): InitPart {

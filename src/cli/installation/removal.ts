@@ -4,6 +4,7 @@ import { kindAt } from '../../io/fs/path-kind.ts'
 import { listBackups } from '../../io/settings/backups.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../../io/settings/replace.ts'
+import { removeRecord } from './rules-record.ts'
 import type { Target } from './target.ts'
 
 /** Takes our entries out of settings files, and restores the text from before where that is known. */
@@ -32,6 +33,7 @@ export function carryOut(target: Target, { file, before, after }: Removal): void
   // No new backup is needed if this restores one.
   else replaceSettingsFile(file, after, isKept(file, after) ? undefined : before)
   removeNeedlessBackups(target, file, after ?? '')
+  if (target.what === 'hook') removeRecord(file)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 

@@ -4,7 +4,7 @@ import { addEntries, findCommands, findEntries, removeEntries } from '../../core
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { HOST_TITLES, type HookHost, hookHost } from '../../core/settings/hook-hosts.ts'
 import { addPlugin, findPlugins, removePlugin } from '../../core/settings/opencode-plugins.ts'
-import { addRules, holdsRules, removeRules } from '../../core/settings/permission-rules.ts'
+import { addRules, removeRules } from '../../core/settings/permission-rules.ts'
 import { isReactiveHook } from '../../core/settings/reactive-hooks.ts'
 import {
   claudeSettingsPath,
@@ -17,6 +17,8 @@ import {
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
 import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
+import { ourHooks, ourPlugins } from './our-hooks.ts'
+import { recordedRules } from './rules-record.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
 
@@ -87,9 +89,9 @@ export function placeOf({ files, holds }: Target): string {
   return holder ?? (files.at(-1) as string)
 }
 
-/** The same target for the permission rules that `init` adds. */
-export function rulesTarget(target: Target): Target {
-  return { ...target, add: addRules, holds: holdsRules }
+/** True if Claude Code's settings have permission rules that `init` added. @throws {PostflightError} as `removeRules`. */
+export function holdsOurRules(text: string, file: string): boolean {
+  return removeRules(text, file, recordedRules(file)) !== text
 }
 
 /** The text of Claude Code's settings without reactive rules. @throws {PostflightError} as `removeEntries`. */
@@ -106,17 +108,14 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   const { command, portable } = hookCommand(context, scope, project)
   const entries = claudeEntries(command)
   const files = [claudeSettingsPath(scope, project, context.findHome(), context.environment)]
-  const add = (text: string, file: string): string => addEntries(text, entries, file)
-  const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
+  const isOurs = ourHooks(context, project)
+  const add = (text: string, file: string): string => addEntries(text, entries, file, isOurs)
+  const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string =>
-    removeReactive(removeRules(removeEntries(text, file), file), file)
+    removeReactive(removeRules(removeEntries(text, file, isOurs), file, recordedRules(file)), file)
   const results = (text: string, file: string, present: string): string[] => {
-    const plain = [
-      add(text, file),
-      addRules(add(text, file), file),
-      addRules(text, file),
-      add(addRules(text, file), file),
-    ]
+    const withRules = (one: string): string => (recordedRules(file).length > 0 ? addRules(one, file) : one)
+    const plain = [add(text, file), withRules(add(text, file)), withRules(text), add(withRules(text), file)]
     const reactive = findEntries(present, file, isReactiveHook)
     if (reactive.length === 0) return plain
     const addReactive = (one: string): string => addEntries(one, reactive, file, isReactiveHook)
@@ -129,19 +128,22 @@ function hookTarget(context: CommandContext, host: HookHost, scope: Scope, proje
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
   const { command, portable } = hookCommand(context, scope, project, host)
   const files = [hookHostSettingsPath(host, scope, project, context.findHome(), context.environment)]
-  const add = (text: string, file: string): string => addEntries(text, host.entries(command), file)
-  const holds = (text: string, file: string): boolean => findCommands(text, file).length > 0
+  const isOurs = ourHooks(context, project)
+  const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
+  const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
+  const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
   const results = (text: string, file: string): string[] => [add(text, file)]
   const installed = { ...HOOK, personalScope: 'user' } as const
-  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove: removeEntries, results }
+  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove, results }
 }
 
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
-  const add = (text: string, file: string): string => addPlugin(text, plugin, file)
-  const holds = (text: string, file: string): boolean => findPlugins(text, file).length > 0
+  const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
+  const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
+  const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
   const results = (text: string, file: string): string[] => [add(text, file)]
-  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove: removePlugin, results }
+  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove, results }
 }

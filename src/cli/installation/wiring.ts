@@ -14,6 +14,7 @@ import {
 } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import type { CommandContext } from '../context.ts'
+import { ourHooks } from './our-hooks.ts'
 
 /** Finds the places that wire our hooks into Claude Code: its settings files, a plugin. */
 
@@ -37,7 +38,7 @@ export interface HookHostPlace extends SettingsPlace {
 /** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
 export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
   const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
-  return distinctFiles(files).map((file) => placeOf(SCOPES[files.indexOf(file)] as Scope, file, project))
+  return distinctFiles(files).map((file) => placeOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
 }
 
 /** The settings files that another host reads in a project and of the user. */
@@ -50,16 +51,16 @@ export function hookHostPlaces(context: CommandContext, host: HookHost, project:
     ...shared.filter(({ scope }) => scope !== 'user').map((place) => ({ ...place, isClaudes: true })),
     ...distinctFiles(files).map((file) => {
       const scope = scopes[files.indexOf(file)] as Scope
-      return { ...placeOf(scope, file, project), isClaudes: false }
+      return { ...placeOf(context, scope, file, project), isClaudes: false }
     }),
   ]
 }
 
-function placeOf(scope: Scope, file: string, project: string): SettingsPlace {
+function placeOf(context: CommandContext, scope: Scope, file: string, project: string): SettingsPlace {
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)
-    const commands = text === undefined ? [] : findCommands(text, file)
+    const commands = text === undefined ? [] : findCommands(text, file, ourHooks(context, project))
     return { scope, file, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error

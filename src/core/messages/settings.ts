@@ -47,8 +47,8 @@ export const INSTALL_TEXT = {
   keptBackup: (backup: string): string => `Kept the backup ${backup}, because it differs from the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
-  otherHost: (what: Installed, file: string, host: string): string =>
-    `The ${what} is still in ${file}: \`postflight uninstall --host ${host}\` removes it`,
+  stillIn: (what: Installed, file: string, command: string): string =>
+    `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
 } as const
 

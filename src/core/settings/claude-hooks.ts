@@ -1,15 +1,12 @@
 import * as z from 'zod/mini'
 import type { SettingsEntry } from './hook-entries.ts'
-import { hooksOf, isOnlyOurs, isOurHook } from './hook-groups.ts'
+import { hooksOf, type IsOurs, isOnlyOurs } from './hook-groups.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
 /** Our hooks in Claude Code's settings: each event has a list of groups, and each group a list of hooks. */
 
 type Hooks = Record<string, unknown[]>
-
-/** Tells our hooks from the user's; there are two kinds of ours, which are added and removed independently. */
-type IsOurs = (hook: unknown) => boolean
 
 function settingsAt(path: string): SettingsFile<Hooks> {
   return { path, comments: false, property: 'hooks', shape: z.record(z.string(), z.array(z.unknown())) }
@@ -23,7 +20,7 @@ export function addEntries(
   text: string,
   entries: readonly SettingsEntry<object>[],
   path: string,
-  isOurs: IsOurs = isOurHook,
+  isOurs: IsOurs,
 ): string {
   if (isInstalled(text, entries, path, isOurs)) return text
   return entries.reduce(
@@ -36,7 +33,7 @@ export function addEntries(
  * The text without our entries. Lists and `hooks` that held nothing else are removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
-export function removeEntries(text: string, path: string, isOurs: IsOurs = isOurHook): string {
+export function removeEntries(text: string, path: string, isOurs: IsOurs): string {
   const file = settingsAt(path)
   const ours = ourGroups(text, path, isOurs)
   const isOnly = (group: unknown): boolean => isOnlyOurs(group, isOurs)
@@ -48,18 +45,22 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs = isOur
 }
 
 /** Our commands in the settings, with their events. @throws {PostflightError} as `addEntries`. */
-export function findCommands(text: string, path: string): { event: string; command: string }[] {
-  return ourGroups(text, path, isOurHook).flatMap(({ event, group }) =>
+export function findCommands(text: string, path: string, isOurs: IsOurs): { event: string; command: string }[] {
+  return ourGroups(text, path, isOurs).flatMap(({ event, group }) =>
     hooksOf(group)
-      .filter(isOurHook)
-      .map(({ command }) => ({ event, command })),
+      .filter(isOurs)
+      .map((hook) => ({ event, command: (hook as { command: string }).command })),
   )
 }
 
 /** The places of our hooks: the event, the index of the group in its list, and that of the hook in the group. */
-export function findPlaces(text: string, path: string): { event: string; group: number; hook: number }[] {
-  return ourGroups(text, path, isOurHook).flatMap(({ event, index, group }) =>
-    hooksOf(group).flatMap((one, hook) => (isOurHook(one) ? [{ event, group: index, hook }] : [])),
+export function findPlaces(
+  text: string,
+  path: string,
+  isOurs: IsOurs,
+): { event: string; group: number; hook: number }[] {
+  return ourGroups(text, path, isOurs).flatMap(({ event, index, group }) =>
+    hooksOf(group).flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
   )
 }
 
@@ -68,7 +69,7 @@ export function isInstalled(
   text: string,
   entries: readonly SettingsEntry<object>[],
   path: string,
-  isOurs: IsOurs = isOurHook,
+  isOurs: IsOurs,
 ): boolean {
   const sorted = (list: readonly { event: string; group: unknown }[]): string =>
     list

@@ -84,8 +84,8 @@ const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
 const EVENT_WORDS: readonly string[] = ['SessionStart', 'Agent']
 
 /**
- * True for a hook command of ours, from any copy of this package: the launcher, the hook's bundle or `postflight hook`,
- * with or without Node, with or without the event's name. A command that does more, or only mentions one of these,
+ * True for a command in the form of ours, from any copy of this package: the launcher, the hook's bundle or `postflight
+ * hook`, with or without Node, with or without the event's name. A command that does more, or only mentions one of these,
  * belongs to the user.
  */
 export function isOurCommand(command: unknown): command is string {
@@ -107,12 +107,19 @@ function withoutNode(words: readonly string[]): readonly string[] {
   return words[1] === '-e' && words[2] === LOAD_IF_THERE ? words.slice(3) : words.slice(1)
 }
 
-/**
- * The file that a command of ours starts, as it stands there, variables included; undefined for a command that names none
- * (`postflight hook`).
- */
-export function fileOfCommand(command: string): string | undefined {
+/** The program that a command of ours starts, as it stands there, variables included: a file, or a name for the PATH. */
+export function programOf(command: string): string | undefined {
   const [, guarded] = GUARDED.exec(command.trim()) ?? []
-  const [file] = withoutNode(shellWords(guarded ?? command) ?? [])
-  return file !== undefined && /[/\\]/.test(file) ? file : undefined
+  return withoutNode(shellWords(guarded ?? command) ?? [])[0]
+}
+
+/** The file that a command of ours starts; undefined for a command that names none (`postflight hook`). */
+export function fileOfCommand(command: string): string | undefined {
+  const program = programOf(command)
+  return program !== undefined && /[/\\]/.test(program) ? program : undefined
+}
+
+/** True for a command as `install` writes it: it does nothing where its file is missing. */
+export function isGuardedCommand(command: string): boolean {
+  return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }

@@ -1,6 +1,9 @@
 import { isOurCommand } from './hook-entries.ts'
 
-/** The groups of hooks in Claude Code's settings and in skills: each has a list of commands. */
+/** The groups of hooks in a host's settings: each has a list of commands. */
+
+/** Tells our hooks from the user's; there are two kinds of ours, which are added and removed independently. */
+export type IsOurs = (hook: unknown) => boolean
 
 /** The hooks of a group; none for anything else. */
 export function hooksOf(group: unknown): unknown[] {
@@ -8,13 +11,13 @@ export function hooksOf(group: unknown): unknown[] {
   return Array.isArray(hooks) ? hooks : []
 }
 
-/** True for a hook with a command of ours. */
+/** True for a hook whose command has the form of ours. Whether it starts our package, only the disk knows. */
 export function isOurHook(hook: unknown): hook is { command: string } {
   return isOurCommand((hook as { command?: unknown } | null)?.command)
 }
 
-/** True for a group that has only our hooks (our commands, unless `isOurs` says otherwise), so that it is removed with them. */
-export function isOnlyOurs(group: unknown, isOurs: (hook: unknown) => boolean = isOurHook): boolean {
+/** True for a group that has only our hooks, so that it is removed with them. */
+export function isOnlyOurs(group: unknown, isOurs: IsOurs): boolean {
   const hooks = hooksOf(group)
   return hooks.length > 0 && hooks.every(isOurs)
 }

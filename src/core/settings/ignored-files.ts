@@ -2,8 +2,16 @@
 
 const TITLE = '# postflight-guard'
 
-/** The files that git must not track, relative to the root: markers, the journal, backups of settings. */
-export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*']
+/**
+ * The files that git must not track, relative to the root: markers, the journal, backups of settings, and the record of
+ * the rules in settings that are not shared.
+ */
+export const IGNORED = [
+  'specs/**/.postflight-*',
+  'specs/.postflight/',
+  '*.postflight-backup*',
+  '.claude/settings.local.json.postflight-rules',
+]
 
 /** The text with our lines at its end. The same text if it has all of them. */
 export function addIgnored(text: string): string {

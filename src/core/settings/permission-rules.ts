@@ -56,19 +56,22 @@ export function addRules(text: string, path: string): string {
   )
 }
 
-/**
- * The text without our rules. Lists and `permissions` that held nothing else are removed too.
- * @throws {PostflightError} as `addRules`.
- */
-export function removeRules(text: string, path: string): string {
-  return LISTS.reduce((rest, list) => {
-    const ours = rulesOf(list)
-    return removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule as string))
-  }, text)
+/** Our rules that the settings lack. @throws {PostflightError} as `addRules`. */
+export function missingRules(text: string, path: string): string[] {
+  const { held } = readDocument(text, settingsAt(path))
+  return RULES.flatMap(({ list, rule }) => (held?.[list]?.includes(rule) ? [] : rule))
 }
 
-/** True if the settings have one of our rules. @throws {PostflightError} as `addRules`. */
-export function holdsRules(text: string, path: string): boolean {
-  const { held } = readDocument(text, settingsAt(path))
-  return LISTS.some((list) => rulesOf(list).some((rule) => held?.[list]?.includes(rule)))
+/**
+ * The text without the rules that `init` added. Lists and `permissions` that held nothing else are removed too. The
+ * record of these may come with a clone, so only rules about our commands are removed.
+ * @throws {PostflightError} as `addRules`.
+ */
+export function removeRules(text: string, path: string, added: readonly string[]): string {
+  const ours = added.filter((rule) => /^Bash\(.*postflight/.test(rule))
+  return LISTS.reduce(
+    (rest, list) =>
+      removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule as string)),
+    text,
+  )
 }
