@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { homeFolder } from '../io/home-folder.ts'
 import { processStartMs } from '../io/process/age.ts'
 import { isCaught } from '../io/process/output.ts'
 import { currentFolder } from './current-folder.ts'
@@ -23,7 +24,7 @@ void main(process.argv.slice(2), {
     findStart: processStartMs,
     rootOption,
     packageFolder,
-    findHome: () => process.getBuiltinModule('node:os').homedir(),
+    findHome: homeFolder,
     platform: process.platform,
     isOutputCaught: (shell) => isCaught(1, shell),
     get terminal() {

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
@@ -24,22 +25,44 @@ import { type CommandContext, findCommandRepository, findCommandRoot, startOf } 
 
 /** Finds the task folder of a command, and makes it if it does not exist yet. */
 
+/** The task folder of a command, and its root. `found` is undefined for a root that was made. */
+interface PreparedFolder {
+  readonly root: string
+  readonly found: string | undefined
+  readonly folder: TaskFolder
+}
+
 /**
- * The task's folder, which is made if it does not exist. So is its root; then `found` is undefined.
+ * Works in the task's folder, which is made if it does not exist, and so is its root. Work that is refused leaves neither.
  * `commandWith`: the command as it should have been typed, if the slug is missing.
- * @throws {PostflightError} where `task` and `slug` do not name exactly one folder, or it cannot be made.
+ * @throws {PostflightError} where `task` and `slug` do not name exactly one folder, or it cannot be made; as `work`.
  */
-export function prepareTaskFolder(
+export function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
   slug: string | undefined,
   commandWith: (slug: string) => string,
-): { root: string; found: string | undefined; folder: TaskFolder } {
+  work: (prepared: PreparedFolder) => Result,
+): Result {
   const found = findCommandRoot(context)
   const root = found ?? placeOfNewRoot(context)
   const folder = taskFolderFor(root, task, slug, commandWith)
-  makeTaskFolder(folder)
-  return { root, found, folder }
+  const made: string[] = []
+  try {
+    makeTaskFolder(folder, made)
+    return work({ root, found, folder })
+  } catch (error) {
+    for (const each of made.reverse()) removeIfEmpty(each)
+    throw error
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    fs.rmdirSync(folder)
+  } catch {
+    // It holds something by now.
+  }
 }
 
 /**
@@ -130,10 +153,12 @@ function isTop(root: string): (folder: TaskFolder) => boolean {
   return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
 }
 
-function makeTaskFolder(folder: TaskFolder): void {
+/** Makes the folder and the one above it. The folders that it makes are added to `made`. */
+function makeTaskFolder(folder: TaskFolder, made: string[]): void {
   for (const target of [path.dirname(folder.path), folder.path]) {
     try {
       makeFolder(target)
+      made.push(target)
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') {
         throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)

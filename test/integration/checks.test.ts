@@ -290,9 +290,11 @@ describe.concurrent('create --check', () => {
     ['with several lines', ['--check', 'one\ntwo']],
     ['more than twenty times', Array.from({ length: 21 }, (_, index) => ['--check', `test ${index}`]).flat()],
   ])('is refused %s', async (_, words) => {
-    const run = await createSourceProject().cli(['create', '259', 'x', ...words], { env: ENV })
+    const project = createSourceProject({ specs: false })
+    const run = await project.cli(['create', '259', 'x', ...words], { env: ENV })
 
     expect(run.status).toBe(64)
+    expect(project.has('specs')).toBe(false)
   })
 
   it('adds to the checks of a promise that is renewed, so that renewing evades none', async () => {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rulesOf } from '../../src/core/settings/permission-rules.ts'
 import { SESSION, stop } from '../support/payloads.ts'
-import type { ProcessResult } from '../support/process.ts'
+import { CLI, type ProcessResult } from '../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
@@ -305,6 +305,33 @@ describe.concurrent('init', () => {
       expect(project.snapshot('..')).toEqual(before)
     },
   )
+
+  it.each(['.claude/skills', '.claude'])('refuses %s that is a link to an empty folder outside', async (name) => {
+    const project = createSourceProject()
+    mkdirSync(join(project.base, 'outside'))
+    mkdirSync(join(project.at(name), '..'), { recursive: true })
+    symlinkSync(join(project.base, 'outside'), project.at(name))
+    const before = project.snapshot('..')
+
+    const run = await project.cli(['init', '--yes'])
+
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
+    expect(project.snapshot('..')).toEqual(before)
+  })
+
+  it('uninstall removes nothing through a link out of the project', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    renameSync(project.at('.claude/skills'), join(project.base, 'skills'))
+    symlinkSync(join(project.base, 'skills'), project.at('.claude/skills'))
+    renameSync(project.at('.gitignore'), join(project.base, 'ignore'))
+    symlinkSync(join(project.base, 'ignore'), project.at('.gitignore'))
+    const before = [project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]
+
+    expect((await cli('uninstall')).status).toBe(0)
+
+    expect([project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]).toEqual(before)
+  })
 })
 
 describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', () => {

@@ -9,6 +9,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../src/cli/context.ts'
@@ -748,6 +749,30 @@ describe.concurrent('uninstall', () => {
     expect(second.stdout).toContain(user)
     expect(second.stdout).not.toContain(local)
     expect(last.stdout).not.toContain('still in')
+  })
+
+  it.each(['', 'home', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
+    const project = createProject()
+    const before = project.snapshot()
+
+    const run = await project.cli(['install', '--scope', 'user', '--dry-run', '--json'], { env: { HOME } })
+
+    expect(run.json().file).toBe(join(userInfo().homedir, '.claude/settings.json'))
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['CLAUDE_CONFIG_DIR', 'claude'],
+    ['CODEX_HOME', 'codex'],
+    ['XDG_CONFIG_HOME', 'opencode'],
+  ])('refuses the user’s scope where %s is relative: it would write into the current folder', async (name, host) => {
+    const project = createSourceProject()
+    const before = project.snapshot()
+
+    const run = await project.cli(['install', '--scope', 'user', '--host', host], { env: { [name]: 'mine' } })
+
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('must be an absolute path') })
+    expect(project.snapshot()).toEqual(before)
   })
 
   it('never restores a forged backup that does not lead to the present file', async () => {

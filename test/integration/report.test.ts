@@ -151,6 +151,16 @@ describe('postflight report', () => {
     symlinkSync(project.at('flow.json'), project.at('link.html'))
     expect((await project.cli(['report', '--html', 'link.html'])).status).toBe(73)
     expect((await project.cli(['report', '--html', 'no/such/folder.html'])).status).toBe(73)
+    mkdirSync(join(project.base, 'theirs/deep'), { recursive: true })
+    symlinkSync(join(project.base, 'theirs'), project.at('linked'))
+    for (const file of ['linked/report.html', 'linked/deep/report.html', project.at('linked/report.html')]) {
+      expect(await project.cli(['report', '--html', file])).toMatchObject({
+        status: 73,
+        stderr: expect.stringContaining('a link that leads out of the project'),
+      })
+    }
+    expect((await project.cli(['report', '--html', '../theirs/report.html'])).status).toBe(0)
+    expect(Object.keys(project.snapshot('../theirs')).sort()).toEqual(['deep', 'report.html'])
   })
 
   it('has no markup, script or request but its own, whatever names hold', async () => {

@@ -24,7 +24,7 @@ import { newMarkerId, randomCharacters } from '../../io/random-id.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
 import type { CreateDocument } from '../documents/create.ts'
 import type { Identity } from '../identity.ts'
-import { prepareTaskFolder } from '../new-task-folder.ts'
+import { inTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
 
@@ -47,28 +47,14 @@ export function create(
   options: CreateOptions,
 ): CommandResult<CreateDocument> {
   checkValues(options)
-  const { root, found, folder } = prepareTaskFolder(context, task, slug, (missing) =>
-    commandLine(['create', task, missing], context.rootOption),
-  )
   const identity = newOwnerOf(context, options)
-  const { fields, keepsCount, previous } = writeNewMarker(folder, (present) => {
-    const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
-    if (conflict !== undefined && !options.force) throw conflict
-    const previous = present?.marker
-    // A promise that was given up becomes a new one, and checks of another session do not become this session's.
-    const keepsCount =
-      present !== undefined &&
-      conflict === undefined &&
-      isForOperation(present.marker, options.operation) &&
-      !hasOtherChecks(present.marker, identity.session) &&
-      !wasGivenUp(present)
-    return {
-      fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
-      keepsCount,
-      keepsUnchecked: true,
-      previous,
-    }
-  })
+  const { root, found, folder, fields, keepsCount, previous } = inTaskFolder(
+    context,
+    task,
+    slug,
+    (missing) => commandLine(['create', task, missing], context.rootOption),
+    (prepared) => ({ ...prepared, ...writeMarker(context, prepared.folder, identity, options) }),
+  )
   const { id } = fields
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
@@ -117,6 +103,27 @@ export function create(
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
+}
+
+function writeMarker(context: CommandContext, folder: TaskFolder, identity: Identity, options: CreateOptions) {
+  return writeNewMarker(folder, (present) => {
+    const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
+    if (conflict !== undefined && !options.force) throw conflict
+    const previous = present?.marker
+    // A promise that was given up becomes a new one, and checks of another session do not become this session's.
+    const keepsCount =
+      present !== undefined &&
+      conflict === undefined &&
+      isForOperation(present.marker, options.operation) &&
+      !hasOtherChecks(present.marker, identity.session) &&
+      !wasGivenUp(present)
+    return {
+      fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
+      keepsCount,
+      keepsUnchecked: true,
+      previous,
+    }
+  })
 }
 
 /** The note for a marker without a session, which never blocks a main conversation. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { JournalLine } from '../../core/journal-entry.ts'
-import { KIND_NAMES } from '../../core/messages/files.ts'
+import { FILE_DETAILS, KIND_NAMES } from '../../core/messages/files.ts'
 import { REPORT_TEXT as TEXT } from '../../core/messages/report.ts'
 import { composeReport } from '../../core/report/compose.ts'
 import { reportPage } from '../../core/report/page/page.ts'
@@ -13,6 +13,7 @@ import type { TaskFolder } from '../../core/task-folder.ts'
 import { fromIso, toIso } from '../../core/time.ts'
 import { kindAt } from '../../io/fs/path-kind.ts'
 import { withVerifiedFile } from '../../io/fs/verified-write.ts'
+import { linkOutside } from '../../io/settings/paths.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import { readHistory, readState } from '../../io/workflow/state-store.ts'
 import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../context.ts'
@@ -46,7 +47,7 @@ export function report(
   }
   if (html === undefined) return { exitCode: 0, data: documentOf(story, null), lines: storyLines(story, paint) }
   const file = path.resolve(context.cwd, html)
-  write(file, reportPage(story))
+  write(file, root, reportPage(story))
   return {
     exitCode: 0,
     data: documentOf(story, file),
@@ -92,8 +93,15 @@ function markerOf(view: MarkerView): ReportMarker {
   }
 }
 
-/** @throws {PostflightError} `cannot-write` when something else than a file lies there; file-system errors. */
-function write(file: string, page: string): void {
+/**
+ * @throws {PostflightError} `cannot-write` when something else than a file lies there, or when the path leads through a
+ * link of the project out of it, which may have come with a clone; file-system errors.
+ */
+function write(file: string, root: string, page: string): void {
+  const outside = file.startsWith(root + path.sep) ? linkOutside(file, root) : undefined
+  if (outside !== undefined) {
+    throw new PostflightError('cannot-write', { path: outside, detail: FILE_DETAILS.linkOutside })
+  }
   const kind = kindAt(file)
   if (kind !== undefined && kind !== 'file') {
     throw new PostflightError('cannot-write', { path: file, detail: KIND_NAMES[kind] })

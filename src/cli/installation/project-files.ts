@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { removeIgnored } from '../../core/settings/ignored-files.ts'
+import { linkOutside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../../io/settings/replace.ts'
 import type { CommandContext } from '../context.ts'
@@ -38,7 +39,7 @@ export function projectRemovals(context: CommandContext, target: Target): Projec
 
 function ignoreRemoval(project: string): ProjectRemoval[] {
   const file = ignoreFile(project)
-  const before = fs.existsSync(file) ? readSettingsFile(file) : undefined
+  const before = isOfProject(file, project) ? readSettingsFile(file) : undefined
   const rest = before === undefined ? undefined : removeIgnored(before)
   if (before === undefined || rest === undefined || rest === before) return []
   const after = rest === '' ? undefined : rest
@@ -47,9 +48,16 @@ function ignoreRemoval(project: string): ProjectRemoval[] {
   return [{ file, after, kept: false, carryOut }]
 }
 
+/** True for a file that exists, and that no link leads out of the project. */
+function isOfProject(file: string, project: string): boolean {
+  return fs.existsSync(file) && linkOutside(file, project) === undefined
+}
+
 function skillRemoval(context: CommandContext, { scope, project }: Target): ProjectRemoval[] {
   const file = protocolSkillFile(context, scope, project)
-  const text = fs.existsSync(file) ? readSettingsFile(file) : undefined
+  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project))
+    ? readSettingsFile(file)
+    : undefined
   if (text === undefined || !hasMark(text)) return []
   const carryOut = (): void => {
     if (!isAsWritten(text)) return

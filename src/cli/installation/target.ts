@@ -1,4 +1,6 @@
+import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { FILE_DETAILS } from '../../core/messages/files.ts'
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
@@ -55,7 +57,7 @@ export interface Target extends Installed {
   readonly notes?: readonly string[]
 }
 
-/** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside. */
+/** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside; `cannot-write`. */
 export function targetOf(context: CommandContext, host: string, scope: string): Target {
   if (!HOSTS.includes(host)) {
     throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
@@ -63,6 +65,10 @@ export function targetOf(context: CommandContext, host: string, scope: string): 
   if (!SCOPES.includes(scope as never)) throw new PostflightError('scope-unknown', { scope })
   const project = projectFolder(context)
   const target = findTarget(context, host, scope as Scope, project)
+  const relative = target.files.find((file) => !path.isAbsolute(file))
+  if (relative !== undefined) {
+    throw new PostflightError('cannot-write', { path: relative, detail: FILE_DETAILS.relativeFolder })
+  }
   if (scope !== 'user') for (const file of target.files) requireInside(file, project)
   return target
 }

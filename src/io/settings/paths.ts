@@ -88,17 +88,39 @@ export function distinctFiles(files: readonly string[]): string[] {
  * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
  */
 export function requireInside(file: string, project: string): void {
-  for (const target of [path.dirname(file), file]) {
-    let real: string
-    try {
-      real = fs.realpathSync(target)
-    } catch (error) {
-      if (isAbsent(error)) continue
-      throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
-    }
-    const relative = path.relative(fs.realpathSync(project), real)
-    if (relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)) {
-      throw new PostflightError('file-unreadable', { path: target, detail: FILE_DETAILS.linkOutside })
-    }
+  const outside = linkOutside(file, project)
+  if (outside !== undefined) {
+    throw new PostflightError('file-unreadable', { path: outside, detail: FILE_DETAILS.linkOutside })
   }
+}
+
+/**
+ * The file, or the first folder above it that exists, if a link leads it out of the project: what is created below such a
+ * folder lies outside too.
+ * @throws {PostflightError} `file-unreadable` where that cannot be told.
+ */
+export function linkOutside(file: string, project: string): string | undefined {
+  for (let target = file; target !== path.dirname(target); target = path.dirname(target)) {
+    const real = realTarget(target)
+    if (real === undefined) continue
+    if (leadsOut(fs.realpathSync(project), real)) return target
+    // The first folder that exists decides: its real path resolves the links above it.
+    if (target !== file) return undefined
+  }
+  return undefined
+}
+
+/** The path with all links resolved; undefined where nothing lies there. */
+function realTarget(target: string): string | undefined {
+  try {
+    return fs.realpathSync(target)
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
+  }
+}
+
+function leadsOut(project: string, real: string): boolean {
+  const relative = path.relative(project, real)
+  return relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)
 }

@@ -1,6 +1,6 @@
-import os from 'node:os'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { CHECK_LIMIT_MS } from '../../io/checks/run-checks.ts'
+import { homeFolder } from '../../io/home-folder.ts'
 import { checkStanding, runPhaseCheck } from '../../io/workflow/phase-check.ts'
 import { requireState } from '../../io/workflow/state-store.ts'
 import { requireTrust, type Truster } from '../../io/workflow/trust.ts'
@@ -9,7 +9,7 @@ import { requireTrust, type Truster } from '../../io/workflow/trust.ts'
 
 /** The user of this server, and the session that drives the run. */
 export function trusterOf(session: string): Truster {
-  return { environment: process.env, findHome: os.homedir, session }
+  return { environment: process.env, findHome: homeFolder, session }
 }
 
 /** The time (ms) between two looks at a check that another process runs. */

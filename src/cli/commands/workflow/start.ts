@@ -9,7 +9,7 @@ import { startRun } from '../../../io/workflow/run.ts'
 import { trustRun } from '../../../io/workflow/trust.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { RunDocument } from '../../documents/workflow/run.ts'
-import { prepareTaskFolder } from '../../new-task-folder.ts'
+import { inTaskFolder } from '../../new-task-folder.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
 import { givenInputs } from '../../workflow/given-inputs.ts'
 import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
@@ -36,14 +36,17 @@ export function start(
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
-  const { folder } = prepareTaskFolder(
+  const { folder, state } = inTaskFolder(
     context,
     task,
     slug,
     (missing) =>
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
+    ({ folder }) => ({
+      folder,
+      state: startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs }),
+    }),
   )
-  const state = startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs })
   trustRun(state, trusterOf(context, runner.hostSession))
   return {
     exitCode: 0,
