@@ -24,6 +24,17 @@ export function allEntries(context: CommandContext, root: string): Entries {
   return { entries: [...before.entries, ...now.entries], end: now.end }
 }
 
+/**
+ * The entries of the last `limit` bytes of each journal file, and whether there are more.
+ * @throws as `allEntries`.
+ */
+export function lastEntriesOf(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
+  const { old, current } = readableJournal(root)
+  const before = readJournal(old, 0, limit)
+  const now = readJournal(current, 0, limit)
+  return { entries: [...before.entries, ...now.entries], cut: before.cut || now.cut }
+}
+
 /** The entries after a position. After a rotation, the rest of the old file comes first. @throws as `allEntries`. */
 export function entriesAfter(root: string, position: number): Entries {
   const { old, current } = readableJournal(root)
@@ -47,8 +58,8 @@ function sizeOf(file: string): number {
 }
 
 /** The entries of a journal file from `start` (bytes) on. */
-function readJournal(file: string, start: number) {
-  const part = readJournalPart(file, start)
+function readJournal(file: string, start: number, limit?: number) {
+  const part = readJournalPart(file, start, limit)
   if (part.kind === 'unreadable') return refuse(file, part.detail)
   const { lines, end, cut } = part
   return { entries: lines.map(parseJournalLine).filter((entry) => entry !== undefined), end, cut }

@@ -1,4 +1,5 @@
 import { asPostflightError, type Output, printError } from './print.ts'
+import type { Program } from './program/bare-program.ts'
 import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'
 import { runCommand, type World } from './run-command.ts'
@@ -22,7 +23,7 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     run: async (invocation, options) => endWith(await runCommand(invocation, options, cli)),
   })
   try {
-    await program.parseAsync(namesCommand(words) ? words : [...words, 'status'], { from: 'user' })
+    await program.parseAsync(meansStatus(words, program) ? ['status', ...words] : words, { from: 'user' })
   } catch (error) {
     const usage = asUsageError(error, program, words)
     if (usage !== 'done')
@@ -30,10 +31,12 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
   }
 }
 
-/** False if only options that every command takes are given: `postflight` alone shows the status. */
-function namesCommand(words: readonly string[]): boolean {
-  return words.some((word, index) => {
+/** True for `postflight` without a command: with global options alone, or followed by an option of `status`. */
+function meansStatus(words: readonly string[], program: Program): boolean {
+  const first = words.find((word, index) => {
     const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
     return !isGlobal && words[index - 1] !== '--root'
   })
+  const status = program.commands.find((command) => command.name() === 'status')
+  return first === undefined || status?.options.some(({ long }) => long === first.replace(/=.*/s, '')) === true
 }

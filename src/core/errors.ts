@@ -50,7 +50,7 @@ export interface ErrorArguments {
   /** `commands`: the checks, as a sentence names them. `unchecked`: true if `--unchecked` is an option of the command. */
   'checks-refused': {
     readonly path: string
-    readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced'
+    readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced' | 'unreadable' | 'removed'
     readonly commands: string
     readonly since?: string
     readonly unchecked: boolean

@@ -1,8 +1,9 @@
+import { MAX_CHECKS } from './check.ts'
 import { known } from './json-object.ts'
 import { cut, stripControl } from './text.ts'
 import { toIso } from './time.ts'
 
-/** One line of the journal, which is a record and never an input to a decision. */
+/** One line of the journal, which is a record. Only the verdict of `status` reads it, never a stop. */
 
 export type JournalEvent =
   | 'create'
@@ -28,12 +29,16 @@ export interface JournalEntry {
   readonly event: JournalEvent
   readonly outcome?: MarkerOutcome | undefined
   readonly markerId?: string | undefined
-  /** The task folder, relative to `specs/`. */
+  /** The id of the marker that this one replaces. */
+  readonly replaces?: string | undefined
+  /** The name of the task folder; `.` for `specs/` itself. */
   readonly task?: string | undefined
   readonly hostSession?: string | undefined
   readonly agent?: string | undefined
   /** Continuations spent, this one included. */
   readonly count?: number | undefined
+  /** The commands of checks: those that a marker has (`create`), or those that passed (`clear`). */
+  readonly checks?: readonly string[] | undefined
   readonly detail?: string | undefined
 }
 
@@ -44,7 +49,7 @@ export interface Recorded {
 }
 
 /** The maximum length of a value: a line must fit one write, and a hostile marker must not fill the disk. */
-const VALUE_LIMIT = 500
+export const VALUE_LIMIT = 500
 
 /** The entry as a line of JSON with its time, in snake_case. */
 export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
@@ -56,10 +61,12 @@ export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
       event: entry.event,
       outcome: entry.outcome,
       marker_id: bounded(entry.markerId),
+      replaces: bounded(entry.replaces),
       task: bounded(entry.task),
       host_session: bounded(entry.hostSession),
       agent: bounded(entry.agent),
       count: entry.count,
+      checks: entry.checks?.length ? entry.checks.slice(0, MAX_CHECKS).map(bounded) : undefined,
       detail: bounded(entry.detail),
     }),
   )}\n`

@@ -35,7 +35,8 @@ export function matchingFolders(root: string, reference: TaskReference): TaskFol
   return folders.filter((folder) => isMeant(folder, reference))
 }
 
-function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
+/** True for a folder that `reference` matches. */
+export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
   if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
   return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
 }

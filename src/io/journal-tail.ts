@@ -25,14 +25,14 @@ export type JournalPart =
     }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** Reads whole lines from `start` (bytes) on: the last ones of very many, none where the file does not exist. */
-export function readJournalPart(file: string, start: number): JournalPart {
+/** Reads whole lines from `start` (bytes) on: the last ones, if there are more than `limit` bytes; none where the file does not exist. */
+export function readJournalPart(file: string, start: number, limit = JOURNAL_PART_BYTES): JournalPart {
   let descriptor: number | undefined
   try {
     descriptor = fs.openSync(file, READING)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] }
-    const from = Math.max(start, stats.size - JOURNAL_PART_BYTES)
+    const from = Math.max(start, stats.size - limit)
     const bytes = readFrom(descriptor, from, stats.size)
     const cut = from > start
     // The cut falls inside a line.

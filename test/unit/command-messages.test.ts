@@ -85,6 +85,10 @@ describe('the words of clear', () => {
     ],
     leftSteps: [[['commit', 'push'], 'not ticked: "commit", "push"']],
     ofOtherSession: [['s\n2', 'it belonged to session s 2']],
+    settled: [
+      ['specs/7_x', 'removed', false, 'settled specs/7_x: its marker was removed by hand, and its file is gone'],
+      ['specs/7\n_x', 'abandoned', true, 'would settle specs/7 _x: its marker was given up, and its file is gone'],
+    ],
     notCleared: [['specs/7_x', 'EACCES', 'postflight: specs/7_x cannot be read (EACCES), so it was not cleared']],
   })
 })

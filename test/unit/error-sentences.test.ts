@@ -146,6 +146,18 @@ describe('each error says what is wrong and what to do about it', () => {
     ],
     'checks-refused': [
       [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'unreadable', commands: '', unchecked: true },
+        'specs/7_x/.postflight-pending has a field "checks" that cannot be read (it takes a list of at most 20 objects {"run": "COMMAND"}), so nothing can be proven: correct it. `--unchecked` skips them and keeps the marker as abandoned.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'unreadable', commands: '', unchecked: false },
+        'specs/7_x/.postflight-pending has a field "checks" that cannot be read (it takes a list of at most 20 objects {"run": "COMMAND"}), so nothing can be proven: correct it.',
+      ],
+      [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'removed', commands: '`npm test`', unchecked: false },
+        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. Otherwise a person settles it with `postflight clear` in a terminal of their own.',
+      ],
+      [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },
         'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here. `--unchecked` skips them and keeps the marker as abandoned.',
       ],

@@ -99,14 +99,21 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   ],
   [['clear', '--', '--all'], { command: 'clear', arguments: ['--all'], options: CLEAR }],
 
-  [['status'], { command: 'status', arguments: [], options: { exitCode: false, github: false, watch: false } }],
   [
-    ['status', '--exit-code', '--github', '--session', 's'],
-    { command: 'status', arguments: [], options: { exitCode: true, github: true, watch: false, session: 's' } },
+    ['status'],
+    { command: 'status', arguments: [], options: { exitCode: false, github: false, expect: [], watch: false } },
+  ],
+  [
+    ['status', '--exit-code', '--github', '--session', 's', '--expect', '259', '--expect', '7_x'],
+    {
+      command: 'status',
+      arguments: [],
+      options: { exitCode: true, github: true, expect: ['259', '7_x'], watch: false, session: 's' },
+    },
   ],
   [
     ['status', '--watch'],
-    { command: 'status', arguments: [], options: { exitCode: false, github: false, watch: true } },
+    { command: 'status', arguments: [], options: { exitCode: false, github: false, expect: [], watch: true } },
   ],
   [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false, watch: false } }],
   [

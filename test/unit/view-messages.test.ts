@@ -95,14 +95,24 @@ describe('the words of the report', () => {
   })
 })
 
+const PROVEN = { root: '/p', session: undefined, cleared: 0, checks: [], completed: 0, hasMarkers: false }
+
 describe('what status says', () => {
   itSays(PROJECT_STATUS_TEXT, {
     clean: [
-      ['/p', 0, 'nothing pending in /p'],
-      ['/p', 1, 'nothing pending in /p; 1 workflow completed'],
-      ['/p\n', 2, 'nothing pending in /p; 2 workflows completed'],
+      [PROVEN, 'no marker was made in /p in the last 24 h, none is pending'],
+      [{ ...PROVEN, session: 's\n1' }, 'no marker was made in session s 1, none is pending'],
+      [{ ...PROVEN, completed: 1 }, '1 workflow completed, none pending in /p'],
+      [{ ...PROVEN, hasMarkers: true }, '0 cleared, none pending in /p'],
+      [{ ...PROVEN, hasMarkers: true, cleared: 1, session: 's' }, '1 cleared, none pending in session s'],
+      [
+        { ...PROVEN, root: '/p\n', hasMarkers: true, cleared: 2, checks: ['npm\ntest', 'true'], completed: 2 },
+        '2 cleared (checks passed: npm test, true), 2 workflows completed, none pending in /p',
+      ],
     ],
-    cleanOfSession: [['s\n1', 'nothing pending in session s 1']],
+    expected: [['Task 7: x.', 'expected: Task 7: x.']],
+    lastSeen: [['2 h', 'in the journal 2 h ago']],
+    unproven: [[['npm\ntest', 'true'], 'not passed since: npm test, true']],
     item: [
       ['pending', 'specs/7_x/.postflight-pending', [], 'pending: specs/7_x/.postflight-pending'],
       ['lost', 'specs/7_x', ['2 h old', 'session s1'], 'state removed: specs/7_x · 2 h old · session s1'],
@@ -141,6 +151,7 @@ describe('the fixes that status names', () => {
         "to finish it, in an agent's shell: postflight adopt 7; if it is done or no longer wanted: postflight clear 7",
       ],
     ],
+    lost: [['postflight clear 7', 'if its postflight is done or no longer wanted: postflight clear 7']],
     running: [
       [
         'postflight workflow status 7',

@@ -201,6 +201,7 @@ function record(
       markerId: marker?.marker.id,
       task: folder.task,
       hostSession: shellIdentity(context.environment)?.session,
+      checks: done.map(({ run }) => run),
       detail: details.length === 0 ? undefined : details.join('; '),
     },
   ])

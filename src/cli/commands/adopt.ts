@@ -53,15 +53,16 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
   const revived = reviveAbandoned(folder, (marker) => {
     const { fields, dropped } = ownerAndChecks(marker, owner)
     const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
-    return { fields: { ...fresh, ...fields }, dropped }
+    return { fields: { ...fresh, ...fields }, dropped, replaces: marker.id }
   })
-  const { fields, dropped } = revived ?? takeOver(folder, owner)
+  const { fields, dropped, replaces } = revived ?? takeOver(folder, owner)
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, root, [
     {
       event: 'adopt',
       markerId: id,
+      replaces,
       task: folder.task,
       hostSession: session,
       agent,
@@ -100,6 +101,8 @@ interface NewOwner {
 interface Adoption {
   readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly dropped: readonly string[]
+  /** The id that it had before, if it gets a new one. */
+  readonly replaces?: string | undefined
 }
 
 /** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
@@ -108,7 +111,7 @@ function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
   if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner)
   const { plan } = changeMarker(
     folder,
-    (marker) => {
+    (marker): Adoption => {
       const { fields, dropped } = ownerAndChecks(marker, owner)
       return { fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...fields }, dropped }
     },
@@ -119,12 +122,13 @@ function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
 
 /** Makes a new promise from one that was given up: it gets its own id and count. */
 function promiseAnew(folder: TaskFolder, owner: NewOwner): Adoption {
-  return writeNewMarker(folder, (present) => {
+  return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const { fields, dropped } = ownerAndChecks(present.marker, owner)
     return {
       fields: { ...withFields(present.marker.fields ?? {}, fields), id: newMarkerId() },
       dropped,
+      replaces: present.marker.id,
       keepsCount: false,
     }
   })

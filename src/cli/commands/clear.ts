@@ -7,6 +7,7 @@ import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/markers/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import { clearOne } from '../checks/clear-folder.ts'
+import { settleLost } from '../checks/settle-lost.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -68,6 +69,18 @@ export async function clear(
       }
     } catch (error) {
       failures.push(error)
+    }
+  }
+  if (root !== undefined && !options.orphaned) {
+    const ids = new Set(cleared.map(({ marker_id }) => marker_id))
+    for (const result of settleLost(context, root, task, { isDryRun: options.dryRun, cleared: ids })) {
+      if (result.kind === 'kept') {
+        kept.push(result.data)
+        keptLines.push(...result.lines)
+      } else {
+        cleared.push(result.data)
+        lines.push(...result.lines)
+      }
     }
   }
   if (failures.length > 0) throw failures[0]

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { MAX_CHECKS, type MarkerCheck } from '../../core/check.ts'
+import { MAX_CHECKS, type MarkerCheck, parseCheck } from '../../core/check.ts'
 import { commandLine } from '../../core/command-line.ts'
 import { PostflightError } from '../../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
@@ -67,6 +67,8 @@ export function create(
       task: folder.task,
       hostSession: owner.session,
       agent: owner.agent,
+      replaces: keepsCount ? undefined : previous?.id,
+      checks: runsOf(fields.checks),
       detail:
         previous === undefined
           ? undefined
@@ -205,6 +207,11 @@ function newChecks(
   )
   const before = Array.isArray(renewed?.fields?.checks) ? (renewed.fields.checks as object[]) : []
   return fresh.length === 0 ? undefined : [...before, ...fresh].slice(0, MAX_CHECKS)
+}
+
+/** The commands of checks as the file holds them. */
+function runsOf(checks: unknown): string[] {
+  return Array.isArray(checks) ? checks.flatMap((check) => parseCheck(check)?.run ?? []) : []
 }
 
 /** @throws {PostflightError} `value-invalid` unless the value is `NAME=CMD` for a step of the checklist. */

@@ -1,30 +1,39 @@
 import path from 'node:path'
-import { WORKFLOW_FOLDER } from '../../core/files.ts'
+import { PostflightError } from '../../core/errors.ts'
+import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../core/files.ts'
+import { expectedFault, isInVerdict, type MarkerRecord } from '../../core/marker-record.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { PROJECT_STATUS_TEXT } from '../../core/messages/status.ts'
-import type { SearchProblem } from '../../core/task-folder.ts'
+import { VERDICT_TEXT } from '../../core/messages/verdict.ts'
+import { parseTaskReference } from '../../core/task-folder.ts'
 import { inLine } from '../../core/text.ts'
+import { isMeant } from '../../io/find-task-folder.ts'
+import { journalPaths } from '../../io/journal.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import type { ProjectStatusDocument } from '../documents/status.ts'
+import { lostMarkers, recordsAt } from '../lost-markers.ts'
 import { viewMarkers } from '../marker-view.ts'
 import { checkIds } from '../option-values.ts'
 import type { Painter } from '../painter.ts'
+import { messageOf } from '../print.ts'
 import { annotation } from '../status/github.ts'
-import { markerItem } from '../status/marker-item.ts'
+import { lostMarkerItem, markerItem } from '../status/marker-item.ts'
 import { lostRunItem, runItem } from '../status/run-item.ts'
 import type { StatusItem } from '../status/status-item.ts'
 import { lostRuns } from '../workflow/lost-run.ts'
 
 /**
- * `postflight status`, and `postflight` alone: shows what is unfinished in the project, and what to do about it. It
- * reads files, but never the journal. With `--exit-code` it is a verdict for CI.
+ * `postflight status`, and `postflight` alone: shows what is unfinished in the project, and what to do about it. With
+ * `--exit-code` it is a verdict for CI.
  */
 
 export interface ProjectStatusOptions {
   readonly exitCode: boolean
   readonly github: boolean
   readonly session?: string
+  /** Tasks whose markers must have been made and cleared. */
+  readonly expect: readonly string[]
 }
 
 export function projectStatus(
@@ -32,55 +41,109 @@ export function projectStatus(
   paint: Painter,
   options: ProjectStatusOptions,
 ): CommandResult<ProjectStatusDocument> {
-  checkIds([['--session', options.session]])
+  const { session, expect } = options
+  checkIds([['--session', session]])
+  for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
-  const { all, completed } = root === undefined ? { all: [], completed: 0 } : itemsOf(context, root)
+  const { items: found, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
   const lost = lostRuns(context).map((run) => lostRunItem(run, context.nowMs, context.rootOption))
-  const items = [...all, ...lost].filter((item) => isOf(item, options.session))
+  const unfinished = [...found, ...lost.filter((item) => isOf(item, session))]
+  const place = root ?? context.cwd
+  const items = [...unfinished, ...expectedItems(expect, { place, records, session, unfinished })]
   const clean = items.length === 0
+  const cleared = records.filter(({ end }) => end === 'cleared')
+  const checks = [...new Set(cleared.flatMap(({ passed }) => passed))]
+  const isVerdict = options.exitCode || expect.length > 0
+  const proven = { session, cleared: cleared.length, checks, completed, hasMarkers: records.length > 0 }
   return {
-    exitCode: options.exitCode && !clean ? 1 : 0,
-    data: { root: root ?? null, clean, completed, items },
-    lines: clean ? [cleanLine(root, completed, options.session)] : linesOf(items, options.github, paint),
+    exitCode: isVerdict && !clean ? 1 : 0,
+    data: { root: root ?? null, clean, cleared: cleared.length, checks_passed: checks, completed, items },
+    lines: clean
+      ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
+      : linesOf(items, options.github, paint),
     // An annotation is for a program.
     essential: options.github && !clean ? linesOf(items, true, paint) : [],
   }
 }
 
-function itemsOf(context: CommandContext, root: string): { readonly all: StatusItem[]; readonly completed: number } {
-  const { markers, problems } = viewMarkers(root, context.nowMs)
+/** What was found in a root. */
+interface Found {
+  readonly items: readonly StatusItem[]
+  /** The number of workflows that were completed without skips. */
+  readonly completed: number
+  /** The markers in the journal that the verdict looks at. */
+  readonly records: readonly MarkerRecord[]
+}
+
+const NOTHING: Found = { items: [], completed: 0, records: [] }
+
+function lookAt(context: CommandContext, root: string, session: string | undefined): Found {
   const { rootOption, nowMs } = context
+  const { markers, problems } = viewMarkers(root, nowMs)
   const runs = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).flatMap(
     (folder) => runItem(folder, nowMs, rootOption) ?? [],
   )
-  const items = runs.filter((run) => run !== 'completed')
+  const unfinishedRuns = runs.filter((run) => run !== 'completed')
+  const journal = readRecords(root)
+  const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
+  // A note about a marker that was given up may be all that is left of it.
+  const lost = lostMarkers(root, journal.records, markers).filter(({ kind, record }) =>
+    record === undefined || (kind === 'abandoned' && session === undefined) ? true : isRecent(record),
+  )
+  const items = [...markers.map((view) => markerItem(view, rootOption)), ...unfinishedRuns]
   return {
-    all: [
-      ...markers.map((view) => markerItem(view, rootOption)),
-      ...items,
-      ...problems.map((problem) => unsearched(root, problem)),
+    items: [
+      ...items.filter((item) => isOf(item, session)),
+      ...lost.map((one) => lostMarkerItem(one, nowMs, rootOption)),
+      ...problems.map((problem) => unsearched(root, problem.path, unsearchable(problem.path, problem.detail))),
+      ...journal.items,
     ],
-    completed: runs.length - items.length,
+    completed: runs.length - unfinishedRuns.length,
+    records: journal.records.filter(isRecent),
   }
 }
 
-function unsearched(root: string, problem: SearchProblem): StatusItem {
-  const message = inLine(unsearchable(problem.path, problem.detail))
-  const relative = inLine(path.relative(root, problem.path))
-  return { kind: 'unsearched', task: null, path: relative, host_session: null, message, fix: null }
+/** The markers in the journal. A journal that cannot be read is an item: it may say that a marker was removed by hand. */
+function readRecords(root: string): Pick<Found, 'items' | 'records'> {
+  try {
+    return { records: recordsAt(root), items: [] }
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return { records: [], items: [unsearched(root, journalPaths(root).current, messageOf(error))] }
+  }
+}
+
+function unsearched(root: string, place: string, what: string): StatusItem {
+  const message = inLine(what)
+  const relative = inLine(path.relative(root, place))
+  const sentence = VERDICT_TEXT.problem(null, message)
+  return { kind: 'unsearched', task: null, path: relative, host_session: null, message, sentence, fix: null }
 }
 
 /** True for an item of the session, and for an unreadable one, which may belong to any session. */
 function isOf({ kind, host_session }: StatusItem, session: string | undefined): boolean {
-  if (session === undefined || host_session === session) return true
-  return kind === 'unreadable' || kind === 'unusable' || kind === 'unsearched'
+  return session === undefined || host_session === session || kind === 'unreadable' || kind === 'unusable'
 }
 
-function cleanLine(root: string | undefined, completed: number, session: string | undefined): string {
-  if (root === undefined) return PROJECT_STATUS_TEXT.noSpecs
-  return session === undefined
-    ? PROJECT_STATUS_TEXT.clean(root, completed)
-    : PROJECT_STATUS_TEXT.cleanOfSession(session)
+/** What is known when the expected tasks are judged. */
+interface Known {
+  readonly place: string
+  readonly records: readonly MarkerRecord[]
+  readonly session: string | undefined
+  readonly unfinished: readonly StatusItem[]
+}
+
+/** An item for each expected task whose marker was not made and cleared, unless another item says why. */
+function expectedItems(tasks: readonly string[], { place, records, session, unfinished }: Known): StatusItem[] {
+  return [...new Set(tasks)].flatMap((word): StatusItem[] => {
+    const reference = parseTaskReference(word)
+    if (unfinished.some(({ task }) => task !== null && isMeant({ task }, reference))) return []
+    const fault = expectedFault(records.filter((record) => isMeant(record, reference)))
+    if (fault === undefined) return []
+    const sentence = VERDICT_TEXT.expected(word, fault, session, place)
+    const message = PROJECT_STATUS_TEXT.expected(sentence)
+    return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]
+  })
 }
 
 const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running', 'bypassed']

@@ -25,7 +25,7 @@ export const CLEAR_DOCUMENT = z.strictObject({
       task,
       path: text("The task folder's absolute path."),
       marker_id: optionalText('The id of the marker that stays.'),
-      why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced']),
+      why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed']),
       message: text('The reason in words.'),
       checks: z.array(text('A check that must pass first.')),
       failed: z.nullable(failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),

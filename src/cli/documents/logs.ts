@@ -11,10 +11,12 @@ export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
   event: text('What happened.'),
   outcome: field('How the marker ended.'),
   marker_id: field("The marker's id."),
+  replaces: field('The id of the marker that it replaces.'),
   task: field('Name of the task folder.'),
   host_session: field("The host's id of the conversation."),
   agent: field('"main" or the id of a sub-agent.'),
   count: field('The number of blocked stops, this one included.'),
+  checks: field('The commands of its checks: those that it has (create), or those that passed (clear).'),
   detail: field('Details in words.'),
 })
 

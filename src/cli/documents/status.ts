@@ -9,6 +9,7 @@ const item = z.strictObject({
   path: text('The file or folder, relative to the root.'),
   host_session: optionalText("The host's id of the conversation that it belongs to."),
   message: text('The unfinished thing, in one line.'),
+  sentence: text('The same as a sentence, as --github prints it.'),
   fix: optionalText('What to do about it.'),
 })
 
@@ -16,6 +17,10 @@ const item = z.strictObject({
 export const PROJECT_STATUS_DOCUMENT = z.strictObject({
   root: optionalText('The folder that holds specs/; null if there is none.'),
   clean: flag('True if nothing is pending, abandoned or unfinished. With --exit-code, the exit code is 1 if not.'),
+  cleared: count(
+    'The number of markers that were cleared, by the journal: those of --session, or those of the last 24 hours.',
+  ),
+  checks_passed: z.array(text('A check that passed for one of them.')),
   completed: count('The number of workflows that were completed without skips.'),
   items: z.array(item),
 })

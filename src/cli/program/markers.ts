@@ -66,9 +66,18 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .description('show what is unfinished in the project, and what to do (the same as `postflight` alone)')
     .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
     .option('--session <id>', 'only what belongs to this session of the host')
+    .option(
+      '--expect <task>',
+      'also exit with 1 unless a marker of this task was made and cleared (repeatable)',
+      collect,
+      [],
+    )
     .option('--github', 'print annotations for GitHub Actions', false)
     .option(...WATCH)
-    .addHelpText('after', example('status', 'status --watch', 'status --exit-code --github', 'status --json'))
+    .addHelpText(
+      'after',
+      example('status', 'status --watch', 'status --exit-code --github --expect 259', 'status --json'),
+    )
     .action((options) => run({ command: 'status', arguments: [], options }))
   program
     .command('inspect')

@@ -3,9 +3,8 @@ import type { StatusItem } from './status-item.ts'
 /** Annotations as GitHub Actions reads them from the output of a step. */
 
 /** The annotation of an item. */
-export function annotation({ kind, path, message, fix }: StatusItem): string {
-  const text = fix === null ? message : `${message}. ${fix}`
-  return `::error title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(text)}`
+export function annotation({ kind, path, sentence }: StatusItem): string {
+  return `::error title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
 }
 
 function escaped(text: string): string {

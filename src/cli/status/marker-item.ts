@@ -1,7 +1,9 @@
 import { commandLine } from '../../core/command-line.ts'
 import { PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
-import { oneLine } from '../../core/text.ts'
+import { type MarkerKind, VERDICT_TEXT } from '../../core/messages/verdict.ts'
+import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
+import type { LostMarker } from '../lost-markers.ts'
 import type { MarkerView } from '../marker-view.ts'
 import type { StatusItem } from './status-item.ts'
 
@@ -13,7 +15,7 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
   const clear = commandLine(['clear', view.task], rootOption)
   const adopt = commandLine(['adopt', view.task], rootOption)
   const kind = kindOf(view)
-  const left = view.steps.filter(({ done }) => !done).length
+  const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
   const red = view.checks.find(({ failed }) => failed !== null)
   const facts = [
     view.state === 'unreadable' ? view.problems[0] : undefined,
@@ -23,7 +25,7 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
     view.wait === null ? undefined : TEXT.waitsFor(view.wait.for),
     view.age_ms === null ? undefined : TEXT.age(formatAge(view.age_ms)),
     view.state === 'pending' && spent !== null && spent > 0 ? TEXT.blocked(spent, limit) : undefined,
-    left === 0 ? undefined : TEXT.steps(left),
+    left.length === 0 ? undefined : TEXT.steps(left.length),
     red?.failed == null ? undefined : TEXT.failedCheck(red.run, red.failed),
     view.state === 'unreadable' ? undefined : TEXT.session(view.owner.host_session),
   ]
@@ -37,6 +39,14 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
       view.relative_path,
       facts.filter((fact) => fact !== undefined),
     ),
+    sentence: VERDICT_TEXT.marker(view.task, kind, {
+      blocked: spent,
+      waitsFor: view.wait?.for,
+      problem: view.problems[0],
+      checks: view.checks.map(({ run }) => run),
+      failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
+      steps: left,
+    }),
     fix:
       kind === 'unreadable'
         ? TEXT.fixes.unreadable
@@ -48,7 +58,33 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
   }
 }
 
-function kindOf({ state, outcome, wait }: MarkerView): StatusItem['kind'] {
+/** The item of a marker without a file. */
+export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
+  const { kind, task, relative, record, unproven } = lost
+  const path = inLine(relative)
+  const sessions = [...(record?.sessions ?? [])]
+  const facts = [
+    kind === 'abandoned' ? TEXT.fileGone : undefined,
+    record === undefined ? undefined : TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
+    unproven.length === 0 ? undefined : TEXT.unproven(unproven),
+    record === undefined ? undefined : TEXT.session(sessions.at(-1) ?? null),
+  ]
+  return {
+    kind,
+    task,
+    path,
+    host_session: sessions.at(-1) ?? null,
+    message: TEXT.item(
+      kind,
+      path,
+      facts.filter((fact) => fact !== undefined),
+    ),
+    sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, unproven),
+    fix: TEXT.fixes.lost(commandLine(['clear', inLine(task)], rootOption)),
+  }
+}
+
+function kindOf({ state, outcome, wait }: MarkerView): MarkerKind {
   if (state === 'abandoned') return outcome === 'unchecked' ? 'unchecked' : 'abandoned'
   return state === 'pending' && wait !== null ? 'waiting' : state
 }

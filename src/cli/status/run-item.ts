@@ -1,6 +1,7 @@
 import { commandLine } from '../../core/command-line.ts'
 import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
+import { VERDICT_TEXT } from '../../core/messages/verdict.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
@@ -28,7 +29,9 @@ export function runItem(
     const kind = kindOf(state)
     return kind === undefined ? 'completed' : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
-    return { ...base, kind: 'unusable', host_session: null, message: messageOf(error), fix: null }
+    const message = messageOf(error)
+    const sentence = VERDICT_TEXT.problem(folder.task, message)
+    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
   }
 }
 
@@ -57,10 +60,19 @@ function itemOf(
   return {
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
+    sentence: sentenceOf(kind, folder.task, state),
     fix: fixFor(kind, state, `${path}/${WORKFLOW_FOLDER}`, (...words) =>
       commandLine(['workflow', ...words, taskWord(folder)], rootOption),
     ),
   }
+}
+
+function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
+  if (kind === 'waiting') {
+    const what = state.wait === undefined ? TEXT.waitsForApproval : TEXT.waitsFor(state.wait.for)
+    return VERDICT_TEXT.runWaits(task, state.name, what)
+  }
+  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
 }
 
 /** The kind of a run's item; undefined for a run that was completed without gaps. */

@@ -78,6 +78,7 @@ export const JOURNAL_DETAILS = {
   replaced: (id: string | undefined): string => `replaced ${id ?? 'an older marker'}`,
   wasAbandoned: 'was abandoned',
   noMarker: 'no marker was pending',
+  fileGone: 'its file was gone',
   leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
   step: (name: string, done: boolean): string => `${done ? 'done' : 'undone'}: ${name}`,
 } as const
@@ -91,6 +92,8 @@ export const CLEAR_TEXT = {
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
   leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
+  settled: (path: string, kind: 'removed' | 'abandoned', isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker was ${kind === 'removed' ? 'removed by hand' : 'given up'}, and its file is gone`,
   notCleared: (path: string, detail: string): string =>
     `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
 } as const

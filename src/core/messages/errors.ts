@@ -1,3 +1,4 @@
+import { MAX_CHECKS } from '../check.ts'
 import { commandLine } from '../command-line.ts'
 import type { ErrorArguments, ErrorCode } from '../errors.ts'
 import { SPECS_FOLDER } from '../files.ts'
@@ -75,6 +76,10 @@ const CHECK_REFUSALS: Record<
   running: ({ commands, since }) =>
     `has checks running since ${since} (${commands}): wait for them to end, then try again.`,
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
+  unreadable: ({ unchecked }) =>
+    `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
+  removed: ({ commands }) =>
+    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. Otherwise a person settles it with \`postflight clear\` in a terminal of their own.`,
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */

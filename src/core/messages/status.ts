@@ -1,4 +1,5 @@
 import { oneLine } from '../text.ts'
+import { checkCommand } from './checks.ts'
 import { counted, quote } from './phrases.ts'
 
 /** What `postflight status` prints. */
@@ -12,6 +13,8 @@ export const STATUS_KINDS = {
   unreadable: 'unreadable',
   abandoned: 'abandoned',
   unchecked: 'unchecked',
+  removed: 'removed by hand',
+  expected: 'expected',
   running: 'running',
   lost: 'state removed',
   stopped: 'stopped',
@@ -25,13 +28,36 @@ export const STATUS_KINDS = {
 
 export type StatusKind = keyof typeof STATUS_KINDS
 
+/** What a green verdict has proven. */
+export interface Proven {
+  readonly root: string
+  readonly session: string | undefined
+  /** The number of markers that were cleared. */
+  readonly cleared: number
+  /** The commands that passed for them. */
+  readonly checks: readonly string[]
+  readonly completed: number
+  /** True if the journal names any marker. */
+  readonly hasMarkers: boolean
+}
+
 export const PROJECT_STATUS_TEXT = {
-  noSpecs: 'nothing pending: no specs/ folder here',
-  clean: (root: string, completed: number): string =>
-    `nothing pending in ${oneLine(root, 300)}${completed === 0 ? '' : `; ${counted(completed, 'workflow')} completed`}`,
-  cleanOfSession: (session: string): string => `nothing pending in session ${oneLine(session, 120)}`,
+  noSpecs: 'no marker was made: no specs/ folder here',
+  clean: ({ root, session, cleared, checks, completed, hasMarkers }: Proven): string => {
+    const place = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
+    if (!hasMarkers && completed === 0) {
+      return `no marker was made in ${place}${session === undefined ? ' in the last 24 h' : ''}, none is pending`
+    }
+    const passed = checks.length === 0 ? '' : ` (checks passed: ${checks.map(checkCommand).join(', ')})`
+    return [
+      ...(hasMarkers ? [`${cleared} cleared${passed}`] : []),
+      ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
+      `none pending in ${place}`,
+    ].join(', ')
+  },
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
+  expected: (sentence: string): string => `expected: ${sentence}`,
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
   waitsForApproval: 'waits for approval',
@@ -43,6 +69,9 @@ export const PROJECT_STATUS_TEXT = {
   steps: (left: number): string => `${counted(left, 'step')} to go`,
   session: (session: string | null): string =>
     session === null ? 'without a session' : `session ${oneLine(session, 80)}`,
+  fileGone: 'its abandoned marker was removed by hand',
+  lastSeen: (age: string): string => `in the journal ${age} ago`,
+  unproven: (checks: readonly string[]): string => `not passed since: ${checks.map(checkCommand).join(', ')}`,
   lastChange: (age: string): string => `last change ${age} ago`,
   fixes: {
     pending: (clear: string, adopt: string): string =>
@@ -55,6 +84,7 @@ export const PROJECT_STATUS_TEXT = {
     approval: (approve: string, reject: string): string =>
       `look at its result, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string): string => `to continue it: ${resume}`,
+    lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, folder: string): string =>
       `${history} shows what was done; \`workflow start --fresh\` starts a new run. To forget it, remove ${folder}`,
     skipped: (history: string, folder: string): string =>

@@ -1,9 +1,10 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../../core/files.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../../core/loop-guard.ts'
 import { promiseKey } from '../../core/promise-key.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
+import { SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
 import { liesBesideAbandoned, readOwnCount, readSpent } from '../continuations/count.ts'
 import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
@@ -73,7 +74,7 @@ export function noteGivenUp({ folder, marker }: StoredMarker): void {
 }
 
 /** Removes the note about a folder, because its postflight is promised again or cleared. Never throws. */
-export function forgetGivenUp(folder: TaskFolder): void {
+export function forgetGivenUp(folder: Pick<TaskFolder, 'root' | 'relative'>): void {
   const { journal, givenUp, note } = pathsFor(folder)
   try {
     if (kindAt(journal) === 'folder' && kindAt(givenUp) === 'folder') tryRemoveFile(note)
@@ -82,7 +83,47 @@ export function forgetGivenUp(folder: TaskFolder): void {
   }
 }
 
-function pathsFor({ root, relative }: TaskFolder): { journal: string; givenUp: string; note: string } {
+/** A note about a promise that was given up. */
+export interface GivenUpNote {
+  /** The path of the task folder for people. The folder may be gone. */
+  readonly relative: string
+  readonly task: string
+  /** What tells the promise from others: the id of its marker, if it had one. */
+  readonly key: string
+}
+
+/** At most this many notes are read: a clone may contain any number of them. */
+const MAX_NOTES = 500
+
+/** The notes of a root. Never throws: none where they cannot be read. */
+export function givenUpNotes(root: string): GivenUpNote[] {
+  const folder = journalPaths(root).folder
+  const givenUp = path.join(folder, GIVEN_UP_FOLDER)
+  try {
+    if (kindAt(folder) !== 'folder' || kindAt(givenUp) !== 'folder') return []
+    return fs
+      .readdirSync(givenUp)
+      .slice(0, MAX_NOTES)
+      .flatMap((name) => {
+        const read = readSmallFile(path.join(givenUp, name), NOTE_MAX_BYTES)
+        if (read.kind !== 'text' || !read.whole) return []
+        const names = name.split('%').filter((one) => one !== '')
+        return {
+          relative: [SPECS_FOLDER, ...names].join('/'),
+          task: names.at(-1) ?? SPECS_ITSELF,
+          key: read.text.trimEnd(),
+        }
+      })
+  } catch {
+    return []
+  }
+}
+
+function pathsFor({ root, relative }: Pick<TaskFolder, 'root' | 'relative'>): {
+  journal: string
+  givenUp: string
+  note: string
+} {
   const journal = journalPaths(root).folder
   const givenUp = path.join(journal, GIVEN_UP_FOLDER)
   // `%` alone stands for `specs/` itself.

@@ -1,0 +1,81 @@
+import { PostflightError } from '../core/errors.ts'
+import { SPECS_FOLDER } from '../core/files.ts'
+import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../core/marker-record.ts'
+import { FILE_DETAILS } from '../core/messages/files.ts'
+import { SPECS_ITSELF } from '../core/task-folder.ts'
+import { journalPaths } from '../io/journal.ts'
+import { givenUpNotes } from '../io/markers/given-up.ts'
+import type { CommandContext } from './context.ts'
+import { lastEntriesOf } from './journal-entries.ts'
+import { type MarkerView, viewMarkers } from './marker-view.ts'
+
+/** Markers that have no file, though nothing cleared them: the verdict of `status` names them, and `clear` settles them. */
+
+/** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
+const MAX_JOURNAL_BYTES = 2_097_152
+
+/** A marker without a file. */
+export interface LostMarker {
+  /** `removed`: by hand, while it was pending. `abandoned`: it was given up, and its abandoned file was removed. */
+  readonly kind: 'removed' | 'abandoned'
+  readonly task: string
+  /** The path of its task folder for people. The folder may be gone. */
+  readonly relative: string
+  /** What the journal says about it, if anything. */
+  readonly record: MarkerRecord | undefined
+  /** The commands of its checks that have not passed for any other marker of its task since. */
+  readonly unproven: readonly string[]
+}
+
+/**
+ * The markers in the journal of a root.
+ * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: who made it so may have
+ * wanted to hide its beginning.
+ */
+export function recordsAt(root: string): MarkerRecord[] {
+  const { entries, cut } = lastEntriesOf(root, MAX_JOURNAL_BYTES)
+  if (cut) {
+    const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
+    throw new PostflightError('file-unreadable', { path: journalPaths(root).current, detail })
+  }
+  return markerRecords(entries)
+}
+
+/** The markers without a file, from the journal and the markers that were found; those that were given up come first. */
+export function lostMarkers(
+  root: string,
+  records: readonly MarkerRecord[],
+  found: readonly MarkerView[],
+): LostMarker[] {
+  const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
+  const abandoned = givenUpNotes(root)
+    .filter(({ relative }) => !withMarker.has(relative))
+    .map(({ relative, task, key }): LostMarker => {
+      const record = records.find(({ id }) => id === key)
+      return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
+    })
+  const removed = removedByHand(records, found).map((record): LostMarker => {
+    const { task } = record
+    const relative = task === SPECS_ITSELF ? SPECS_FOLDER : `${SPECS_FOLDER}/${task}`
+    return { kind: 'removed', task, relative, record, unproven: unprovenOf(record, records) }
+  })
+  return [...abandoned, ...removed]
+}
+
+/** The markers of a root without a file, for a command that has not looked at its markers. @throws as `recordsAt`. */
+export function findLostMarkers(context: CommandContext, root: string): LostMarker[] {
+  const records = recordsAt(root)
+  const isOpen = records.some(({ isMade, end }) => isMade && end === undefined)
+  if (!isOpen && givenUpNotes(root).length === 0) return []
+  return lostMarkers(root, records, viewMarkers(root, context.nowMs).markers)
+}
+
+function unprovenOf(record: MarkerRecord | undefined, records: readonly MarkerRecord[]): string[] {
+  if (record === undefined) return []
+  const later = records.filter(({ task, lastMs }) => task === record.task && lastMs >= record.lastMs)
+  return unprovenChecks([record], later)
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/'))
+}
