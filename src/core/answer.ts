@@ -8,13 +8,22 @@ export const REASON_LIMIT = 4000
 /** An answer of the hook, before it is printed. */
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
-  /** `line`: the reason in one line, for a host that takes the whole one as context beside it. */
-  | { readonly kind: 'block'; readonly reason: string; readonly line?: string; readonly notice?: string }
+  | Block
   /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
 
-/** Where a host reads the `additionalContext` of an answer. */
-export interface ContextPlace {
+interface Block {
+  readonly kind: 'block'
+  readonly reason: string
+  /** The reason in one line, for a host that takes the whole one as context beside it. */
+  readonly line?: string
+  readonly notice?: string
+}
+
+/** Where a host reads the parts of an answer. */
+export interface AnswerPlace {
+  /** True if the event is the call of a tool: a block refuses it. */
+  readonly refusesCall?: boolean
   /** True if it gives the model the context of a block once, and its reason twice. */
   readonly besideBlock?: boolean
   /** True if it reads it only at the top, and not in `hookSpecificOutput`. */
@@ -32,17 +41,14 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
 export function formatAnswer(
   answer: HookAnswer,
   noticeShown: boolean,
-  place: ContextPlace = {},
+  place: AnswerPlace = {},
   sequence?: string,
 ): string {
   const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
   switch (answer.kind) {
     case 'block':
       return printed({
-        decision: 'block',
-        ...(place.besideBlock === true && answer.line !== undefined
-          ? { reason: clean(answer.line), ...context('Stop', answer.reason) }
-          : { reason: clean(answer.reason) }),
+        ...(place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)),
         ...shown(answer.notice, noticeShown),
         ...terminal,
       })
@@ -50,6 +56,22 @@ export function formatAnswer(
       return printed(context(answer.event, answer.context, answer.limit, place.atTop))
     case 'allow':
       return printed({ ...shown(answer.notice, noticeShown), ...terminal })
+  }
+}
+
+function blocking({ reason, line }: Block, place: AnswerPlace): object {
+  return place.besideBlock === true && line !== undefined
+    ? { decision: 'block', reason: clean(line), ...context('Stop', reason) }
+    : { decision: 'block', reason: clean(reason) }
+}
+
+function refusal(reason: string): object {
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: clean(reason),
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { PostflightError } from './errors.ts'
-import { readFields } from './hosts/index.ts'
+import { ENDING_TOOLS, readFields } from './hosts/index.ts'
 import { isJsonObject } from './json-object.ts'
 import { MAIN_AGENT } from './marker.ts'
 
@@ -12,6 +12,8 @@ export const MAX_ID_LENGTH = 256
 export interface Payload {
   /** `SubagentStop`, `Stop`, `PostToolUse`, `SessionStart`, or the host's name of an event that the hook answers with `{}`. */
   readonly event: string
+  /** The tool by whose call the agent ends its turn: the event is a stop then, and a block refuses the call. */
+  readonly endingTool?: string
   /** The host's id of the conversation. */
   readonly session?: string
   /** `main`, or the sub-agent's id. */
@@ -88,7 +90,11 @@ export function parsePayload(text: string): Payload {
 type Fields = Readonly<Record<string, unknown>>
 
 function fromFields(fields: Fields): Payload {
-  const event = text(fields, 'hook_event_name') ?? 'SubagentStop'
+  const named = text(fields, 'hook_event_name') ?? 'SubagentStop'
+  const tool = text(fields, 'tool_name')
+  const endingTool = named === 'PreToolUse' && tool !== undefined && ENDING_TOOLS.includes(tool) ? tool : undefined
+  const stop = identifier(fields, 'agent_id') === undefined ? 'Stop' : 'SubagentStop'
+  const event = endingTool === undefined ? named : stop
   const session = identifier(fields, 'session_id')
   const agent = agentOf(event, session, identifier(fields, 'agent_id'))
   const agentType = own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type')
@@ -112,6 +118,7 @@ function fromFields(fields: Fields): Payload {
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons')),
     shells: tasks.flatMap(shellOf),
     ...(shellIds.length > 0 && { shellIds }),
+    ...(endingTool !== undefined && { endingTool }),
     ...(typeof followsBlock === 'boolean' && { followsBlock }),
     ...(session !== undefined && { session }),
     ...(agent !== undefined && { agent }),

@@ -91,6 +91,7 @@ function printed(
 ): string {
   if (payload === undefined) return formatAnswer(answer, false)
   const place = {
+    refusesCall: payload.endingTool !== undefined,
     besideBlock: takesContextOfBlock(payload, environment),
     atTop: takesContextAtTop(payload, environment),
   }

@@ -135,6 +135,16 @@ describe.concurrent('doctor', () => {
       /lists the hook for some of its events only/,
     ],
     [
+      'a hook from before it judged structured answers',
+      async ({ cli, project }: Wired) => {
+        await cli('install')
+        const settings = JSON.parse(project.read('.claude/settings.json')) as JsonDocument
+        delete settings.hooks.PreToolUse
+        project.write('.claude/settings.json', JSON.stringify(settings))
+      },
+      /lists the hook for some of its events only/,
+    ],
+    [
       'another copy of the hook',
       async ({ project }: Wired) => {
         const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]

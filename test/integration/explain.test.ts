@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
+import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
 import { createSourceProject, hoursAgo, type JsonDocument, type Project } from '../support/project.ts'
 
 const OWNED = {
@@ -70,6 +70,22 @@ describe.concurrent('explain', () => {
     expect(rowsOf(plain.json())).toContainEqual(['005_main', 8, 'block', 'block'])
     expect(rowsOf(plain.json())).toContainEqual(['006_unowned', 3, 'unowned-stop', 'allow'])
     expect(rowsOf(waiting.json())).toContainEqual(['005_main', 6, 'background', 'allow'])
+  })
+
+  it('answers the call of a tool that ends the turn as the hook does', async () => {
+    const project = everyRow()
+
+    const main = await explainPayload(project, structuredAnswer())
+    const agent = await explainPayload(
+      project,
+      structuredAnswer({ agent_id: 'agent-a', agent_type: 'workflow-subagent' }),
+    )
+
+    expect(rowsOf(main.json())).toContainEqual(['005_main', 8, 'block', 'block'])
+    expect(rowsOf(agent.json())).toContainEqual(['008_mine', 8, 'block', 'block'])
+    const { hookSpecificOutput } = main.json().answer
+    expect(hookSpecificOutput).toMatchObject({ hookEventName: 'PreToolUse', permissionDecision: 'deny' })
+    expect((await project.hook(structuredAnswer())).answer).toEqual(main.json().answer)
   })
 
   it('writes nothing', async () => {

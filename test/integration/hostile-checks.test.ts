@@ -11,6 +11,7 @@ import {
   sessionStart,
   shellRan,
   stop,
+  structuredAnswer,
   subagentStop,
 } from '../support/payloads.ts'
 import { createSourceProject, hoursAgo, type Project } from '../support/project.ts'
@@ -103,6 +104,7 @@ const COMMANDS: readonly string[] = [
 const EVENTS: readonly { readonly payload: Fields; readonly words?: readonly string[] }[] = [
   { payload: stop() },
   { payload: subagentStop() },
+  { payload: structuredAnswer() },
   { payload: sessionStart('startup'), words: ['SessionStart'] },
   { payload: agentReturned('Done.'), words: ['Agent'] },
   ...IDS.flatMap((id) =>

@@ -42,7 +42,7 @@ describe.concurrent('init', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('npx postflight uninstall --scope project')
     const settings = JSON.parse(project.read(SETTINGS))
-    expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse'])
+    expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
     expect(settings.permissions).toEqual({ allow: rulesOf('allow'), ask: rulesOf('ask') })
     expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
     expect(project.read(SKILL)).toMatch(/^---\nname: postflight\n[\s\S]*npx --no-install postflight/)

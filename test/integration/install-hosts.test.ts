@@ -78,9 +78,13 @@ describe.concurrent('install --host', () => {
 
     const stops = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse Bash']
     expect(eventsIn(fileOf(project, 'codex', 'project'))).toEqual(stops)
-    expect(eventsIn(fileOf(project, 'qwen', 'project'))).toEqual(stops)
+    expect(eventsIn(fileOf(project, 'qwen', 'project'))).toEqual([...stops, 'PreToolUse structured_output'])
     // Copilot reads Claude Code's settings, which also have an entry for returning sub-agents.
-    expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([...stops, 'PostToolUse Agent'])
+    expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([
+      ...stops,
+      'PostToolUse Agent',
+      'PreToolUse StructuredOutput|task_complete',
+    ])
     expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
   })
 

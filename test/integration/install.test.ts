@@ -63,7 +63,7 @@ function withoutOurs(text: string): JsonDocument {
   return settings
 }
 
-const EVENTS = ['PostToolUse', 'PostToolUse', 'SessionStart', 'Stop', 'SubagentStop']
+const EVENTS = ['PostToolUse', 'PostToolUse', 'PreToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
 /** Settings in the layouts that people use. */
 const LAYOUTS: Record<string, string> = {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../src/cli/documents/index.ts'
 import { commandIn } from '../support/documents.ts'
-import { agentReturned, type Fields, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
+import {
+  agentReturned,
+  type Fields,
+  SESSION,
+  sessionStart,
+  shellRan,
+  stop,
+  structuredAnswer,
+  subagentStop,
+} from '../support/payloads.ts'
 import type { ProcessResult } from '../support/process.ts'
 import { claudeHookEnv, createProject, createSourceProject, type Project } from '../support/project.ts'
 
@@ -32,6 +41,7 @@ const LINES: readonly Line[] = [
   { hook: shellRan('postflight create 259 x --operation research', 'created specs/259_x ID', { agent_id: 'agent-a' }) },
   { hook: stop() },
   { hook: subagentStop() },
+  { hook: structuredAnswer() },
   { hook: sessionStart('startup'), words: ['SessionStart'] },
   { hook: agentReturned('Done.'), words: ['Agent'] },
   { hook: 'not JSON' },

@@ -45,6 +45,20 @@ export function stop(more: Fields = {}): Fields {
   }
 }
 
+/** The payload before an agent ends its turn by a structured answer (2.1.330); without `agent_id` in the main conversation. */
+export function structuredAnswer(more: Fields = {}): Fields {
+  return {
+    ...COMMON,
+    prompt_id: 'prompt-1',
+    effort: { level: 'medium' },
+    hook_event_name: 'PreToolUse',
+    tool_name: 'StructuredOutput',
+    tool_input: { answer: 'done' },
+    tool_use_id: 'toolu_3',
+    ...more,
+  }
+}
+
 /** The payload after a shell command; without `agent_id` the main conversation ran it. */
 export function shellRan(command: string, stdout: string, more: Fields = {}): Fields {
   return {

@@ -58,7 +58,12 @@ export interface HookRun extends ProcessResult {
     readonly decision?: string
     readonly reason?: string
     readonly systemMessage?: string
-    readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string }
+    readonly hookSpecificOutput?: {
+      readonly hookEventName: string
+      readonly additionalContext: string
+      readonly permissionDecision?: string
+      readonly permissionDecisionReason?: string
+    }
   }
 }
 

@@ -4,6 +4,32 @@ import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../src/co
 const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \ud83d \u2028'
 const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'
 
+describe('a block at the call of a tool', () => {
+  const refused = (answer: HookAnswer, shown = true) => JSON.parse(formatAnswer(answer, shown, { refusesCall: true }))
+  const denied = (permissionDecisionReason: string) => ({
+    hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason },
+  })
+
+  it('refuses it, with the whole reason', () => {
+    expect(refused({ kind: 'block', reason: HOSTILE })).toEqual(denied(CLEAN))
+    expect(refused({ kind: 'block', reason: 'the prompt', line: 'one line' })).toEqual(denied('the prompt'))
+    expect(refused({ kind: 'block', reason: 'x'.repeat(9000) })).toEqual(denied(`${'x'.repeat(3999)}…`))
+  })
+
+  it('tells the user what else happened', () => {
+    expect(refused({ kind: 'block', reason: 'go on', notice: 'ended' })).toEqual({
+      ...denied('go on'),
+      systemMessage: 'ended',
+    })
+    expect(refused({ kind: 'block', reason: 'go on', notice: 'ended' }, false)).toEqual(denied('go on'))
+  })
+
+  it('does not change an allow', () => {
+    expect(refused(ALLOW)).toEqual({})
+    expect(refused({ kind: 'allow', notice: 'capped' })).toEqual({ systemMessage: 'capped' })
+  })
+})
+
 describe('a block', () => {
   it('has exactly decision and reason, on one line: Codex voids an answer with any further key', () => {
     for (const shown of [true, false]) {

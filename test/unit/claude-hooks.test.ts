@@ -20,7 +20,7 @@ import { thrownBy } from './builders.ts'
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
 const PATH = '/home/me/.claude/settings.json'
-const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse']
+const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse']
 /** The groups of each event. */
 const GROUPS = Object.fromEntries(
   EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
@@ -37,12 +37,19 @@ const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.rep
 
 describe('the entries for Claude Code', () => {
   it('are one for each event, and two for the end of a tool', () => {
-    expect(ENTRIES.map(({ event }) => event)).toEqual([...EVENTS, 'PostToolUse'])
+    expect(ENTRIES.map(({ event }) => event).sort()).toEqual([...EVENTS, 'PostToolUse'].sort())
   })
 
   it('name the tool that starts sub-agents in the command too', () => {
     const hook = { ...OURS, command: `${COMMAND} Agent` }
     expect(ENTRIES[4]?.group).toEqual({ matcher: 'Agent', hooks: [hook] })
+  })
+
+  it('name the tools by which an agent ends its turn', () => {
+    expect(ENTRIES[5]).toEqual({
+      event: 'PreToolUse',
+      group: { matcher: 'StructuredOutput|task_complete', hooks: [OURS] },
+    })
   })
 
   it('run the launcher at every stop, without a matcher', () => {
@@ -210,13 +217,13 @@ describe('adding our entries', () => {
   })
 
   it('puts them after the entries of others', () => {
-    const before = { model: 'opus', hooks: { PreToolUse: [1], Stop: [{ hooks: [FOREIGN] }] }, last: true }
+    const before = { model: 'opus', hooks: { PreCompact: [1], Stop: [{ hooks: [FOREIGN] }] }, last: true }
     const after = JSON.parse(add(json(before)))
     expect(after).toEqual({
       ...before,
       hooks: {
         ...GROUPS,
-        PreToolUse: [1],
+        PreCompact: [1],
         Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS] }],
       },
     })
@@ -263,12 +270,12 @@ describe('adding our entries', () => {
     const before = {
       hooks: {
         Stop: [{ matcher: 'm', hooks: [FOREIGN, OURS_OF_OLD] }, { hooks: [OURS_OF_OLD] }],
-        PreToolUse: [{ hooks: [OURS_OF_OLD] }],
+        PreCompact: [{ hooks: [OURS_OF_OLD] }],
       },
     }
     const hooks = hooksOf(add(json(before)))
     expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS] }])
-    expect(hooks.PreToolUse).toBeUndefined()
+    expect(hooks.PreCompact).toBeUndefined()
     expect(
       findCommands(add(json(before)), PATH, isOurHook)
         .map(({ event }) => event)

@@ -115,6 +115,7 @@ it.each<[string, Environment, boolean]>([
 })
 
 describe('a stop that is not judged', () => {
+  const CALL = { hook_event_name: 'PreToolUse', tool_name: 'StructuredOutput' }
   const droid = { FACTORY_PROJECT_DIR: '/p' }
   it.each<[string, Payload, Environment, string | undefined]>([
     [
@@ -122,6 +123,25 @@ describe('a stop that is not judged', () => {
       subagentStop({ agent_type: '' }),
       {},
       'Claude Code: own-agent',
+    ],
+    [
+      "the agent of one of Claude Code's hooks, which answers with StructuredOutput",
+      payload({ ...CALL, agent_id: 'hook-agent-1' }),
+      {},
+      'Claude Code: own-agent',
+    ],
+    [
+      "the structured answer of a workflow's agent counts",
+      payload({ ...CALL, agent_id: 'a1', agent_type: 'workflow-subagent' }),
+      {},
+      undefined,
+    ],
+    ['the structured answer of the main conversation counts', payload(CALL), {}, undefined],
+    [
+      'the structured answer of an agent of another host counts',
+      payload({ ...CALL, tool_name: 'structured_output', agent_id: 'a1' }),
+      { QWEN_PROJECT_DIR: '/p' },
+      undefined,
     ],
     ['the main conversation without a type counts', mainStop({ agent_type: '' }), {}, undefined],
     ['an agent with a type counts', subagentStop({ agent_type: 'worker' }), {}, undefined],

@@ -290,6 +290,31 @@ describe('background_tasks', () => {
   })
 })
 
+describe('the call of a tool that ends the turn', () => {
+  const call = (tool_name: unknown, more = {}) => payload({ hook_event_name: 'PreToolUse', tool_name, ...more })
+
+  it.each(['StructuredOutput', 'structured_output', 'task_complete'])('%s is a stop', (tool) => {
+    expect(call(tool)).toMatchObject({ event: 'Stop', agent: 'main', endingTool: tool })
+    expect(call(tool, { agent_id: 'a1' })).toMatchObject({ event: 'SubagentStop', agent: 'a1', endingTool: tool })
+  })
+
+  it.each([
+    ['another tool', call('Bash')],
+    ['a tool of another name', call('StructuredOutputs')],
+    ['no tool', call(undefined)],
+    ['a name that is not text', call(['StructuredOutput'])],
+  ])('%s is not', (_, other) => {
+    expect(other).toMatchObject({ event: 'PreToolUse' })
+    expect(other).not.toHaveProperty('endingTool')
+  })
+
+  it('neither is its end', () => {
+    const ended = payload({ hook_event_name: 'PostToolUse', tool_name: 'StructuredOutput' })
+    expect(ended).toMatchObject({ event: 'PostToolUse' })
+    expect(ended).not.toHaveProperty('endingTool')
+  })
+})
+
 describe('session_crons', () => {
   const scheduled = (session_crons: unknown, more = {}): number => mainStop({ session_crons, ...more }).wakeUps
   const once = { id: 'd66877c0', schedule: '41 13 * * *', recurring: false, prompt: 'check' }
@@ -298,6 +323,18 @@ describe('session_crons', () => {
     expect(scheduled([once])).toBe(1)
     expect(scheduled([once, { ...once, recurring: true }, once])).toBe(2)
     expect(scheduled([once], { background_tasks: [{ type: 'subagent', status: 'running' }] })).toBe(2)
+  })
+
+  it('Qwen Code calls them crons, and may have switched one off', () => {
+    const crons = [
+      { ...once, enabled: true },
+      { ...once, enabled: false },
+      { ...once, recurring: true, enabled: true },
+    ]
+    expect(mainStop({ crons }).wakeUps).toBe(1)
+    expect(mainStop({ crons: [null, once] }).wakeUps).toBe(1)
+    expect(mainStop({ crons: once }).wakeUps).toBe(0)
+    expect(mainStop({ crons, session_crons: [] }).wakeUps).toBe(0)
   })
 
   it.each([

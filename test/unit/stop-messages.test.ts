@@ -23,6 +23,18 @@ import { itSays } from './sentences.ts'
 
 describe("the parts of a block's reason", () => {
   itSays(REASON_TEXT, {
+    mayWait: [
+      [
+        'postflight wait 259_x --for',
+        'If you are waiting for work in the background, or for an answer: postflight wait 259_x --for "<what>"',
+      ],
+    ],
+    callAgain: [
+      [
+        'StructuredOutput',
+        'This call of StructuredOutput was refused. Call it again, with your full answer, after that.',
+      ],
+    ],
     where: [
       [
         '259_x',

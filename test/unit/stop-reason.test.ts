@@ -345,6 +345,35 @@ describe('long paths', () => {
   })
 })
 
+describe('the call of a tool that ends the turn', () => {
+  const call = { ...blocked({}), endingTool: 'StructuredOutput', mayWait: true }
+  const AGAIN = /\n\nThis call of StructuredOutput was refused\. Call it again, with your full answer, after that\.$/
+
+  it.each([true, false])('is asked for again, in place of a report (sub-agent: %s)', (isSubagent) => {
+    const text = composeReason([call, call], ON_PATH, isSubagent)
+    expect(text).toMatch(AGAIN)
+    expect(text).not.toContain('full report')
+  })
+
+  it('offers wait, because what runs in the background is not known there', () => {
+    const offer =
+      'If you are waiting for work in the background, or for an answer: postflight wait 259_prove_completeness'
+    expect(composeReason([call], ON_PATH, false)).toContain(`${offer} --for "<what>"\n`)
+    expect(composeReason([{ ...call, mayWait: false }], ON_PATH, false)).not.toContain('wait')
+    expect(composeReason([{ ...blocked({}), mayWait: true }], ON_PATH, false)).not.toContain('wait')
+  })
+
+  it('keeps its sentence within the limit', () => {
+    const text = composeReason(
+      [{ ...call, ...blocked({ reason: 'x'.repeat(9000) }), endingTool: 'StructuredOutput' }],
+      OFF_PATH,
+      true,
+    )
+    expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
+    expect(text).toMatch(AGAIN)
+  })
+})
+
 describe('shells in the background', () => {
   it('are named, and wait is offered', () => {
     const shells = ['npm run "dev"', 'a\nb', 'c', 'd', 'e']

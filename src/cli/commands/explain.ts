@@ -60,7 +60,12 @@ export function explain(
       markers,
       runs,
       problems,
-      answer: JSON.parse(formatAnswer(answer, told, { atTop: takesContextAtTop(payload, environment) })),
+      answer: JSON.parse(
+        formatAnswer(answer, told, {
+          refusesCall: payload.endingTool !== undefined,
+          atTop: takesContextAtTop(payload, environment),
+        }),
+      ),
     },
     lines: [
       ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload] : []),

@@ -27,6 +27,13 @@ const run = z.strictObject({
 const answer = z.union([
   z.strictObject({}),
   z.strictObject({ decision: z.literal('block'), reason: text('The message to the agent.') }),
+  z.strictObject({
+    hookSpecificOutput: z.strictObject({
+      hookEventName: z.literal('PreToolUse'),
+      permissionDecision: z.literal('deny'),
+      permissionDecisionReason: text('The message to the agent.'),
+    }),
+  }),
   z.strictObject({ systemMessage: text('The message to the user.') }),
   z.strictObject({
     hookSpecificOutput: z.strictObject({

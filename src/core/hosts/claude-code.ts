@@ -4,14 +4,19 @@ import { type Environment, type HostDifference, variable } from './host.ts'
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {
   projectVariables: ['CLAUDE_PROJECT_DIR'],
+  // The answer to `--json-schema`, or of a workflow's agent with a schema. The host asks the stop hook behind it, and throws a
+  // block away (2.1.330).
+  endingTools: ['StructuredOutput'],
   // The Bash tool's environment names the session, but not the agent: main and sub-agents have the same one.
   shellIdentity(environment) {
     const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
     return session === undefined ? undefined : { session, tellsDuration: true }
   },
-  // Its compaction is a sub-agent too, the only kind without a type. A block would replace its summary.
+  // Its compaction is a sub-agent too, with an empty type; a block would replace its summary. The agent of a hook answers by
+  // StructuredOutput, and has an id, but no type (2.1.330).
   exempts: (payload) =>
-    payload.event === 'SubagentStop' && payload.agentType === ''
+    payload.event === 'SubagentStop' &&
+    (payload.agentType === '' || (payload.endingTool !== undefined && payload.agentType === undefined))
       ? { host: 'Claude Code', why: 'own-agent' }
       : undefined,
   showsNotice: isHookOfClaudeCode,

@@ -7,6 +7,8 @@ export const copilot: HostDifference = {
   recognizes: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
   // Only hooks have COPILOT_PROJECT_DIR. Another host in Copilot's shell inherits COPILOT_CLI.
   takesContextAtTop: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
+  // Its autopilot ends with the call of this tool. It asks the stop hook behind it, and throws a block away.
+  endingTools: ['task_complete'],
   readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),
   // The id in a sub-agent's shell occurs in no payload, so `PostToolUse` names the owner (docs/design.md, "Ownership").
   // The shell writes into a pipe, which Copilot reads.

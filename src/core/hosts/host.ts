@@ -29,6 +29,11 @@ export interface HostDifference {
   readonly projectVariables?: readonly string[]
   /** The fields with the names and units of the other hosts. It gets the payloads of every host, and returns theirs as they are. */
   readonly readFields?: (fields: PayloadFields) => PayloadFields
+  /**
+   * Tools whose call ends the agent's turn, although the host asks no stop hook then, or throws its block away. The call itself
+   * is judged as a stop, before it runs.
+   */
+  readonly endingTools?: readonly string[]
   /** The session and the agent, from the shell tool's environment. */
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   /** Why this stop is not judged; undefined if it is. */

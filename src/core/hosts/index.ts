@@ -14,6 +14,9 @@ const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCod
 /** The variables that may name the project's folder. The launcher reads the same ones. */
 export const PROJECT_VARIABLES: readonly string[] = HOSTS.flatMap((host) => host.projectVariables ?? [])
 
+/** The tools whose call ends an agent's turn, and is judged as a stop. */
+export const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])
+
 /** The fields of a payload, by the names that most hosts use. */
 export function readFields(fields: PayloadFields): PayloadFields {
   return HOSTS.reduce((read, host) => host.readFields?.(read) ?? read, fields)

@@ -1,10 +1,14 @@
+import { isJsonObject } from '../json-object.ts'
 import { MAIN_AGENT } from '../marker.ts'
-import { type HostDifference, variable } from './host.ts'
+import { type HostDifference, type PayloadFields, variable } from './host.ts'
 
 /** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
 export const qwenCode: HostDifference = {
   projectVariables: ['QWEN_PROJECT_DIR'],
   recognizes: (_payload, environment) => variable(environment, 'QWEN_PROJECT_DIR') !== undefined,
+  // The answer to `--json-schema` ends the session, and no stop hook is asked.
+  endingTools: ['structured_output'],
+  readFields: (fields) => ({ ...fields, ...scheduledWakeUps(fields) }),
   shellIdentity(environment) {
     const session = variable(environment, 'QWEN_CODE_SESSION_ID')
     if (session === undefined) return undefined
@@ -12,4 +16,10 @@ export const qwenCode: HostDifference = {
     // The variable is empty in the main conversation.
     return agent === undefined ? { session } : { session, agent: agent === '' ? MAIN_AGENT : agent }
   },
+}
+
+/** Its wake-ups, which may be switched off, have a name of their own. */
+function scheduledWakeUps({ session_crons: known, crons }: PayloadFields): PayloadFields {
+  if (known !== undefined || !Array.isArray(crons)) return {}
+  return { session_crons: crons.filter((cron) => !isJsonObject(cron) || cron.enabled !== false) }
 }

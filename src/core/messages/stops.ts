@@ -19,6 +19,8 @@ export const REASON_TEXT = {
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   shells: (names: readonly string[], more: number, command: string): string =>
     `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you are waiting for that, or for an answer: ${command} "<what>"`,
+  mayWait: (command: string): string =>
+    `If you are waiting for work in the background, or for an answer: ${command} "<what>"`,
   checks: 'These checks must succeed first. The command below runs them; give that shell call enough time:',
   check: (run: string, step: string | undefined, failure: string | undefined): string =>
     `  - ${run}${step === undefined ? '' : ` (step "${step}")`}${failure === undefined ? '' : `: failed the last time (${failure})`}`,
@@ -28,6 +30,8 @@ export const REASON_TEXT = {
   count: (count: number): string =>
     `Blocked stop ${count} of ${CONTINUATION_LIMIT}. ${isSpent(count) ? '(The next stop is allowed, and the marker is kept as abandoned.)' : '(After the third, you may stop.)'}`,
   report: 'Then repeat your full report as your last message: your caller receives only that message.',
+  callAgain: (tool: string): string =>
+    `This call of ${tool} was refused. Call it again, with your full answer, after that.`,
   more: (count: number, command: string): string =>
     `You have ${counted(count, 'more pending marker')}: ${command} lists ${count === 1 ? 'it' : 'them'}.`,
 } as const

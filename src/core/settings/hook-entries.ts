@@ -26,7 +26,8 @@ const TIMEOUT_SECONDS = 10
 /**
  * The entries that `install` writes for Claude Code. `PostToolUse` of shell commands is for ownership; its `if` saves a
  * process for every other command (measured with 2.1.329: it filters compound commands too). `PostToolUse` of the tool
- * that starts sub-agents is for their reports.
+ * that starts sub-agents is for their reports. `PreToolUse` is for the tools by which an agent ends its turn, also those of
+ * Copilot CLI, which reads the same file.
  */
 export function claudeEntries(command: string): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
@@ -36,19 +37,27 @@ export function claudeEntries(command: string): SettingsEntry[] {
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
     { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
+    { event: 'PreToolUse', group: { matcher: 'StructuredOutput|task_complete', hooks: [hook] } },
   ]
 }
 
 /**
  * The entries for a host with other events or another name of its shell tool. Without `if`, which such hosts ignore, the
- * hook starts after each shell command; the launcher answers at once where nothing is pending.
+ * hook starts after each shell command; the launcher answers at once where nothing is pending. `endingTool`: the tool by
+ * which an agent ends its turn without an obeyed stop hook.
  */
-export function eventEntries(command: string, stops: readonly string[], shellTool: string): SettingsEntry[] {
+export function eventEntries(
+  command: string,
+  stops: readonly string[],
+  shellTool: string,
+  endingTool?: string,
+): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
   return [
     ...stops.map((event) => ({ event, group: { hooks: [hook] } })),
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: shellTool, hooks: [hook] } },
+    ...(endingTool === undefined ? [] : [{ event: 'PreToolUse', group: { matcher: endingTool, hooks: [hook] } }]),
   ]
 }
 

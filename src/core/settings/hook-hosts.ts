@@ -50,7 +50,7 @@ export const HOOK_HOSTS = {
     file: 'hooks/postflight-guard.json',
     readsClaudeSettings: true,
     tellsProject: true,
-    entries: (command) => eventEntries(command, STOPS, 'Bash'),
+    entries: (command) => eventEntries(command, STOPS, 'Bash', 'task_complete'),
     trust: 'folder',
   },
   /** In Qwen Code 0.24.4 `Bash` matches the shell tool. */
@@ -59,7 +59,7 @@ export const HOOK_HOSTS = {
     folder: '.qwen',
     file: 'settings.json',
     tellsProject: true,
-    entries: (command) => eventEntries(command, STOPS, 'Bash'),
+    entries: (command) => eventEntries(command, STOPS, 'Bash', 'structured_output'),
   },
   /** In droid 0.225.2 a sub-agent is a session that stops with `Stop`, and the answer to `SubagentStop` is ignored. */
   droid: {

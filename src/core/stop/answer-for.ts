@@ -140,6 +140,7 @@ function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: Command
     shells,
     checkingSinceMs,
     mayWait,
+    endingTool: payload.endingTool,
   }
 }
 

@@ -36,11 +36,15 @@ export interface BlockedMarker {
   readonly checkingSinceMs?: number | undefined
   /** True if the agent may wait. */
   readonly mayWait?: boolean | undefined
+  /** The tool whose call is refused. */
+  readonly endingTool?: string | undefined
 }
 
 /** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
 export function composeReason(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
-  const ending = subagent ? `\n\n${REASON_TEXT.report}` : ''
+  const endingTool = blocked[0]?.endingTool
+  const last = endingTool === undefined ? (subagent ? REASON_TEXT.report : '') : REASON_TEXT.callAgain(endingTool)
+  const ending = last === '' ? '' : `\n\n${last}`
   const sections: string[] = []
   let room = REASON_LIMIT - ending.length
   for (const [index, item] of blocked.entries()) {
@@ -95,7 +99,7 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
   return [
     REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),
     ...(isWhole ? checklist(marker, task, root) : []),
-    ...(isWhole ? running(shells, task, root) : []),
+    ...(isWhole ? running(item, shells) : []),
     ...(isWhole ? checks(item) : []),
     REASON_TEXT.clear(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
@@ -103,10 +107,12 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
   ].join('\n')
 }
 
-function running(shells: readonly string[], task: string, root: string | undefined): string[] {
-  if (shells.length === 0) return []
+function running({ task, root, mayWait, endingTool }: BlockedMarker, shells: readonly string[]): string[] {
+  const wait = `${commandLine(['wait', task], root)} --for`
+  // At the call of a tool, hosts do not tell what runs in the background.
+  if (shells.length === 0) return mayWait === true && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []
   const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
-  return [REASON_TEXT.shells(named, shells.length - named.length, `${commandLine(['wait', task], root)} --for`)]
+  return [REASON_TEXT.shells(named, shells.length - named.length, wait)]
 }
 
 /**
