@@ -150,6 +150,13 @@ describe('the reasons for the state of a run', () => {
       ],
       ['plan.json', '/x', 'false', '', 'plan.json does not match its schema: the value at "/x" is not allowed'],
     ],
+    checkTooLong: [
+      [
+        'a.json',
+        250_000,
+        'a.json cannot be checked: its schema needs more than 250000 steps for it. Make the file or the schema smaller',
+      ],
+    ],
     noVerdict: [['r.json', '/passed', 'r.json has no verdict at "/passed": it must be true, false, "pass" or "fail"']],
     noCase: [['r.json', '/kind', '"bug", "idea"', 'r.json has no verdict at "/kind": it must be one of "bug", "idea"']],
     noStepsFile: [['plan.json', 'plan.json, which lists the steps, is missing: create it, then run `workflow resume`']],

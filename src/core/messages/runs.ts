@@ -63,6 +63,8 @@ export const WORKFLOW_TEXT = {
   notStepResult: (file: string): string => `${file} must have a "success" that is true or false`,
   breach: (name: string, at: string, keyword: string, expected: string): string =>
     `${quote(name)} does not match its schema: ${at === '' ? 'the whole value' : `the value at "${quote(at, 100)}"`} ${keyword === 'false' ? 'is not allowed' : `must satisfy ${keyword}: ${quote(expected, 120)}`}`,
+  checkTooLong: (name: string, steps: number): string =>
+    `${quote(name)} cannot be checked: its schema needs more than ${steps} steps for it. Make the file or the schema smaller`,
   noVerdict: (name: string, pointer: string): string =>
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be true, false, "pass" or "fail"`,
   noCase: (name: string, pointer: string, cases: string): string =>

@@ -2,8 +2,8 @@ import { isJsonObject } from '../json-object.ts'
 
 /**
  * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a
- * stop hook, so the subset has no references, no regular expressions and no code made of text, and the sizes of schema
- * and value bound the time. Any other keyword is a fault of the definition; none is ignored.
+ * stop hook, so the subset has no references, no regular expressions and no code made of text, and a check takes a bounded
+ * number of steps. Any other keyword is a fault of the definition; none is ignored.
  */
 
 /** The names that `type` may use. */
@@ -21,7 +21,10 @@ export type ValueKind = 'types' | 'values' | 'schemas' | 'names' | 'number'
 
 /** True for a value of the kind. */
 const IS_OF_KIND: Record<ValueKind, (value: unknown) => boolean> = {
-  types: (value) => (Array.isArray(value) ? value : [value]).every((one) => SCHEMA_TYPES.includes(one as string)),
+  types: (value) => {
+    const types = Array.isArray(value) ? value : [value]
+    return types.length <= SCHEMA_TYPES.length && types.every((one) => SCHEMA_TYPES.includes(one as string))
+  },
   values: (value) => Array.isArray(value) && value.length <= MAX_ENUM_VALUES,
   schemas: isJsonObject,
   names: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
@@ -84,75 +87,131 @@ export interface Breach {
   readonly expected: string
 }
 
+/** The maximum number of steps of one check. They take about 50 ms, for which OpenCode's server is blocked. */
+export const MAX_SCHEMA_STEPS = 250_000
+
+/** Thrown inside a check that needs more steps. */
+const TOO_LONG = Symbol('too long')
+
 /** The first place where `value` breaks `schema`, or undefined. The schema must be one without faults. */
-export function findBreach(schema: unknown, value: unknown, at = ''): Breach | undefined {
-  if (schema === false) return { at, keyword: 'false', expected: '' }
-  // The schema `true` has no keywords.
-  const keywords = schema as Readonly<Record<string, unknown>>
-  for (const [keyword, rule] of Object.entries(keywords)) {
-    const breach = breaks(keyword, rule, keywords, value, at)
-    if (breach !== undefined) return breach
-  }
-  return undefined
-}
-
-function breaks(
-  keyword: string,
-  rule: unknown,
-  schema: Readonly<Record<string, unknown>>,
-  value: unknown,
-  at: string,
-): Breach | undefined {
-  const expected = typeof rule === 'object' ? JSON.stringify(rule) : String(rule)
-  const unless = (holds: boolean): Breach | undefined => (holds ? undefined : { at, keyword, expected })
-  switch (keyword) {
-    case 'type':
-      return unless((Array.isArray(rule) ? rule : [rule]).some((one) => isOfType(one as string, value)))
-    case 'enum':
-      return unless((rule as unknown[]).some((one) => isSame(one, value)))
-    case 'const':
-      return unless(isSame(rule, value))
-    case 'required':
-      return unless(!isJsonObject(value) || (rule as string[]).every((name) => Object.hasOwn(value, name)))
-    case 'properties':
-    case 'additionalProperties':
-      return isJsonObject(value) ? breachInside(keyword, rule, schema, value, at) : undefined
-    case 'items':
-      return Array.isArray(value) ? first(value, (one, index) => findBreach(rule, one, `${at}/${index}`)) : undefined
-    case 'minLength':
-    case 'maxLength':
-      return unless(typeof value !== 'string' || isWithin(keyword, [...value].length, rule as number))
-    case 'minItems':
-    case 'maxItems':
-      return unless(!Array.isArray(value) || isWithin(keyword, value.length, rule as number))
-    case 'minimum':
-    case 'maximum':
-      return unless(typeof value !== 'number' || isWithin(keyword, value, rule as number))
-    default:
-      return undefined
+export function findBreach(schema: unknown, value: unknown): Breach | 'too-long' | undefined {
+  try {
+    return new SchemaCheck().find(schema, value, '')
+  } catch (error) {
+    if (error === TOO_LONG) return 'too-long'
+    throw error
   }
 }
 
-function breachInside(
-  keyword: string,
-  rule: unknown,
-  schema: Readonly<Record<string, unknown>>,
-  value: Record<string, unknown>,
-  at: string,
-): Breach | undefined {
-  const properties = isJsonObject(schema.properties) ? schema.properties : {}
-  const names = Object.keys(value).filter((name) => Object.hasOwn(properties, name) === (keyword === 'properties'))
-  return first(names, (name) =>
-    findBreach(keyword === 'properties' ? properties[name] : rule, value[name], `${at}/${name}`),
-  )
+type Keywords = Readonly<Record<string, unknown>>
+
+/** One check of a value, with its budget of steps. */
+class SchemaCheck {
+  #stepsLeft = MAX_SCHEMA_STEPS
+
+  #spend(steps: number): void {
+    this.#stepsLeft -= steps
+    if (this.#stepsLeft < 0) throw TOO_LONG
+  }
+
+  find(schema: unknown, value: unknown, at: string): Breach | undefined {
+    this.#spend(1)
+    if (schema === false) return { at, keyword: 'false', expected: '' }
+    // The schema `true` has no keywords.
+    const keywords = schema as Keywords
+    for (const [keyword, rule] of Object.entries(keywords)) {
+      this.#spend(1)
+      const breach = this.#findBy(keyword, keywords, value, at)
+      if (breach === true) continue
+      return breach === false ? { at, keyword, expected: textOf(rule) } : breach
+    }
+    return undefined
+  }
+
+  /** Whether the value satisfies a keyword; for a keyword about its parts, the breach in one of them. */
+  #findBy(keyword: string, schema: Keywords, value: unknown, at: string): boolean | Breach {
+    const rule = schema[keyword]
+    switch (keyword) {
+      case 'type':
+        return (Array.isArray(rule) ? rule : [rule]).some((one) => isOfType(one as string, value))
+      case 'enum':
+        return (rule as unknown[]).some((one) => this.#isSame(one, value))
+      case 'const':
+        return this.#isSame(rule, value)
+      case 'required':
+        return !isJsonObject(value) || (rule as string[]).every((name) => this.#has(value, name))
+      case 'properties':
+      case 'additionalProperties':
+        return !isJsonObject(value) || this.#findInside(keyword, schema, value, at)
+      case 'items':
+        return !Array.isArray(value) || this.#first(value, (one, index) => this.find(rule, one, `${at}/${index}`))
+      case 'minLength':
+      case 'maxLength':
+        return typeof value !== 'string' || isWithin(keyword, lengthOf(value), rule as number)
+      case 'minItems':
+      case 'maxItems':
+        return !Array.isArray(value) || isWithin(keyword, value.length, rule as number)
+      case 'minimum':
+      case 'maximum':
+        return typeof value !== 'number' || isWithin(keyword, value, rule as number)
+      default:
+        return true
+    }
+  }
+
+  #findInside(keyword: string, schema: Keywords, value: Record<string, unknown>, at: string): true | Breach {
+    const properties = isJsonObject(schema.properties) ? schema.properties : {}
+    const names = Object.keys(value).filter((name) => this.#has(properties, name) === (keyword === 'properties'))
+    return this.#first(names, (name) =>
+      this.find(keyword === 'properties' ? properties[name] : schema[keyword], value[name], `${at}/${name}`),
+    )
+  }
+
+  #first<T>(items: readonly T[], find: (item: T, index: number) => Breach | undefined): true | Breach {
+    for (const [index, item] of items.entries()) {
+      const breach = find(item, index)
+      if (breach !== undefined) return breach
+    }
+    return true
+  }
+
+  #has(value: Record<string, unknown>, name: string): boolean {
+    this.#spend(1)
+    return Object.hasOwn(value, name)
+  }
+
+  /** True for values that are equal as JSON, whatever the order of their keys. */
+  #isSame(one: unknown, other: unknown): boolean {
+    // The characters of equally long texts are compared, about a hundred of them in the time of a step.
+    this.#spend(typeof one === 'string' && one.length === (other as string | null)?.length ? 1 + one.length / 100 : 1)
+    if (Array.isArray(one)) {
+      return (
+        Array.isArray(other) &&
+        one.length === other.length &&
+        one.every((item, index) => this.#isSame(item, other[index]))
+      )
+    }
+    if (!isJsonObject(one)) return one === other
+    if (!isJsonObject(other)) return false
+    const names = Object.keys(one)
+    const count = Object.keys(other).length
+    this.#spend(names.length + count)
+    return (
+      names.length === count &&
+      names.every((name) => Object.hasOwn(other, name) && this.#isSame(one[name], other[name]))
+    )
+  }
 }
 
-function first<T>(items: readonly T[], find: (item: T, index: number) => Breach | undefined): Breach | undefined {
-  for (const [index, item] of items.entries()) {
-    const breach = find(item, index)
-    if (breach !== undefined) return breach
-  }
-  return undefined
+function textOf(rule: unknown): string {
+  return typeof rule === 'object' ? JSON.stringify(rule) : String(rule)
+}
+
+/** The length of a text in code points. */
+function lengthOf(text: string): number {
+  let length = 0
+  for (let at = 0; at < text.length; at += Number(text.codePointAt(at)) > 0xffff ? 2 : 1) length += 1
+  return length
 }
 
 function isWithin(keyword: string, size: number, limit: number): boolean {
@@ -176,18 +235,4 @@ function isOfType(type: string, value: unknown): boolean {
     default:
       return typeof value === 'boolean'
   }
-}
-
-/** True for values that are equal as JSON, whatever the order of their keys. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one)) {
-    return Array.isArray(other) && one.length === other.length && one.every((item, index) => isSame(item, other[index]))
-  }
-  if (!isJsonObject(one)) return one === other
-  if (!isJsonObject(other)) return false
-  const names = Object.keys(one)
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
-  )
 }

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../core/json-object.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { tellsPrevious, visitPutAside } from '../../core/workflow/approval.ts'
 import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../../core/workflow/archive.ts'
-import { findBreach } from '../../core/workflow/artifact-schema.ts'
+import { findBreach, MAX_SCHEMA_STEPS } from '../../core/workflow/artifact-schema.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import { verdictOf } from '../../core/workflow/next.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../../core/workflow/observation.ts'
@@ -82,10 +82,8 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
   const json = readJson(folder, name, ARTIFACT_LIMIT)
   if (json.kind === 'absent') return json
   if (json.kind === 'wrong') return invalid(json.why, changedMs)
-  const breach = check.jsonSchema === undefined ? undefined : findBreach(check.jsonSchema, json.value)
-  if (breach !== undefined) {
-    return invalid(WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected), changedMs)
-  }
+  const breach = schemaBreach(name, check.jsonSchema, json.value)
+  if (breach !== undefined) return invalid(breach, changedMs)
   if (next.verdict === undefined) return { kind: 'valid' }
   const verdict = verdictOf(next, resolvePointer(json.value, next.verdict))
   const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
@@ -97,6 +95,13 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
       : WORKFLOW_TEXT.noCase(name, next.verdict, Object.keys(cases).join(', ')),
     changedMs,
   )
+}
+
+/** Why a file's value does not match its schema. */
+function schemaBreach(name: string, schema: unknown, value: unknown): string | undefined {
+  const breach = schema === undefined ? undefined : findBreach(schema, value)
+  if (breach === 'too-long') return WORKFLOW_TEXT.checkTooLong(name, MAX_SCHEMA_STEPS)
+  return breach && WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected)
 }
 
 function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
@@ -114,11 +119,8 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
     return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult(file), archived: isArchived }
   }
   const { jsonSchema } = phase.stepCheck
-  const breach = value.success && jsonSchema !== undefined ? findBreach(jsonSchema, value) : undefined
-  if (breach !== undefined) {
-    const why = WORKFLOW_TEXT.breach(file, breach.at, breach.keyword, breach.expected)
-    return { kind: 'invalid', why, archived: isArchived }
-  }
+  const breach = value.success ? schemaBreach(file, jsonSchema, value) : undefined
+  if (breach !== undefined) return { kind: 'invalid', why: breach, archived: isArchived }
   const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
   return {
     kind: 'result',
