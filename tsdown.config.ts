@@ -113,8 +113,6 @@ export default defineConfig([
   },
   // The hook loads it only where a workflow runs.
   { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins, ...everywhere], minify: true },
-  // Hook, CLI and plugin load it only where a phase has a checklist.
-  { ...shared, entry: { checklist: 'src/core/workflow/checklist.ts' }, plugins: [...everywhere], minify: true },
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,

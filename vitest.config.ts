@@ -13,7 +13,7 @@ const common = {
 /** Replaces the modules that load a built file. */
 const alias = [
   {
-    find: /^.*\/load-(?:workflow|checklist)\.ts$/,
+    find: /^.*\/load-workflow\.ts$/,
     replacement: fileURLToPath(new URL('test/support/loaders.ts', import.meta.url)),
   },
 ]

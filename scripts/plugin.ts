@@ -21,7 +21,6 @@ const HOOK_COMMAND = 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/postflight-hook"'
 const COPIED: Readonly<Record<string, string>> = {
   'bin/postflight': 'bin/postflight.js',
   commands: 'plugin/commands',
-  'dist/checklist.js': 'dist/checklist.js',
   'dist/cli': 'dist/cli',
   'dist/hook.js': 'dist/hook.js',
   'dist/package.json': 'dist/package.json',

@@ -22,7 +22,6 @@ const rows = [
   ['tarball', packed.size, 590],
   ['hook', sizeOf('dist/hook.js'), 75],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 90],
-  ['checklists', sizeOf('dist/checklist.js'), 80],
   ['CLI', sizeOf('dist/cli'), 680],
   ['OpenCode plugin', sizeOf('dist/opencode'), 1000],
 ]

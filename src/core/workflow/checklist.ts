@@ -1,9 +1,7 @@
-import { parse, postprocess, preprocess } from 'micromark'
-import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
-
 /**
- * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Pure. The parser
- * is as large as the rest of a hook, so this is a bundle of its own (`io/workflow/load-checklist.ts`).
+ * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Only the blocks of
+ * CommonMark are parsed, line by line, and each line is read once for each block that is open: a repository cannot make a
+ * stop slow by its lists. Pure.
  */
 
 /** A task of a list. */
@@ -15,50 +13,293 @@ export interface ChecklistTask {
   readonly box: number
 }
 
-/** A line that is nested this deeply is not read: the parser's time grows with the square of the depth. */
-const TOO_DEEP = /^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t]){200,}\S/m
+/** The maximum number of lists and quotes that are open at once: it bounds the work for a line. */
+const MAX_DEPTH = 100
 
-/** True for a text that `readChecklist` should not be given. */
-export function isNestedTooDeeply(text: string): boolean {
-  return TOO_DEEP.test(text)
-}
+/** The columns of a tab, and of the indentation that makes code. */
+const TAB = 4
 
-/** Only blocks and boxes are needed: without the rest, a text cannot make the parser slow by unclosed brackets. */
-const WITHOUT_INLINES = {
-  disable: {
-    null: [
-      ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText', 'hardBreakEscape', 'htmlText'],
-      ...['labelEnd', 'labelStartImage', 'labelStartLink'],
-    ],
-  },
-}
-
-/** The tasks of a text, in its order. */
-export function readChecklist(text: string): ChecklistTask[] {
-  // The parser drops a byte order mark and does not count it.
-  const start = text.startsWith('\ufeff') ? 1 : 0
-  const parser = parse({ extensions: [gfmTaskListItem(), WITHOUT_INLINES] })
-  const events = postprocess(parser.document().write(preprocess()(text, undefined, true)))
-  const tasks: ChecklistTask[] = []
-  let words: string[] | undefined
-  let box: { readonly done: boolean; readonly at: number } | undefined
-  for (const [kind, { type, start: from, end }] of events) {
-    const raw = (): string => text.slice(start + from.offset, start + end.offset)
-    if (kind === 'enter' && type === 'paragraph') words = []
-    if (kind === 'enter' && type === 'taskListCheckValueChecked') box = { done: true, at: start + from.offset }
-    // A line break may stand in a box too, but ticking it would join two lines.
-    if (kind === 'enter' && type === 'taskListCheckValueUnchecked' && /^[ \t]$/.test(raw())) {
-      box = { done: false, at: start + from.offset }
-    }
-    if (kind === 'enter' && type === 'data') words?.push(raw().trim())
-    if (kind === 'exit' && type === 'paragraph') {
-      if (box !== undefined && words !== undefined)
-        tasks.push({ text: words.join(' ').trim(), done: box.done, box: box.at })
-      box = undefined
-      words = undefined
-    }
+/** The tasks of a text, in its order; undefined for a text that is nested too deeply. */
+export function readChecklist(text: string): ChecklistTask[] | undefined {
+  const parser = new BlockParser()
+  let start = text.startsWith('\ufeff') ? 1 : 0
+  for (const [line, , end] of lines(text, start)) {
+    if (!parser.read(line, start)) return undefined
+    start = end
   }
-  return tasks
+  return parser.finish()
+}
+
+/** Each line without its end, with its start and the start of the next one. */
+function* lines(text: string, from: number): Generator<readonly [line: string, start: number, next: number]> {
+  const ends = /\r\n|\n|\r/g
+  ends.lastIndex = from
+  let start = from
+  for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
+    yield [text.slice(start, end.index), start, ends.lastIndex]
+    start = ends.lastIndex
+  }
+  if (start < text.length) yield [text.slice(start), start, text.length]
+}
+
+/** An open list item or quote. */
+type Container =
+  | { readonly kind: 'quote' }
+  /** `indent`: the columns that its lines begin with. `isEmpty` as long as nothing but its marker was read. */
+  | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
+
+/** The open block that is no container. */
+type Leaf =
+  | { readonly kind: 'paragraph'; readonly lines: string[]; readonly box: Box | undefined }
+  | { readonly kind: 'fence'; readonly mark: string; readonly length: number }
+  | { readonly kind: 'html'; readonly end: RegExp | undefined }
+
+interface Box {
+  readonly done: boolean
+  readonly at: number
+}
+
+/** The tags that begin an HTML block, which ends at an empty line. */
+const BLOCK_TAGS =
+  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
+
+/** How the kinds of HTML blocks begin and end; those without an end do so at an empty line. */
+const HTML: readonly (readonly [start: RegExp, end?: RegExp])[] = [
+  [/^<(?:script|pre|textarea|style)(?:\s|>|$)/i, /<\/(?:script|pre|textarea|style)>/i],
+  [/^<!--/, /-->/],
+  [/^<\?/, /\?>/],
+  [/^<![A-Za-z]/, />/],
+  [/^<!\[CDATA\[/, /\]\]>/],
+  [new RegExp(`^</?(?:${BLOCK_TAGS})(?:\\s|/?>|$)`, 'i')],
+]
+
+/** A line with one whole tag, which begins an HTML block where no paragraph is open. */
+const WHOLE_TAG =
+  /^(?:<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w:.-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?>|<\/[A-Za-z][A-Za-z0-9-]*\s*>)\s*$/
+
+const SETEXT = /^(?:=+|-+)[ \t]*$/
+const ATX = /^#{1,6}(?:[ \t]|$)/
+const DIVIDER = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
+const LIST_MARK = /^(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)/
+const FENCE = /^(?:`{3,}|~{3,})/
+const FENCE_END = /^(?:`{3,}|~{3,})(?=[ \t]*$)/
+const BOX = /^\[([ \txX])\](?=[ \t]|$)/
+
+/** A place in a line. A tab may be consumed in part, so columns count apart from characters. */
+class Cursor {
+  readonly #line: string
+  #at = 0
+  #column = 0
+  /** The columns of blanks before the next character, that character's place, and the line from there. */
+  indent = 0
+  next = 0
+  rest = ''
+
+  constructor(line: string) {
+    this.#line = line
+    this.#look()
+  }
+
+  get isBlank(): boolean {
+    return this.rest === ''
+  }
+
+  /** Whether the rest is indented like code. */
+  get isIndented(): boolean {
+    return this.indent >= TAB
+  }
+
+  #look(): void {
+    let column = this.#column
+    this.next = this.#at
+    for (; this.next < this.#line.length; this.next += 1) {
+      const character = this.#line[this.next]
+      if (character === '\t') column += TAB - (column % TAB)
+      else if (character === ' ') column += 1
+      else break
+    }
+    this.indent = column - this.#column
+    this.rest = this.#line.slice(this.next)
+  }
+
+  /** Passes over blanks of that many columns, or as many as there are. */
+  skipColumns(count: number): void {
+    let left = Math.min(count, this.indent)
+    while (left > 0) {
+      const width = this.#line[this.#at] === '\t' ? TAB - (this.#column % TAB) : 1
+      if (width <= left) this.#at += 1
+      this.#column += Math.min(width, left)
+      left -= width
+    }
+    this.#look()
+  }
+
+  /** Passes over the blanks and that many further characters. */
+  skipMark(length: number): void {
+    this.#column += this.indent + length
+    this.#at = this.next + length
+    this.#look()
+  }
+}
+
+/** The block structure of a text, as far as tasks need it. */
+class BlockParser {
+  readonly #tasks: ChecklistTask[] = []
+  readonly #open: Container[] = []
+  #leaf: Leaf | undefined
+  #isAfterBlank = false
+
+  finish(): ChecklistTask[] {
+    this.#closeLeaf()
+    return this.#tasks
+  }
+
+  /** Reads a line, which begins at `start`. Returns false where it is nested too deeply. */
+  read(line: string, start: number): boolean {
+    const cursor = new Cursor(line)
+    // After an empty line another one changes nothing, however many lists are open.
+    if (cursor.isBlank && this.#isAfterBlank) return true
+    this.#isAfterBlank = cursor.isBlank
+    const matched = this.#continued(cursor)
+    const isWhole = matched === this.#open.length
+    if (isWhole && this.#continueLeaf(cursor)) return true
+    // A paragraph that may go on without the marks of its containers.
+    const lazy = this.#leaf?.kind === 'paragraph' && !cursor.isBlank ? this.#leaf : undefined
+    // Only a paragraph whose containers all go on is interrupted by what begins; another one is closed.
+    let paragraph = isWhole ? lazy : undefined
+    let depth = matched
+    while (!cursor.isIndented && !cursor.isBlank) {
+      const container = startContainer(cursor, paragraph !== undefined)
+      if (container === undefined) break
+      this.#closeTo(depth)
+      this.#fillItem()
+      this.#open.push(container)
+      depth += 1
+      paragraph = undefined
+      if (depth > MAX_DEPTH) return false
+    }
+    const isNew = depth > matched
+    if (!cursor.isIndented && this.#startLeaf(cursor, depth, paragraph !== undefined, lazy !== undefined && !isNew))
+      return true
+    if (lazy !== undefined && !isNew) {
+      lazy.lines.push(cursor.rest)
+      return true
+    }
+    this.#closeTo(depth)
+    if (cursor.isBlank) return true
+    const isFirst = this.#fillItem()
+    if (!cursor.isIndented) this.#openParagraph(cursor, start, isFirst)
+    return true
+  }
+
+  /** The number of containers that go on in this line, whose marks are then passed over. */
+  #continued(cursor: Cursor): number {
+    let depth = 0
+    for (const container of this.#open) {
+      if (container.kind === 'quote') {
+        if (cursor.isIndented || !cursor.rest.startsWith('>')) return depth
+        skipQuote(cursor)
+      } else if (cursor.isBlank) {
+        if (container.isEmpty) return depth
+      } else if (cursor.indent >= container.indent) cursor.skipColumns(container.indent)
+      else return depth
+      depth += 1
+    }
+    return depth
+  }
+
+  /** Whether the line belongs to the open fence or HTML block. */
+  #continueLeaf(cursor: Cursor): boolean {
+    const leaf = this.#leaf
+    if (leaf?.kind === 'fence') {
+      const end = cursor.isIndented ? undefined : FENCE_END.exec(cursor.rest)?.[0]
+      if (end !== undefined && end.length >= leaf.length && end.startsWith(leaf.mark)) this.#leaf = undefined
+      return true
+    }
+    if (leaf?.kind !== 'html') return false
+    const isOver = leaf.end === undefined ? cursor.isBlank : leaf.end.test(cursor.rest)
+    if (isOver) this.#leaf = undefined
+    return true
+  }
+
+  /** Starts a block that is no paragraph and no container, if one begins here. */
+  #startLeaf({ rest }: Cursor, depth: number, interrupts: boolean, isLazy: boolean): boolean {
+    const begin = (leaf?: Leaf): true => {
+      this.#closeTo(depth)
+      this.#fillItem()
+      this.#leaf = leaf
+      return true
+    }
+    if (interrupts && SETEXT.test(rest)) {
+      this.#leaf = undefined
+      return true
+    }
+    if (ATX.test(rest) || DIVIDER.test(rest)) return begin()
+    const fence = FENCE.exec(rest)?.[0]
+    if (fence !== undefined && !(fence.startsWith('`') && rest.includes('`', fence.length))) {
+      return begin({ kind: 'fence', mark: fence.slice(0, 1), length: fence.length })
+    }
+    if (!rest.startsWith('<')) return false
+    const html = HTML.find(([start]) => start.test(rest)) ?? (!isLazy && WHOLE_TAG.test(rest) ? [] : undefined)
+    if (html === undefined) return false
+    const end = html[1]
+    return begin(end?.test(rest) === true ? undefined : { kind: 'html', end })
+  }
+
+  #openParagraph(cursor: Cursor, start: number, isFirst: boolean): void {
+    const [whole = '', mark = ''] = (isFirst ? BOX.exec(cursor.rest) : null) ?? []
+    const box = whole === '' ? undefined : { done: mark.toLowerCase() === 'x', at: start + cursor.next + 1 }
+    this.#leaf = { kind: 'paragraph', lines: [cursor.rest.slice(whole.length)], box }
+  }
+
+  /** Notes that the innermost container has content. Returns true for the first one of a list item. */
+  #fillItem(): boolean {
+    const container = this.#open.at(-1)
+    if (container?.kind !== 'item' || !container.isEmpty) return false
+    container.isEmpty = false
+    return true
+  }
+
+  #closeTo(depth: number): void {
+    this.#closeLeaf()
+    this.#open.length = depth
+  }
+
+  #closeLeaf(): void {
+    const leaf = this.#leaf
+    this.#leaf = undefined
+    if (leaf?.kind !== 'paragraph' || leaf.box === undefined) return
+    const [first = '', ...others] = leaf.lines
+    if (/^[ \t]*$/.test(first) && others.length === 0) return
+    const text = leaf.lines
+      .map((line) => line.trim())
+      .join(' ')
+      .trim()
+    this.#tasks.push({ text, done: leaf.box.done, box: leaf.box.at })
+  }
+}
+
+function skipQuote(cursor: Cursor): void {
+  cursor.skipMark(1)
+  cursor.skipColumns(1)
+}
+
+/** The container that begins here, whose mark is then passed over. */
+function startContainer(cursor: Cursor, interrupts: boolean): Container | undefined {
+  const { rest, indent } = cursor
+  if (rest.startsWith('>')) {
+    skipQuote(cursor)
+    return { kind: 'quote' }
+  }
+  const [mark, number] = LIST_MARK.exec(rest) ?? []
+  if (mark === undefined || DIVIDER.test(rest)) return undefined
+  if (interrupts && (SETEXT.test(rest) || (number !== undefined && Number(number) !== 1))) return undefined
+  if (interrupts && /^[ \t]*$/.test(rest.slice(mark.length))) return undefined
+  cursor.skipMark(mark.length)
+  // More blanks are the indentation of code, of which the first one belongs to the mark.
+  const blanks = cursor.isBlank || cursor.indent > TAB ? 1 : cursor.indent
+  cursor.skipColumns(blanks)
+  return { kind: 'item', indent: indent + mark.length + blanks, isEmpty: true }
 }
 
 /** A task as a run remembers it: its text, and its number among all tasks of the file, from 0. */

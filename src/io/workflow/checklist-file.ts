@@ -1,18 +1,16 @@
 import fs from 'node:fs'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
-import type { ChecklistTask, KnownTask } from '../../core/workflow/checklist.ts'
-import { findTaskLine } from '../../core/workflow/checklist-line.ts'
+import { findTask, type KnownTask, readChecklist } from '../../core/workflow/checklist.ts'
 import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
 import type { StepsSeen } from '../../core/workflow/observation.ts'
 import { CHANGING, closeQuietly } from '../fs/descriptors.ts'
 import { lookForNamed, lookInside } from '../fs/inside.ts'
 import { readSmallBytes } from '../fs/read.ts'
-import { loadChecklist } from './load-checklist.ts'
 import { unreadable } from './read-json.ts'
 
 /** Reads and ticks the task list of a Markdown file in a task folder. */
 
-/** The size of the largest file that is read, in bytes. The parser takes up to half a second for it. */
+/** The size of the largest file that is read, in bytes. It is parsed in about 50 ms. */
 const CHECKLIST_LIMIT = 131_072
 
 /** The text of a file, or why there is none. */
@@ -33,19 +31,13 @@ function readChecklistFile(folder: string, name: string): TextRead {
   return Buffer.from(text).equals(read.bytes) ? { kind: 'text', text } : { kind: 'not-utf8' }
 }
 
-/** The tasks of a text; undefined if it is nested too deeply. */
-function tasksOf(text: string): readonly ChecklistTask[] | undefined {
-  const { isNestedTooDeeply, readChecklist } = loadChecklist()
-  return isNestedTooDeeply(text) ? undefined : readChecklist(text)
-}
-
 /** The open tasks of a file, as steps. @throws {PostflightError} `file-unreadable` for an error of the system. */
 export function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
   if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
   if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
   if (read.kind !== 'text') return noSteps(CHECKLIST_FAULTS[read.kind](name))
-  const tasks = tasksOf(read.text)
+  const tasks = readChecklist(read.text)
   if (tasks === undefined) return noSteps(WORKFLOW_TEXT.tooDeep(name))
   if (tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
   const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
@@ -70,7 +62,7 @@ function noSteps(why: string): StepsSeen {
 export function tickTask(folder: string, name: string, known: KnownTask): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return
-  const task = findTaskLine(read.text, known) ?? loadChecklist().findTask(tasksOf(read.text) ?? [], known)
+  const task = findTask(readChecklist(read.text) ?? [], known)
   const found = lookInside(folder, name)
   if (task === undefined || task.done || found.kind !== 'file') return
   const at = Buffer.byteLength(read.text.slice(0, task.box))
