@@ -31,7 +31,7 @@ export default defineConfig({
     maxWorkers: '100%',
     reporters: ['./test/support/quiet-reporter.ts'],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...common } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...common, ...patient } },
       {
         resolve: { alias },
         test: { name: 'property', include: ['test/property/**/*.test.ts'], ...common, ...patient },
