@@ -32,6 +32,8 @@ export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' |
 export type MarkerProblem =
   | { readonly code: 'empty' | 'too-large' | 'not-object' }
   | { readonly code: 'not-json'; readonly detail: string }
+  /** `variable`: a variable of the shell that stands in the text as it was typed. */
+  | { readonly code: 'unfilled'; readonly variable: string }
   | { readonly code: 'field'; readonly field: string; readonly expected: FieldKind }
 
 /** The content of a marker. An absent field is unknown. */
@@ -91,11 +93,17 @@ export function parseMarker(text: string): Marker {
   try {
     value = JSON.parse(body)
   } catch (error) {
-    return unparsed({ code: 'not-json', detail: (error as Error).message })
+    const variable = VARIABLE.exec(body)?.[0]
+    return unparsed(
+      variable === undefined ? { code: 'not-json', detail: (error as Error).message } : { code: 'unfilled', variable },
+    )
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return unparsed({ code: 'not-object' })
   return fromFields(value as Record<string, unknown>)
 }
+
+/** A variable or a command of the shell: where a heredoc's delimiter is quoted, the shell leaves them as they are. */
+const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*|\()/
 
 /** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
@@ -140,6 +148,8 @@ function fromFields(fields: Record<string, unknown>): Marker {
   if (id !== undefined) marker.id = id
   const sessionId = string('session_id')
   if (sessionId !== undefined) marker.sessionId = sessionId
+  const variable = sessionId === undefined ? undefined : VARIABLE.exec(sessionId)?.[0]
+  if (variable !== undefined) problems.unshift({ code: 'unfilled', variable })
   const skill = string('skill')
   if (skill !== undefined) marker.skill = skill
   if (taskNumber !== undefined) marker.taskNumber = taskNumber

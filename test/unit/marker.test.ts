@@ -38,13 +38,16 @@ describe('the marker of the original pattern', () => {
   it('from a quoted heredoc has a literal $task_number and is not JSON, but still a marker', () => {
     const read = parseMarker(PATTERN_MARKER_QUOTED)
     expect(read).toMatchObject(UNKNOWN)
-    expect(read.problems).toMatchObject([{ code: 'not-json' }])
+    expect(read.problems).toEqual([{ code: 'unfilled', variable: '$session_id' }])
   })
 
   it('from a quoted heredoc with a written number is usable, except for the literal time', () => {
     const read = parseMarker(PATTERN_MARKER_QUOTED.replace('$task_number', '259'))
     expect(read).toMatchObject({ taskNumber: 259, sessionId: '$session_id', operation: 'research' })
-    expect(read.problems).toEqual([{ code: 'field', field: 'created', expected: 'time' }])
+    expect(read.problems).toEqual([
+      { code: 'unfilled', variable: '$session_id' },
+      { code: 'field', field: 'created', expected: 'time' },
+    ])
     expect(read.createdMs).toBeUndefined()
   })
 

@@ -73,7 +73,7 @@ describe('a marker that does not parse', () => {
   it.each([
     ['', 'is empty'],
     ['sess_1736700000_abc123', 'is not JSON ('],
-    [PATTERN_MARKER_QUOTED, 'is not JSON ('],
+    [PATTERN_MARKER_QUOTED, 'has "$session_id" in it: the heredoc was quoted, so its variables were not filled in'],
     ['[]', 'is JSON, but not an object'],
   ])('%j: the reason names the file and its problem', (text, problem) => {
     const item = { ...blocked(), marker: parseMarker(text) }
@@ -107,10 +107,12 @@ describe('task, steps, commands and continuation', () => {
       [
         'Postflight pending: status update, artifact linking, git commit',
         'Task 259_prove_completeness: the postflight of its research (skill-lean-research) is still pending. Marker: specs/259_prove_completeness/.postflight-pending',
+        'It has no owner, so it blocks any sub-agent. `postflight create` gives it one.',
         'When everything is done, clear the marker: postflight clear 259_prove_completeness',
         'Blocked stop 2 of 3. (After the third, you may stop.)',
       ].join('\n'),
     )
+    expect(composeReason([blocked({ cc_session_id: 'sess-a' })], ON_PATH, false)).not.toContain('It has no owner')
   })
 
   it('operation and skill are one line each, and left out if they are empty', () => {

@@ -28,6 +28,8 @@ export function markerProblem(problem: MarkerProblem): string {
       return 'is JSON, but not an object'
     case 'not-json':
       return `is not JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
+    case 'unfilled':
+      return `has "${oneLine(problem.variable, 40)}" in it: the heredoc was quoted, so its variables were not filled in`
     case 'field':
       return `has an invalid field "${oneLine(problem.field, 40)}" (expected ${FIELD_KINDS[problem.expected]})`
   }

@@ -15,6 +15,7 @@ export const REASON_TEXT = {
   steps: 'Steps that remain:',
   moreSteps: (count: number): string => `  and ${count} more`,
   tick: (command: string): string => `Tick each one when it is done: ${command}`,
+  unowned: 'It has no owner, so it blocks any sub-agent. `postflight create` gives it one.',
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   shells: (names: readonly string[], more: number, command: string): string =>

@@ -101,6 +101,7 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
     ...(isWhole ? checklist(marker, task, root) : []),
     ...(isWhole ? running(item, shells) : []),
     ...(isWhole ? checks(item) : []),
+    ...(isWhole && marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
     REASON_TEXT.clear(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
