@@ -70,7 +70,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     [
       'as first listed',
       STAGE_1_QUOTED,
-      /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending is not JSON/,
+      /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending has "\$session_id" in it: the heredoc was quoted, so its variables were not filled in/,
     ],
   ])('make a marker that blocks: %s', async (_what, script, reason) => {
     const project = createSourceProject()
