@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { currentPhase } from '../../src/core/workflow/position.ts'
 import { visitsOf } from '../../src/core/workflow/state.ts'
-import { runWorld, startWorld, type World } from '../support/workflow-world.ts'
+import { runWorld, startWorld, type Work, type World } from '../support/workflow-world.ts'
 import { anyWorld } from './workflow-arbitraries.ts'
 
 /** The result of a run without its number of prompts: a crash may repeat a prompt. */
@@ -38,6 +38,24 @@ describe('a run of any definition in any world, with crashes', () => {
             )
             expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
           }
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  it('counts no result of another run that lies in its archive', () => {
+    fc.assert(
+      fc.property(
+        anyWorld,
+        fc.constantFrom('pass', 'fail', 'invalid'),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
+          maxLength: 3,
+        }),
+        ({ ready, agent, takenSteps: taken, before: lying }, foreign, crashes) => {
+          const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
+          const world = { ...startWorld(ready.definition, lying), foreign: foreign as Work }
+          expect(trace(runWorld(world, agent, taken, new Map(crashes)))).toEqual(wanted)
         },
       ),
       { numRuns: 150 },

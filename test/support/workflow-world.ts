@@ -32,6 +32,8 @@ export interface World {
   /** The step results in the task folder, by name. */
   readonly results: Map<string, Work>
   readonly archive: Map<string, Work>
+  /** The result that another run left under every name in the archive. */
+  readonly foreign?: Work
   /** The number of disk calls so far. */
   calls: number
 }
@@ -228,8 +230,11 @@ export function worksSeen(
           ? { kind: 'invalid', why: 'it is invalid' }
           : { kind: 'valid', verdict: verdictIn(state, made) },
     stepResults: inWork.map((step): StepResultSeen => {
-      const archived = world.archive.get(archivePath(state, stepArchiveName(step)))
-      const result = archived ?? world.results.get(stepResultFile(phase, step.step))
+      const name = stepArchiveName(step)
+      const left = world.results.get(stepResultFile(phase, step.step))
+      const moved = world.archive.get(archivePath(state, name)) ?? world.foreign
+      const archived = left === undefined && state.archiving.includes(name) ? moved : undefined
+      const result = archived ?? left
       if (result === undefined || result === 'nothing') return { kind: 'absent' }
       if (result === 'invalid') return { kind: 'invalid', why: 'no JSON', archived: archived !== undefined }
       return { kind: 'result', success: result === 'pass', archived: archived !== undefined }

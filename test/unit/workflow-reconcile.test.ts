@@ -57,6 +57,19 @@ describe('the loop of every driver', () => {
     expect(ports.noted).toEqual(['write a#2 at 4', 'archive-artifact', 'write a#2 at 5'])
   })
 
+  it('names the results in the state before it archives them', () => {
+    const ports = noting(({ prompted }) => ({
+      stepResults: prompted ? [{ kind: 'result', success: true, archived: false }] : [],
+    }))
+    const written: (readonly string[])[] = []
+    const noted = { ...ports, write: ({ archiving }: WorkflowState) => written.push(archiving) }
+
+    const asked = reconcile(begin({ id: 'a', steps: ['x', 'y'] }), noted)
+    reconcile(asked.state, noted)
+
+    expect(written).toEqual([[], ['1-1.json'], []])
+  })
+
   it('records transitions before the state drops them, and writes a state only at the end', () => {
     const ports = noting(() => ({ artifact: { kind: 'valid' } }))
     const start = begin(...chain(200))

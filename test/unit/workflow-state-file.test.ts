@@ -28,7 +28,7 @@ const STOPS = {
 /** The values of the fields that state files of earlier versions lack. */
 const LATER_FIELDS = {
   ...{ id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
-  ...{ in_work: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
+  ...{ in_work: [], archiving: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
 }
 
 const SESSIONS = { parentSession: 'parent', hostSession: 'host' }
@@ -97,7 +97,7 @@ describe('a state file', () => {
     })
     const [begun, limits] = [
       { active: true, outcome: null, why: null },
-      { step_attempts: 0, max_step_attempts: 3, in_work: [], ended_steps: [] },
+      { step_attempts: 0, max_step_attempts: 3, in_work: [], archiving: [], ended_steps: [] },
     ]
     const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }
     const again = { led_by: null, previous_artifact: null, approval: null }

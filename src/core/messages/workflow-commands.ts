@@ -88,6 +88,11 @@ export function startedLine(name: string, folder: string, phases: number, prompt
   return `started "${name}" in ${folder}: ${definitionSize(phases, prompts)}`
 }
 
+/** What `start` prints when an earlier run left files. */
+export function setAsideLine(folder: string): string {
+  return `  files of an earlier run are now in ${folder}: they do not count for this one`
+}
+
 /** What `validate` prints below its findings. */
 export const VALIDATE_TEXT = {
   faults: (count: number): string => counted(count, 'fault'),

@@ -49,9 +49,12 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconcile
   }
   for (;;) {
     const { state: next, command, effects } = advance(state, ports.observe(state))
+    // Written first: after a crash, only a file that this run was about to archive counts as an archived result.
+    const archiving = effects.flatMap((effect) => (effect.kind === 'archive-step' ? effect.name : []))
+    if (archiving.length > 0) state = { ...state, archiving }
     if (effects.length > 0) flush()
     for (const effect of effects) ports.apply(effect)
-    state = next
+    state = next.archiving.length > 0 && next !== state ? { ...next, archiving: [] } : next
     if (state.sequence - recorded > HISTORY_KEPT - ENTRIES_AT_ONCE - currentPhase(state).parallel + 1) {
       ports.record(state)
       recorded = state.sequence

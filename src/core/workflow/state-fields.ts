@@ -164,6 +164,8 @@ export const STATE_FIELDS = {
   maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
   /** The steps that were handed out and have not ended, by number: one, or up to `parallel`. */
   inWork: ofVisit('in_work', later(objects(WORK_FIELDS, readStepInWork), []), () => []),
+  /** The names in the archive of the results that are being moved there: no other file there is a result of this attempt. */
+  archiving: ofVisit('archiving', later(TEXTS, []), () => []),
   endedSteps: ofVisit('ended_steps', later(objects(ENDED_FIELDS, readEndedStep), []), () => []),
   /** True after the prompt for the current attempt went out. */
   prompted: ofVisit('prompted', FLAG, () => false),

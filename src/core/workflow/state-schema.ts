@@ -80,6 +80,7 @@ export const STATE_SCHEMA = z.strictObject({
   step_attempts: count('The failed attempts at this step.'),
   max_step_attempts: count('Their limit. It grows with each resume.'),
   in_work: described(z.array(inWork), 'The steps that were handed out and have not ended: one, or up to `parallel`.'),
+  archiving: described(z.array(z.string()), 'The names in the archive of the results that are being moved there.'),
   ended_steps: described(z.array(endedStep), 'The steps of this visit that have ended.'),
   prompted: flag('True after the prompt for the current attempt went out.'),
   prompted_at: orNull(time(), 'When the last prompt went out.'),

@@ -106,11 +106,8 @@ function schemaBreach(name: string, schema: unknown, value: unknown): string | u
 
 function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
   const file = stepResultFile(phase, step.step)
-  // A result that was archived before a crash, and is not in the state yet, is older than a result outside the archive.
-  const inArchive = `${stepFolder(state.phase, visitsOf(state, state.phase))}/${stepArchiveName(step)}`
-  const { kind } = lookInside(folder, inArchive)
-  // Where something else has the archive's name, nothing was archived; archiving will report it.
-  const isArchived = kind === 'file' || kind === 'other'
+  const inArchive = archivedResult(folder, state, step)
+  const isArchived = inArchive !== undefined && lookInside(folder, file).kind === 'absent'
   const read = readJson(folder, isArchived ? inArchive : file, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
@@ -128,6 +125,20 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
     archived: isArchived,
     ...(typeof summary === 'string' && { summary: summary.slice(0, 1000) }),
   }
+}
+
+/**
+ * The result of a step that was archived before a crash, and is not in the state yet; undefined if there is none. A file of
+ * another run, or one that came with git, has a place in the archive too, but is not the one that was being moved there.
+ */
+function archivedResult(folder: string, state: WorkflowState, step: StepInWork): string | undefined {
+  const name = stepArchiveName(step)
+  if (!state.archiving.includes(name)) return undefined
+  const place = stepFolder(state.phase, visitsOf(state, state.phase))
+  // Where something else has the archive's name, nothing was archived; archiving will report it.
+  const { kind } = lookInside(folder, `${place}/${name}`)
+  if (kind !== 'file' && kind !== 'other') return undefined
+  return `${place}/${lastNamed(path.join(folder, place), name) ?? name}`
 }
 
 /**

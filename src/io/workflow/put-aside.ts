@@ -3,6 +3,7 @@ import path from 'node:path'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { ARTIFACTS_FOLDER, STEP_RESULTS_FOLDER } from '../../core/workflow/archive.ts'
+import type { Definition } from '../../core/workflow/definition.ts'
 import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
@@ -15,37 +16,44 @@ import { promptFiles, stepResultFiles } from './step-files.ts'
 const RUNS_FOLDER = 'workflow-runs'
 
 /**
- * Moves all files of an ended run to a new folder, `workflow-runs/N`, so that they do not count for the next run. The
- * caller holds the run's lock. After a failure the next call moves the rest.
+ * Moves what earlier runs left to a new folder, `workflow-runs/N`, and returns its path in the task folder; undefined if
+ * there was nothing. Nothing of it counts for the next run, which has the phases of `definition`. `ended`: the state of the
+ * run before it, whose artifacts are moved too. Without that state, artifacts stay: they may be a person's. The caller holds
+ * the run's lock. After a failure the next call moves the rest.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
-export function putAside(folder: TaskFolder, state: WorkflowState): void {
+export function putAside(
+  folder: TaskFolder,
+  definition: Definition,
+  ended: WorkflowState | undefined,
+): string | undefined {
+  const left = (ended?.definition.phases ?? []).flatMap((phase) => phase.artifact ?? [])
+  const phases = new Set([...definition.phases, ...(ended?.definition.phases ?? [])].map(({ id }) => id))
+  const archives = [...phases].flatMap((id) => [`${ARTIFACTS_FOLDER}/${id}`, `${CHECKS_FOLDER}/${id}`])
+  const state = ended === undefined ? [] : [RUN_HISTORY_FILE, RUN_STATE_FILE]
+  // The state last: as long as it is there, the next call moves the rest too.
+  const names = [...left, ...archives, STEP_RESULTS_FOLDER, ...stepResultFiles(folder.path), ...state].filter((name) =>
+    isThere(folder.path, name),
+  )
+  if (names.length === 0) return undefined
   // Git must ignore it, like the state that it will hold.
   if (makeOwnFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
-  const aside = makeFoldersInside(folder.path, `${RUNS_FOLDER}/${number}`)
-  const move = (relative: string): void => {
-    const { kind } = lookInside(folder.path, relative)
-    if (kind === 'absent' || kind === 'elsewhere') return
-    const target = path.join(aside, ...relative.split('/'))
+  const place = `${RUNS_FOLDER}/${number}`
+  const aside = makeFoldersInside(folder.path, place)
+  for (const name of names) {
+    const target = path.join(aside, ...name.split('/'))
     fs.mkdirSync(path.dirname(target), { recursive: true })
-    fs.renameSync(path.join(folder.path, ...relative.split('/')), target)
+    fs.renameSync(path.join(folder.path, ...name.split('/')), target)
   }
-  // The state last: as long as it is there, the next call moves the rest too.
-  const artifacts = state.definition.phases.flatMap((phase) => phase.artifact ?? [])
-  for (const name of [
-    ...artifacts,
-    ARTIFACTS_FOLDER,
-    STEP_RESULTS_FOLDER,
-    CHECKS_FOLDER,
-    ...stepResultFiles(folder.path),
-  ]) {
-    move(name)
-  }
-  move(RUN_HISTORY_FILE)
-  move(RUN_STATE_FILE)
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }
+  return place
+}
+
+function isThere(folder: string, relative: string): boolean {
+  const { kind } = lookInside(folder, relative)
+  return kind !== 'absent' && kind !== 'elsewhere'
 }

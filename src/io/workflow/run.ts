@@ -31,8 +31,16 @@ export interface Runner {
   readonly hostSession: string | undefined
 }
 
+/** A new run. */
+export interface Started {
+  readonly state: WorkflowState
+  /** The folder in the task folder to which files of earlier runs were moved; undefined if there were none. */
+  readonly aside: string | undefined
+}
+
 /**
- * Starts a run at its first phase, without a prompt.
+ * Starts a run at its first phase, without a prompt. Step results, receipts and archived artifacts of earlier runs are moved
+ * aside, also where such a run's state is gone.
  * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` moves an ended run aside),
  * `workflow-state`.
  */
@@ -41,7 +49,7 @@ export function startRun(
   definition: Definition,
   runner: Runner,
   options: { readonly nowMs: number; readonly fresh: boolean; readonly inputs: Readonly<Record<string, string>> },
-): WorkflowState {
+): Started {
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
     if (present !== undefined && (present.active || !options.fresh)) {
@@ -51,17 +59,18 @@ export function startRun(
     }
     const id = newRunId()
     const state = newState(definition, { ...runner, id, nowMs: options.nowMs, inputs: options.inputs })
+    let aside: string | undefined
     try {
       // Before the state becomes active: no run may be active without its run file.
       putRunFile(folder, id)
-      if (present !== undefined) putAside(folder, present)
+      aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
     } catch (error) {
       removeRunFile(folder, id)
       throw error
     }
     removeOldMarker(folder)
-    return state
+    return { state, aside }
   })
 }
 

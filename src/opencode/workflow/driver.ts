@@ -116,10 +116,10 @@ export class WorkflowDriver {
     // Not before all of that is right: a refused start leaves no empty folder.
     makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
-    const started = await retryWhileLocked(() =>
+    const { state } = await retryWhileLocked(() =>
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
     )
-    trustRun(started, trusterOf(root))
+    trustRun(state, trusterOf(root))
   }
 
   async #drive(

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { commandLine } from '../../../core/command-line.ts'
-import { startedLine } from '../../../core/messages/workflow-commands.ts'
+import { setAsideLine, startedLine } from '../../../core/messages/workflow-commands.ts'
 import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { inputValues } from '../../../core/workflow/inputs.ts'
@@ -36,7 +36,7 @@ export function start(
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
-  const { folder, state } = inTaskFolder(
+  const { folder, state, aside } = inTaskFolder(
     context,
     task,
     slug,
@@ -44,7 +44,7 @@ export function start(
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
     ({ folder }) => ({
       folder,
-      state: startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs }),
+      ...startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs }),
     }),
   )
   trustRun(state, trusterOf(context, runner.hostSession))
@@ -53,6 +53,7 @@ export function start(
     data: runData(folder, state, context.nowMs),
     lines: [
       startedLine(inLine(state.name), inLine(folder.relative), definition.phases.length, promptBound(definition)),
+      ...(aside === undefined ? [] : [setAsideLine(`${inLine(folder.relative)}/${aside}`)]),
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
