@@ -122,6 +122,8 @@ export interface ErrorArguments {
   'approval-agent': { readonly task: string }
   'approval-artifact': { readonly task: string; readonly detail: string }
   /** `known`: the phases of the workflow. */
+  'phase-not-entered': { readonly task: string; readonly phase: string; readonly known: string }
+  'phase-approval': { readonly task: string; readonly phase: string }
   'phase-unknown': { readonly task: string; readonly phase: string; readonly known: string }
   /** A step of a run that cannot be retried or skipped; `count`: the steps of the phase. */
   'run-step': {
@@ -206,6 +208,8 @@ export const EXIT_CODES = {
   'approval-agent': EXIT.no,
   'approval-artifact': EXIT.no,
   'phase-unknown': EXIT.usage,
+  'phase-not-entered': EXIT.usage,
+  'phase-approval': EXIT.no,
   'run-step': EXIT.no,
   'workflow-state': EXIT.data,
   'host-unknown': EXIT.usage,

@@ -83,11 +83,18 @@ describe('workflow resume --from', () => {
     expect(project.read(`${IN_TASK}/artifacts/b/1-b.md`)).toBe('first b')
   })
 
-  it('goes forward, and can be done twice', async () => {
+  it('takes only a phase that was entered before, and can be done twice', async () => {
     const project = await start(PHASES)
     await next(project)
-    await project.cli(['workflow', 'resume', '7', '--from', 'c'])
-    expect(await next(project)).toMatchObject({ phase: 'c', attempt: 1 })
+    const before = project.snapshot('specs')
+    const refused = await project.cli(['workflow', 'resume', '7', '--from', 'c'])
+    expect(refused).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining(
+        'has not reached phase "c" yet: --from takes a phase that was entered before (a).',
+      ),
+    })
+    expect(project.snapshot('specs')).toEqual(before)
     await project.cli(['workflow', 'resume', '7', '--from', 'a'])
     await project.cli(['workflow', 'resume', '7', '--from', 'a'])
 
@@ -96,6 +103,56 @@ describe('workflow resume --from', () => {
       project.write(`${IN_TASK}/${id}.md`, id)
     }
     expect(await next(project)).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('shows unfinished phases that it passes over as skipped, and the verdict counts them', async () => {
+    const project = await start(PHASES)
+    for (const id of ['a', 'b']) {
+      await next(project)
+      project.write(`${IN_TASK}/${id}.md`, 'x')
+    }
+    await next(project)
+    await project.cli(['workflow', 'resume', '7', '--from', 'a'])
+    await project.cli(['workflow', 'resume', '7', '--from', 'c'])
+    await next(project)
+    project.write(`${IN_TASK}/c.md`, 'x')
+
+    expect(await next(project)).toMatchObject({
+      outcome: 'completed',
+      why: expect.stringContaining('2 steps or artifacts'),
+    })
+
+    const shown = await project.cli(['workflow', 'status', '7'])
+    expect(shown.stdout).toMatch(/– a .*skipped/)
+    expect(shown.stdout).toMatch(/– b .*skipped/)
+    expect(shown.stdout).toMatch(/✓ c /)
+    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(
+      /phase-skipped +a +visit 2, resume --from c/,
+    )
+    const verdict = await project.cli(['status', '--exit-code'])
+    expect(verdict).toMatchObject({ status: 1, stdout: expect.stringContaining('completed with skips') })
+    expect((await project.cli(['report', '7'])).stdout).toContain('a: skipped (resume --from c)')
+  })
+
+  it('never passes over an approval, in any shell', async () => {
+    const project = await start([PHASES[0] ?? {}, { ...PHASES[1], approve: true }, PHASES[2] ?? {}])
+    await next(project)
+    project.write(`${IN_TASK}/a.md`, 'x')
+    await next(project)
+    project.write(`${IN_TASK}/b.md`, 'x')
+    await next(project)
+    await project.cli(['workflow', 'approve', '7'])
+    expect(await next(project)).toMatchObject({ phase: 'c' })
+    await project.cli(['workflow', 'resume', '7', '--from', 'b'])
+    const before = project.snapshot('specs')
+
+    const refused = await project.cli(['workflow', 'resume', '7', '--from', 'c'])
+
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('cannot pass over phase "b": a person must approve its result first.'),
+    })
+    expect(project.snapshot('specs')).toEqual(before)
   })
 
   it('raises the limit of visits that status shows', async () => {

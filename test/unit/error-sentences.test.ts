@@ -375,6 +375,18 @@ describe('each error says what is wrong and what to do about it', () => {
         'the result that you would approve has become invalid (plan.md is missing): `postflight workflow reject 7 --reason TEXT` asks for another one.',
       ],
     ],
+    'phase-not-entered': [
+      [
+        { task: '7', phase: 'report', known: 'plan, make' },
+        'the workflow of task 7 has not reached phase "report" yet: --from takes a phase that was entered before (plan, make).',
+      ],
+    ],
+    'phase-approval': [
+      [
+        { task: '7', phase: 'plan' },
+        'the workflow of task 7 cannot pass over phase "plan": a person must approve its result first.',
+      ],
+    ],
     'phase-unknown': [
       [
         { task: '7', phase: 'pla', known: 'plan, make' },

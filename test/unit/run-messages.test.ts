@@ -54,6 +54,7 @@ describe('the reasons for the state of a run', () => {
       [2, '2 steps or artifacts were skipped (`postflight workflow history` says which)'],
     ],
     rejected: [['too short', 'a person rejected it: too short']],
+    passedOver: [['c', 'resume --from c']],
     awaitsApproval: [
       [
         '7_x',

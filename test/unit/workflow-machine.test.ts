@@ -332,6 +332,7 @@ describe('the standing of phases', () => {
       '  classDef done fill:#d3f9d8,stroke:#2b8a3e',
       '  classDef running fill:#fff3bf,stroke:#e67700',
       '  classDef failed fill:#ffe3e3,stroke:#c92a2a',
+      '  classDef skipped fill:#ffffff,stroke:#e67700,stroke-dasharray:4',
       '  classDef waiting fill:#f1f3f5,stroke:#868e96',
       '  class p_a done',
       '  class p_b running',

@@ -28,7 +28,16 @@ const STOPS = {
 /** The values of the fields that state files of earlier versions lack. */
 const LATER_FIELDS = {
   ...{ id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
-  ...{ in_work: [], archiving: [], ended_steps: [], approval: null, inputs: {}, durations: {}, clock_since: null },
+  ...{
+    in_work: [],
+    archiving: [],
+    ended_steps: [],
+    approval: null,
+    inputs: {},
+    durations: {},
+    clock_since: null,
+    unfinished: {},
+  },
 }
 
 const SESSIONS = { parentSession: 'parent', hostSession: 'host' }
@@ -124,6 +133,7 @@ describe('a state file', () => {
           sequence: 2,
           visits: { a: 1 },
           visits_granted: 0,
+          unfinished: {},
           steps_known: true,
         },
         taken_steps: null,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { visitPutAside } from '../../src/core/workflow/approval.ts'
+import { awaitsApproval, visitPutAside } from '../../src/core/workflow/approval.ts'
 import { archivedName, archivePlace } from '../../src/core/workflow/archive.ts'
 import { abortState, haltState, promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
+import { phaseStandings } from '../../src/core/workflow/picture.ts'
 import { duePrompt } from '../../src/core/workflow/prompt.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
 import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
@@ -148,17 +149,107 @@ describe('a step', () => {
   })
 })
 
+/** The state after `resume --from`, or why it was refused. */
+function wentFrom(state: WorkflowState, id: string): ReturnType<typeof enterFrom> {
+  const phase = findPhase(state.definition, id)
+  if (phase === undefined) throw new Error('no phase')
+  return enterFrom(state, phase, NOW)
+}
+
+function entered(result: ReturnType<typeof enterFrom>): WorkflowState {
+  if ('refusal' in result) throw new Error(JSON.stringify(result.refusal))
+  return result.state
+}
+
+describe('a run that goes on from another phase', () => {
+  const phase = (id: string, more: object = {}): object => ({ id, prompt: 'p', artifact: `${id}.json`, ...more })
+  /** Entered a, b and c, and went back to a. */
+  const backAt = (...more: object[]): WorkflowState => entered(wentFrom(played(begin(...more), MADE, MADE), 'a'))
+
+  it('is refused in a phase that was never entered', () => {
+    const state = played(begin(phase('a'), phase('b'), phase('c')), MADE)
+    expect(wentFrom(state, 'c')).toEqual({ refusal: { kind: 'not-entered' } })
+    expect(entered(wentFrom(state, 'b'))).toMatchObject({ phase: 'b', skips: 0, unfinished: {} })
+  })
+
+  it('counts the unfinished phases that it passes over, until they are entered again', () => {
+    const back = backAt(phase('a'), phase('b'), phase('c'))
+    expect(back).toMatchObject({ phase: 'a', skips: 0, unfinished: { c: 'open' } })
+    expect(phaseStandings(back)).toEqual(['running', 'done', 'waiting'])
+
+    const on = entered(wentFrom(back, 'c'))
+
+    expect(on).toMatchObject({ phase: 'c', skips: 2, unfinished: { a: 'skipped', b: 'skipped' } })
+    expect(phaseStandings(on)).toEqual(['skipped', 'skipped', 'running'])
+    expect(on.history.slice(-3)).toMatchObject([
+      { event: 'phase-skipped', phase: 'a', visit: 2, detail: 'resume --from c' },
+      { event: 'phase-skipped', phase: 'b', visit: 1 },
+      { event: 'enter', phase: 'c', visit: 2 },
+    ])
+    expect(parseState(formatState(on))).toMatchObject({ skips: 2, unfinished: { a: 'skipped', b: 'skipped' } })
+    expect(played(on, {}, {}, MADE)).toMatchObject({ outcome: 'completed', skips: 2 })
+    const again = entered(wentFrom(on, 'a'))
+    expect(again).toMatchObject({ skips: 1, unfinished: { b: 'skipped', c: 'open' } })
+    expect(played(again, {}, {}, MADE)).toMatchObject({ phase: 'b', skips: 0 })
+  })
+
+  it('counts no phase that will certainly be done again, in a loop too', () => {
+    const loop = { next: { pass: 'end', fail: 'a', verdict: '/ok' } }
+    const judging = played(begin(phase('a'), phase('b', loop)), MADE)
+    expect(entered(wentFrom(judging, 'a'))).toMatchObject({ phase: 'a', skips: 0 })
+    // Its pass ends the run, so what the loop was to repair is passed over.
+    const mending = [
+      phase('a'),
+      phase('b', { next: { pass: 'end', fail: 'c', verdict: '/ok' } }),
+      phase('c', { next: 'b' }),
+    ]
+    const failing = { artifact: { kind: 'valid', verdict: 'fail' } } as const
+    expect(entered(wentFrom(played(begin(...mending), MADE, failing), 'b'))).toMatchObject({ phase: 'b', skips: 1 })
+  })
+
+  it('counts no phase if it goes back to decide anew', () => {
+    const triage = phase('a', { next: { verdict: '/kind', cases: { bug: 'b', idea: 'c', done: 'end' } } })
+    const fixing = played(begin(triage, phase('b', { next: 'end' }), phase('c')), {
+      artifact: { kind: 'valid', verdict: 'bug' },
+    })
+    expect(entered(wentFrom(fixing, 'a'))).toMatchObject({ skips: 0, unfinished: { b: 'open' } })
+  })
+
+  it.each([
+    ['a', 'b'],
+    ['b', 'b'],
+  ])('is refused where it would pass over an approval, at %s', (at) => {
+    const steps = [phase('a'), phase('b', { approve: true }), phase('c')]
+    const approvedOnce = played(approveState(played(begin(...steps), MADE, MADE), undefined, NOW), MADE)
+    expect(approvedOnce.phase).toBe('c')
+    const back = entered(wentFrom(approvedOnce, at))
+    expect(wentFrom(back, 'c')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
+    const asking = played(entered(wentFrom(back, 'b')), {}, {}, MADE)
+    expect(awaitsApproval(asking)).toBe(true)
+    expect(wentFrom(asking, 'c')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
+    // It will be asked for again.
+    expect(entered(wentFrom(asking, 'a'))).toMatchObject({ phase: 'a', approval: undefined })
+  })
+
+  it('is refused where it would leave an approval that is asked for, and another way leads to the end', () => {
+    const triage = phase('a', { next: { verdict: '/kind', cases: { bug: 'b', done: 'end' } } })
+    const bug = { artifact: { kind: 'valid', verdict: 'bug' } } as const
+    const working = played(begin(triage, phase('b', { approve: true })), bug)
+    expect(entered(wentFrom(working, 'a')).phase).toBe('a')
+    const asking = played(working, MADE)
+    expect(wentFrom(asking, 'a')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
+  })
+})
+
 it('a run that goes on from a phase enters it again, once more than its limit', () => {
   const later = played(begin({ ...NEXT, id: 'first', artifact: 'f.md' }, NEXT), MADE)
-  const first = findPhase(later.definition, 'first')
-  if (first === undefined) throw new Error('no phase')
-  const entered = enterFrom(later, first, NOW)
-  expect(entered).toMatchObject({ phase: 'first', clearing: true, visits: { first: 2, next: 1 }, visitsGranted: 1 })
+  const again = entered(wentFrom(later, 'first'))
+  expect(again).toMatchObject({ phase: 'first', clearing: true, visits: { first: 2, next: 1 }, visitsGranted: 1 })
   // The state file keeps the granted attempts and visits.
-  expect(parseState(formatState(entered))).toMatchObject({ visitsGranted: 1 })
-  expect(played(entered, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
+  expect(parseState(formatState(again))).toMatchObject({ visitsGranted: 1 })
+  expect(played(again, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })
   // No phase led there, so the prompt names none.
-  const { prompt } = duePrompt(played(entered, {}, {}), { task: '7', folder: '/f' })
+  const { prompt } = duePrompt(played(again, {}, {}), { task: '7', folder: '/f' })
   expect(prompt).toMatch(/^Workflow "flow", task 7: phase "first", attempt 1 of 3\.\n\np\n\nWrite the result/)
 })
 

@@ -26,7 +26,7 @@ const run = z.strictObject({
   phases: z.array(
     z.strictObject({
       id: text("The phase's id."),
-      standing: z.enum(['done', 'running', 'failed', 'waiting']),
+      standing: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
       visits: count('The number of times it was entered.'),
       prompts: count('The number of prompts sent in it.'),
       duration_ms: count('The time in it, in ms.'),

@@ -119,7 +119,10 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .argument(...task)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
-    .option('--from <phase>', 'go back to this phase: it and the phases after it are done again')
+    .option(
+      '--from <phase>',
+      'go back to this phase, which was entered before: it and the phases after it are done again',
+    )
     .option('--trust', 'trust the commands of its checks, although you did not start them on this machine', false)
     .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --from plan'))
     .action((name, options) => run({ command: 'workflow resume', arguments: [name], options }))

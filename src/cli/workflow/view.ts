@@ -87,6 +87,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       const visits = visitsOf(state, phase.id)
       const facts = [
         phase.artifact === undefined ? '' : name(phase.artifact),
+        standing === 'skipped' ? STATUS_TEXT.skipped : '',
         phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
         visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted) : '',
         phase.id === state.phase && standing !== 'done' ? progress(state) : '',
@@ -141,6 +142,8 @@ function sign(standing: PhaseStanding, paint: Painter): string {
       return paint.yellow('▶')
     case 'failed':
       return paint.red('✗')
+    case 'skipped':
+      return paint.yellow('–')
     case 'waiting':
       return '·'
   }

@@ -198,6 +198,10 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
   'approval-artifact': (a) =>
     `the result that you would approve has become invalid (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+  'phase-not-entered': (a) =>
+    `the workflow of task ${a.task} has not reached phase "${a.phase}" yet: --from takes a phase that was entered before (${a.known}).`,
+  'phase-approval': (a) =>
+    `the workflow of task ${a.task} cannot pass over phase "${a.phase}": a person must approve its result first.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
   'run-step': (a) =>
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,

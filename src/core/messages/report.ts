@@ -57,6 +57,7 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   approved: 'approved',
   rejected: 'rejected',
   'step-again': 'starts again with all its attempts',
+  'phase-skipped': 'skipped',
   'stop-request': 'stop requested',
   resume: 'resumed',
   end: 'ended',
@@ -145,7 +146,7 @@ export const REPORT_TEXT = {
   attempts: (count: number): string => counted(count, 'attempt'),
   step: (number: number, name: string | undefined): string => `${number}. ${name ?? 'step'}`,
   columns: ['Phase', 'Result', 'Prompts', 'Time'],
-  phaseStandings: { done: 'done', running: 'running', failed: 'failed', waiting: 'not reached' },
+  phaseStandings: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
   graph: (name: string): string => `The phases of ${name}`,

@@ -35,6 +35,7 @@ export const WORKFLOW_TEXT = {
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
+  passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
   stoppedNow: 'it was stopped immediately',
   awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>

@@ -15,6 +15,7 @@ export const STATUS_TEXT = {
   prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
   lastChange: (age: string): string => `last change ${age} ago`,
   advisory: 'advisory',
+  skipped: 'skipped',
   visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
   step: (step: number, total: number, attempt: number, limit: number): string =>

@@ -100,7 +100,7 @@ export interface StepStory {
 /** The story of a phase. */
 export interface PhaseStory {
   readonly id: string
-  readonly standing: 'done' | 'running' | 'failed' | 'waiting'
+  readonly standing: 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
   readonly artifact: string | undefined
   readonly check: string | undefined
   readonly visits: number

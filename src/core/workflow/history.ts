@@ -19,7 +19,7 @@ const TRANSITION_EVENTS = [
     'fail',
     'warn',
   ] as const),
-  ...(['approval', 'approved', 'rejected', 'step-again', 'stop-request', 'resume', 'end'] as const),
+  ...(['approval', 'approved', 'rejected', 'step-again', 'phase-skipped', 'stop-request', 'resume', 'end'] as const),
 ] as const
 
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]

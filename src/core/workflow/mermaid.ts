@@ -9,6 +9,7 @@ const COLOURS: Readonly<Record<PhaseStanding, string>> = {
   done: 'fill:#d3f9d8,stroke:#2b8a3e',
   running: 'fill:#fff3bf,stroke:#e67700',
   failed: 'fill:#ffe3e3,stroke:#c92a2a',
+  skipped: 'fill:#ffffff,stroke:#e67700,stroke-dasharray:4',
   waiting: 'fill:#f1f3f5,stroke:#868e96',
 }
 

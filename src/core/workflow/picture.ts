@@ -6,7 +6,7 @@ import { visitsOf, type WorkflowState } from './state.ts'
 /** The parts of every picture of a workflow: a Mermaid diagram, the report's drawing, the lines of `workflow status`. */
 
 /** The standing of a phase in a run. */
-export type PhaseStanding = 'done' | 'running' | 'failed' | 'waiting'
+export type PhaseStanding = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
 
 /** The standing of each phase, in the order of the definition. */
 export function phaseStandings(state: WorkflowState): PhaseStanding[] {
@@ -15,6 +15,8 @@ export function phaseStandings(state: WorkflowState): PhaseStanding[] {
       if (state.active) return 'running'
       return state.outcome === 'completed' ? 'done' : state.outcome === 'stopped' ? 'waiting' : 'failed'
     }
+    const left = state.unfinished[phase.id]
+    if (left !== undefined) return left === 'skipped' ? 'skipped' : 'waiting'
     return visitsOf(state, phase.id) > 0 ? 'done' : 'waiting'
   })
 }

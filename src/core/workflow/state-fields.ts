@@ -81,6 +81,12 @@ const VALUES: Kind<Readonly<Record<string, string>>> = plain((held) =>
     : WRONG,
 )
 
+const UNFINISHED = plain((held) =>
+  isJsonObject(held) && Object.values(held).every((one) => one === 'open' || one === 'skipped')
+    ? (held as Readonly<Record<string, 'open' | 'skipped'>>)
+    : WRONG,
+)
+
 type FieldTable = Readonly<Record<string, { readonly key: string }>>
 
 /** A list of objects with the fields of a table. */
@@ -222,6 +228,8 @@ export const STATE_FIELDS = {
   visits: ofRun('visits', COUNTS, {}),
   /** The number of visits that resumes have granted beyond `max_visits`. */
   visitsGranted: ofRun('visits_granted', COUNT, 0),
+  /** The phases that `resume --from` left before they were over: those that were skipped, and those that stay open. */
+  unfinished: ofRun('unfinished', later(UNFINISHED, {}), {}),
   /** True once the phase's steps are known in this visit. */
   stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
   /** A copy of the steps that were taken from an artifact. */

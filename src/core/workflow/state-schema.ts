@@ -115,6 +115,10 @@ export const STATE_SCHEMA = z.strictObject({
   sequence: count('The number of the last transition.'),
   visits: described(z.record(z.string(), z.int()), 'The number of visits of each phase.'),
   visits_granted: count('The number of visits that resumes have granted beyond max_visits.'),
+  unfinished: described(
+    z.record(z.string(), z.enum(['open', 'skipped'])),
+    'The phases that `resume --from` left before they were over.',
+  ),
   steps_known: flag("True once the phase's steps are known in this visit."),
   taken_steps: orNull(
     z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),

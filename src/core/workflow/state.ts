@@ -81,7 +81,9 @@ export function enter(
 ): WorkflowState {
   const visit = visitsOf(state, phase.id) + 1
   const visits = { ...state.visits, [phase.id]: visit }
-  const entered = { ...settleClock(state, nowMs), ...visitValues(phase, visit), visits, ledBy }
+  const { [phase.id]: left, ...unfinished } = state.unfinished
+  const skips = left === 'skipped' ? Math.max(0, state.skips - 1) : state.skips
+  const entered = { ...settleClock(state, nowMs), ...visitValues(phase, visit), visits, ledBy, unfinished, skips }
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 

@@ -1,10 +1,13 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
 import { settleClock } from './clock.ts'
 import { isResumable } from './control.ts'
+import { type Definition, findPhase } from './definition.ts'
+import { END } from './definition-limits.ts'
+import { targetsOf } from './next.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, where } from './position.ts'
 import { end } from './prompting.ts'
-import { enter, type WorkflowState, withTransition } from './state.ts'
+import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import { type EndedStep, type StepInWork, withWork } from './work.ts'
 
 /** What a person does to a run that goes on or can be resumed: approve, reject, retry a step, skip a step. Pure. */
@@ -111,10 +114,60 @@ function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undef
   return endedSteps.find((one) => one.step === step)
 }
 
+/** Why a resumed run cannot go on from a phase: it was never entered, or this would pass over the approval of `phase`. */
+export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
+
 /**
- * The state of a resumed run that goes back, or forward, to a phase: it is entered again, and so may be each phase that follows
- * it, once more than its limit.
+ * The state of a resumed run that goes on from a phase that was entered before. The phase is entered again, and so may be each
+ * phase that follows it, once more than its limit. Unfinished phases that this passes over count as skipped. An approval is
+ * never passed over.
  */
-export function enterFrom(state: WorkflowState, phase: Phase, nowMs: number): WorkflowState {
-  return enter({ ...state, visitsGranted: state.visitsGranted + 1 }, phase, nowMs)
+export function enterFrom(
+  state: WorkflowState,
+  phase: Phase,
+  nowMs: number,
+): { readonly state: WorkflowState } | { readonly refusal: FromRefusal } {
+  const { definition, phase: current } = state
+  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
+  const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
+  if (phase.id === current) return { state: enter(granted, phase, nowMs) }
+  // A phase through which every way from here to the end leads will be done again.
+  const isPassedOver = (id: string): boolean => id !== phase.id && wayTo(definition, phase.id, END, id) !== undefined
+  const isBetween = ({ id }: Phase): boolean =>
+    wayTo(definition, current, id) !== undefined && wayTo(definition, id, phase.id) !== undefined
+  const unapproved = definition.phases.find(
+    (one) =>
+      one.approve &&
+      isPassedOver(one.id) &&
+      (one.id === current ? isApprovalDue(state) || isBetween(one) : isBetween(one)),
+  )
+  if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
+  const skipped = (wayTo(definition, current, phase.id) ?? []).filter(isPassedOver)
+  const noted = skipped.reduce((one, id) => {
+    const detail = WORKFLOW_TEXT.passedOver(phase.id)
+    return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
+  }, granted)
+  const unfinished = {
+    ...{ ...state.unfinished, [current]: 'open' as const },
+    ...Object.fromEntries(skipped.map((id) => [id, 'skipped' as const])),
+  }
+  return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }
+}
+
+/**
+ * The shortest way between two phases without a failing verdict: the ids from the first on, without the last; undefined if
+ * there is none. `without`: a phase that it must not lead through.
+ */
+function wayTo(definition: Definition, from: string, to: string, without?: string): readonly string[] | undefined {
+  const ways: (readonly [string, readonly string[]])[] = [[from, []]]
+  const seen = new Set([from, without])
+  for (const [id, way] of ways) {
+    if (id === to) return way
+    const next = findPhase(definition, id)?.next
+    for (const target of next === undefined ? [] : next.cases === undefined ? [next.pass] : targetsOf(next)) {
+      if (!seen.has(target)) ways.push([target, [...way, id]])
+      seen.add(target)
+    }
+  }
+  return undefined
 }

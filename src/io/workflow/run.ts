@@ -12,7 +12,7 @@ import {
 } from '../../core/workflow/control.ts'
 import { type Definition, findPhase } from '../../core/workflow/definition.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
-import { newState, type WorkflowState } from '../../core/workflow/state.ts'
+import { newState, visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { enterFrom } from '../../core/workflow/steering.ts'
 import { COMMAND_PATIENCE_MS } from '../fs/lock.ts'
 import { newRunId } from '../random-id.ts'
@@ -120,7 +120,8 @@ export interface Resumed {
  * Resumes a run for another session, or for its own where no session is known. First it takes in the results of the
  * last prompt, so that finished work is not requested again. A prompt that was out goes out again at the next turn.
  * `from`: the phase to go on with.
- * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`.
+ * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`,
+ * `phase-not-entered`, `phase-approval` for a `from` that cannot be.
  */
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
@@ -130,7 +131,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const looking = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
     const resumed = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
-    const begun = from === undefined ? resumed : enterFrom(resumed, requirePhase(folder, state, from), nowMs)
+    const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     writeChanged(folder, begun, state)
@@ -141,6 +142,21 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
+}
+
+function enteredFrom(
+  folder: TaskFolder,
+  before: WorkflowState,
+  resumed: WorkflowState,
+  from: string,
+  nowMs: number,
+): WorkflowState {
+  const entered = enterFrom(resumed, requirePhase(folder, before, from), nowMs)
+  if ('state' in entered) return entered.state
+  const task = taskWord(folder)
+  if (entered.refusal.kind === 'approval') throw new PostflightError('phase-approval', { task, ...entered.refusal })
+  const known = before.definition.phases.flatMap(({ id }) => (visitsOf(before, id) > 0 ? id : []))
+  throw new PostflightError('phase-not-entered', { task, phase: from, known: cut(known.join(', '), 500) })
 }
 
 function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: string): Phase {

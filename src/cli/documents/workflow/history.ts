@@ -19,6 +19,7 @@ const entry = z.strictObject({
       'approved',
       'rejected',
       'step-again',
+      'phase-skipped',
     ] as const),
   ]),
   phase: text('The phase that it happened in.'),

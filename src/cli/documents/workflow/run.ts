@@ -5,7 +5,7 @@ import { count, flag, optionalCount, optionalText, task, text } from '../parts.t
 
 const phase = z.strictObject({
   id: text("The phase's id."),
-  state: z.enum(['done', 'running', 'failed', 'waiting']),
+  state: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
   visits: count('The number of times it was entered.'),
   max_visits: count('The number of times it may be entered.'),
   artifact: optionalText('The file that it must produce, as a path in the task folder.'),

@@ -68,6 +68,7 @@ const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {
   done: 'good',
   running: 'warn',
   failed: 'bad',
+  skipped: 'warn',
   waiting: 'plain',
 }
 
