@@ -65,6 +65,26 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 11 })
   })
 
+  it('does not let the agent pass over unfinished phases or an approval with resume --from in its own shell', async () => {
+    const guarded = guardedProject()
+    const phases = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Do ${id}.`, artifact: `${id}.md`, approve: id === 'a' }))
+    guarded.project.write('flow.yaml', JSON.stringify({ name: 'flow', phases }))
+
+    const { model } = await guarded.run({
+      main: follower([START, say('Started.')], () => [
+        bash('postflight workflow resume 7 --from c; echo "exit $?"'),
+        bash(leave('a.md', 'x')),
+        bash('postflight workflow resume 7 --from b; echo "exit $?"'),
+        say('Done.'),
+      ]),
+    })
+
+    const context = JSON.stringify(model.turns('main').at(-1)?.request.messages)
+    expect(context).toContain('has not reached phase \\"c\\" yet')
+    expect(context).toContain('has not reached phase \\"b\\" yet')
+    expect(stateOf(guarded)).toMatchObject({ active: true, phase: 'a', approval: { standing: 'asked' }, skips: 0 })
+  })
+
   it.each([
     ['the CLI', 'postflight clear 7'],
     ['plain rm', `rm -f ${IN_TASK}/.postflight-pending ${IN_TASK}/.postflight-loop-guard`],
