@@ -1,4 +1,4 @@
-import { existsSync, rmSync, utimesSync } from 'node:fs'
+import { existsSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../support/payloads.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
@@ -281,6 +281,63 @@ describe('the definition of a check', () => {
 
     expect(run.status).not.toBe(0)
     expect(run.stdout).toContain(words)
+  })
+
+  it('is bound to the bytes of an artifact of any size', async () => {
+    for (const size of [3, 5_000_000]) {
+      const project = await startedRun({ run: 'echo ran >> ran' })
+      const bytes = Buffer.alloc(size, 0x80)
+      writeFileSync(project.write(REPORT, ''), bytes)
+      const { atime, mtime } = statSync(project.at(REPORT))
+      expect((await project.cli(['workflow', 'check', '7'], { env: ENV })).status).toBe(0)
+      // Another byte that is not UTF-8 either, at the same time.
+      writeFileSync(project.at(REPORT), Buffer.concat([bytes.subarray(1), Buffer.from([0x81])]))
+      utimesSync(project.at(REPORT), atime, mtime)
+
+      const again = await project.cli(['workflow', 'check', '7', '--json'], { env: ENV })
+
+      expect(again.json().message).not.toContain('was not run again')
+      expect(ran(project)).toBe(2)
+    }
+  })
+
+  it('can pass with every file of the project: what is ours is never bound', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', flow({ run: 'true', files: ['**'] }))
+    project.write('specs/archive/003_old/plan.md', 'x')
+    project.write('specs/workflow/plan.md', 'x')
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], { env: ENV })
+    project.write(REPORT, 'x')
+    project.write('specs/archive/003_old/workflow/state.json', '{}')
+    project.write('specs/008_other/.postflight-pending', '{}')
+
+    await project.cli(['workflow', 'check', '7'], { env: ENV })
+
+    const { files } = JSON.parse(project.read('specs/007_x/checks/build/1-1.json'))
+    const names: string[] = files.map((file: { path: string }) => file.path)
+    expect(names).toEqual(
+      expect.arrayContaining(['../../flow.json', '../archive/003_old/plan.md', '../workflow/plan.md']),
+    )
+    expect(names.filter((name) => /postflight|007_x.workflow|state\.json|checks/.test(name))).toEqual([])
+    const again = await project.cli(['workflow', 'check', '7'], { env: ENV })
+    expect(again.stdout).toContain('so it was not run again')
+  })
+
+  it('names the files that its result is not bound to: links, and those in node_modules', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', flow({ run: 'true', files: ['src/**', 'node_modules/dep/index.js', '**/*.js'] }))
+    project.write('node_modules/dep/index.js', '1')
+    project.write('src/real.ts', '1')
+    symlinkSync('real.ts', project.at('src/link.ts'))
+    symlinkSync(project.at('node_modules'), project.at('src/deps'))
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], { env: ENV })
+    project.write(REPORT, 'x')
+
+    const run = await project.cli(['workflow', 'check', '7'], { env: ENV })
+
+    expect(run.stdout).toContain(
+      'its result is not bound to src/deps (a link), src/link.ts (a link), node_modules/dep/index.js (node_modules) and node_modules (node_modules): a change there does not make it void\n',
+    )
   })
 
   it('is bound to at most 2,000 files', async () => {

@@ -105,6 +105,13 @@ describe('what check says', () => {
         'the check `npm test` has been running since 12:00:00Z: wait for it to end, then try again',
       ],
     ],
+    notBound: [
+      [[{ path: 'a', why: 'link' }], 'its result is not bound to a (a link): a change there does not make it void'],
+      [
+        [1, 2, 3, 4, 5, 6].map((number) => ({ path: `node_modules/${number}`, why: 'node_modules' })),
+        'its result is not bound to node_modules/1 (node_modules), node_modules/2 (node_modules), node_modules/3 (node_modules), node_modules/4 (node_modules) and node_modules/5 (node_modules) and 1 other: a change there does not make it void',
+      ],
+    ],
     tooEarly: [
       [
         'npm test',

@@ -1,4 +1,5 @@
 import { inLine } from '../text.ts'
+import type { NotBound } from '../workflow/receipt.ts'
 import { seconds } from './checks.ts'
 import { counted, listed, quote } from './phrases.ts'
 import { definitionSize } from './runs.ts'
@@ -74,6 +75,8 @@ export const PHASE_CHECK_TEXT = {
   tooEarly: (run: string, why: string): string =>
     `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
+  notBound: (files: readonly NotBound[]): string =>
+    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
   /** For the journal. */
   record: (run: string, failure: string | undefined, durationMs: number): string =>
     `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,

@@ -58,9 +58,14 @@ function isShortName(name: string): boolean {
   return new TextEncoder().encode(name).length <= MAX_NAME_BYTES
 }
 
+/** True for a path in a task folder that the workflow or the guard uses itself. */
+export function isReserved(value: string): boolean {
+  return RESERVED.test(value)
+}
+
 /** True for a path that stays inside the task folder and is not reserved. */
 export function isArtifactPath(value: string): boolean {
-  return isInsidePath(value) && !RESERVED.test(value)
+  return isInsidePath(value) && !isReserved(value)
 }
 
 /** True for a pattern of files that stays inside the root. */

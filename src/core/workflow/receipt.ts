@@ -21,6 +21,13 @@ export interface BoundFile {
   readonly mtimeMs: number
 }
 
+/** A file, or a pattern, that a check names and that its result is not bound to. */
+export interface NotBound {
+  /** Relative to the root. */
+  readonly path: string
+  readonly why: 'link' | 'node_modules'
+}
+
 /** The result of a check. */
 export interface Receipt {
   /** The id of the run: a receipt that came with a repository is another run's. */

@@ -1,15 +1,18 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
+import { SPECS_FOLDER } from '../../core/files.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
+import { beginsWithDigit, SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
+import { isReserved } from '../../core/workflow/definition-limits.ts'
 import type { ArtifactSeen } from '../../core/workflow/observation.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { currentPhase, isInStep } from '../../core/workflow/position.ts'
-import { type BoundFile, formatReceipt, MAX_BOUND_FILES } from '../../core/workflow/receipt.ts'
+import { type BoundFile, formatReceipt, MAX_BOUND_FILES, type NotBound } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { whileChecking } from '../checks/check-lock.ts'
 import { type CheckPlace, type RunCheck, runChecks } from '../checks/run-checks.ts'
 import { makeFoldersInside } from '../fs/inside.ts'
+import { kindAt } from '../fs/path-kind.ts'
 import { replaceFile } from '../fs/write.ts'
 import { observe } from './observe.ts'
 import { boundFile, checkBreach, hashOf, receiptPlace } from './receipts.ts'
@@ -20,7 +23,13 @@ import { boundFile, checkBreach, hashOf, receiptPlace } from './receipts.ts'
 export type PhaseCheck =
   | { readonly kind: 'none' }
   | { readonly kind: 'busy'; readonly sinceMs: number }
-  | { readonly kind: 'ran'; readonly check: RunCheck; readonly receipt: string }
+  | {
+      readonly kind: 'ran'
+      readonly check: RunCheck
+      readonly receipt: string
+      /** What `check.files` names and the result is not bound to. */
+      readonly notBound: readonly NotBound[]
+    }
 
 /** Whether the check of the current phase is due; `why`: why it is too early. */
 export type CheckStanding =
@@ -63,7 +72,8 @@ export async function runPhaseCheck(
   if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
     // Taken before the check: an edit while it runs was not checked.
-    const bound = { artifact: hashOf(folder.path, artifact), files: await filesOf(folder, patterns ?? []) }
+    const { files, notBound } = await filesOf(folder, patterns ?? [])
+    const bound = { artifact: hashOf(folder.path, artifact), files }
     const [result] = await runChecks([command], { ...place, cwd: folder.root })
     if (result === undefined) return { kind: 'none' }
     const { failure, durationMs, output } = result
@@ -73,25 +83,67 @@ export async function runPhaseCheck(
       const text = formatReceipt({ run: state.id, command, failure, durationMs, output, ...bound }, Date.now())
       replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
     }
-    return { kind: 'ran', check: result, receipt }
+    return { kind: 'ran', check: result, receipt, notBound }
   })
   return done.kind === 'busy' ? done : done.result
 }
 
+/** The folder of packages, which is never searched: it has too many files. */
+const MODULES = 'node_modules'
+
 /** The files that match the patterns, as they are now. @throws {PostflightError} `check-files` for too many. */
-async function filesOf(folder: TaskFolder, patterns: readonly string[]): Promise<BoundFile[]> {
-  if (patterns.length === 0) return []
+async function filesOf(
+  folder: TaskFolder,
+  patterns: readonly string[],
+): Promise<{ readonly files: BoundFile[]; readonly notBound: readonly NotBound[] }> {
+  if (patterns.length === 0) return { files: [], notBound: [] }
   const { default: fastGlob } = await import('fast-glob')
-  const found = await fastGlob([...patterns], {
+  const entries = await fastGlob([...patterns], {
     cwd: folder.root,
-    absolute: true,
     dot: true,
     followSymbolicLinks: false,
     suppressErrors: true,
-    ignore: ['**/node_modules/**', '**/.git/**', 'specs/.postflight/**'],
+    onlyFiles: false,
+    objectMode: true,
+    ignore: ['**/node_modules/**', '**/.git/**', `${SPECS_FOLDER}/.postflight/**`],
   })
+  const own = entries.filter(({ path: name }) => !isOurs(folder, name))
+  const found = own.filter(({ dirent }) => dirent.isFile())
   if (found.length > MAX_BOUND_FILES) {
     throw new PostflightError('check-files', { count: found.length, limit: MAX_BOUND_FILES })
   }
-  return found.sort().flatMap((file) => boundFile(folder.path, path.normalize(file)) ?? [])
+  const links = own.filter(({ dirent }) => dirent.isSymbolicLink()).map(({ path: name }) => name)
+  const modules = patterns.filter((pattern) => pattern.split('/').includes(MODULES))
+  if (
+    patterns.some((pattern) => /^\*\*?(?:\/|$)/.test(pattern)) &&
+    kindAt(path.join(folder.root, MODULES)) !== undefined
+  ) {
+    modules.push(MODULES)
+  }
+  return {
+    files: found
+      .map(({ path: name }) => path.join(folder.root, name))
+      .sort()
+      .flatMap((file) => boundFile(folder.path, file) ?? []),
+    notBound: [
+      ...links.sort().map((name) => ({ path: name, why: 'link' }) as const),
+      ...modules.map((name) => ({ path: name, why: MODULES }) as const),
+    ],
+  }
+}
+
+/**
+ * True for a file of ours in a task folder: the lock of the check itself is one, and others change at every stop. A task
+ * folder lies in `specs/`, or in a folder there whose name begins with no digit.
+ */
+function isOurs(folder: TaskFolder, name: string): boolean {
+  const [specs, ...parts] = name.split('/')
+  if (specs !== SPECS_FOLDER) return false
+  const below = (depth: number): string => parts.slice(depth).join('/')
+  const isInItself = folder.task === SPECS_ITSELF || parts[0]?.startsWith('.postflight') === true
+  return (
+    isReserved(below(1)) ||
+    (isInItself && isReserved(below(0))) ||
+    (!beginsWithDigit(parts[0] ?? '') && isReserved(below(2)))
+  )
 }

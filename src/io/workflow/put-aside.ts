@@ -47,6 +47,7 @@ export function putAside(
     fs.mkdirSync(path.dirname(target), { recursive: true })
     fs.renameSync(path.join(folder.path, ...name.split('/')), target)
   }
+  for (const name of [ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }
@@ -56,4 +57,11 @@ export function putAside(
 function isThere(folder: string, relative: string): boolean {
   const { kind } = lookInside(folder, relative)
   return kind !== 'absent' && kind !== 'elsewhere'
+}
+
+/** Removes a folder, unless it holds something else, or is none. */
+function removeIfEmpty(target: string): void {
+  try {
+    fs.rmdirSync(target)
+  } catch {}
 }

@@ -10,7 +10,7 @@ import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { type BoundFile, CHECKS_FOLDER, parseReceipt, type Receipt } from '../../core/workflow/receipt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, readInside } from '../fs/inside.ts'
-import { readSmallFile } from '../fs/read.ts'
+import { readParts } from '../fs/read.ts'
 
 /** Reads the receipts of checks, and compares the files that they are bound to. Runs nothing: hooks use it. */
 
@@ -20,8 +20,8 @@ const RECEIPT_LIMIT = 1_048_576
 /** The characters of a failed check's output that the next prompt shows. */
 const OUTPUT_LIMIT = 2_000
 
-/** The content of a larger artifact is not hashed: its size and time are compared instead. */
-const HASH_LIMIT = 4_194_304
+/** The content of a larger artifact is not hashed, because a stop has no time for it (512 MiB take about a second). */
+const HASH_LIMIT = 536_870_912
 
 /**
  * The command that runs the check of the run in a task folder. It names the root: an agent may have left the project's
@@ -44,7 +44,9 @@ export function checkBreach(
   if (check.run === undefined) return undefined
   const receipt = lastReceipt(folder, state)
   if (receipt === undefined || receipt.command !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
-  const changed = receipt.artifact === hashOf(folder, artifact) ? changedFile(folder, receipt.files) : artifact
+  const hash = hashOf(folder, artifact)
+  // What cannot be read may have changed.
+  const changed = hash !== '' && receipt.artifact === hash ? changedFile(folder, receipt.files) : artifact
   if (changed !== undefined) return WORKFLOW_TEXT.checkVoid(check.run, changed, command)
   return receipt.failure === undefined
     ? undefined
@@ -78,14 +80,19 @@ function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined 
   return undefined
 }
 
-/** The hash of an artifact's content; of its size and time where it is large. Empty where it cannot be read. */
+/** The hash of an artifact's bytes; its size and times where it is very large. Empty where it cannot be read. */
 export function hashOf(folder: string, artifact: string): string {
-  const found = lookInside(folder, artifact)
-  if (found.kind !== 'file') return ''
-  if (found.size > HASH_LIMIT) return `${found.size} ${fs.lstatSync(found.path).mtimeMs}`
-  const read = readSmallFile(found.path, HASH_LIMIT)
-  if (read.kind !== 'text') return ''
-  return process.getBuiltinModule('node:crypto').createHash('sha256').update(read.text).digest('hex')
+  try {
+    const found = lookInside(folder, artifact)
+    if (found.kind !== 'file') return ''
+    // A change of the content always changes ctime, which no program can set.
+    if (found.size > HASH_LIMIT) return `${found.size} ${fs.lstatSync(found.path).mtimeMs} ${found.changedMs}`
+    const hash = process.getBuiltinModule('node:crypto').createHash('sha256')
+    readParts(found.path, (part) => hash.update(part))
+    return hash.digest('hex')
+  } catch {
+    return ''
+  }
 }
 
 /** The first file that has changed, for people. */

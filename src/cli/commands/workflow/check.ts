@@ -61,15 +61,21 @@ export async function check(
       detail: PHASE_CHECK_TEXT.record(run, words, durationMs),
     },
   ])
-  const result = resultOf(
+  const outcome = resultOf(
     folder,
     state,
     failure === undefined ? 'passed' : 'failed',
     failure === undefined ? 0 : 1,
     line,
   )
+  const notBound = done.notBound.length === 0 ? [] : [PHASE_CHECK_TEXT.notBound(done.notBound)]
+  const result = {
+    ...outcome,
+    data: { ...outcome.data, not_bound: done.notBound.map((one) => one.path) },
+    lines: [line, ...notBound],
+  }
   if (failure === undefined) return { ...result, data: { ...result.data, receipt: done.receipt } }
-  const lines = [line, ...CHECK_TEXT.output(output)]
+  const lines = [line, ...CHECK_TEXT.output(output), ...notBound]
   return {
     ...result,
     data: { ...result.data, receipt: done.receipt, failed: failedCheckData({ ...done.check, failure }) },
@@ -87,7 +93,7 @@ function resultOf(
 ): CommandResult<PhaseCheckDocument> {
   return {
     exitCode,
-    data: { task: folder.task, phase: state.phase, result, message: line, receipt: null, failed: null },
+    data: { task: folder.task, phase: state.phase, result, message: line, receipt: null, failed: null, not_bound: [] },
     lines: [line],
     essential: exitCode === 0 ? [] : [line],
   }

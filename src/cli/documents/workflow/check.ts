@@ -12,6 +12,9 @@ export const PHASE_CHECK_DOCUMENT = z.strictObject({
   }),
   message: text('The result in words.'),
   receipt: optionalText('The receipt, as a path in the task folder; null if the check was not run.'),
+  not_bound: z.array(text('A path from the root, or a pattern.')).register(z.globalRegistry, {
+    description: 'What check.files names and the result is not bound to: links, and files in node_modules.',
+  }),
   failed: z.nullable(failedCheck).register(z.globalRegistry, { description: 'The check, if it failed.' }),
 })
 
