@@ -193,6 +193,10 @@ describe('a run that goes on from another phase', () => {
     expect(played(again, {}, {}, MADE)).toMatchObject({ phase: 'b', skips: 0 })
   })
 
+  it('shows a phase as done whatever its name', () => {
+    expect(phaseStandings(played(begin(phase('constructor'), phase('b')), MADE))).toEqual(['done', 'running'])
+  })
+
   it('counts no phase that will certainly be done again, in a loop too', () => {
     const loop = { next: { pass: 'end', fail: 'a', verdict: '/ok' } }
     const judging = played(begin(phase('a'), phase('b', loop)), MADE)

@@ -15,7 +15,7 @@ export function phaseStandings(state: WorkflowState): PhaseStanding[] {
       if (state.active) return 'running'
       return state.outcome === 'completed' ? 'done' : state.outcome === 'stopped' ? 'waiting' : 'failed'
     }
-    const left = state.unfinished[phase.id]
+    const left = Object.hasOwn(state.unfinished, phase.id) ? state.unfinished[phase.id] : undefined
     if (left !== undefined) return left === 'skipped' ? 'skipped' : 'waiting'
     return visitsOf(state, phase.id) > 0 ? 'done' : 'waiting'
   })
