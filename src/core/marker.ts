@@ -103,7 +103,7 @@ export function parseMarker(text: string): Marker {
 }
 
 /** A variable or a command of the shell: where a heredoc's delimiter is quoted, the shell leaves them as they are. */
-const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*|\()/
+const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
 
 /** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {

@@ -197,6 +197,17 @@ const WIRING: readonly Row[] = [
 /** Findings about the project, whose hook works. */
 const PROJECT: readonly Row[] = [
   [
+    'a shell hook that looks for the same markers',
+    (wired) => {
+      wired.project.write('.claude/hooks/guard.sh', 'find specs -name .postflight-pending\n')
+      const command = 'bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh 2>/dev/null || echo "{}"'
+      const SubagentStop = [{ hooks: [{ type: 'command', command }] }]
+      change(wired, LOCAL, (settings) => Object.assign(settings, { hooks: { SubagentStop } }))
+    },
+    /looks for the same markers, so one stop of a sub-agent counts twice/,
+    ({ project }) => rmSync(project.at(LOCAL)),
+  ],
+  [
     'missing lines in .gitignore',
     ({ project }) => project.write('.gitignore', 'node_modules/\n'),
     /git does not ignore/,

@@ -11,6 +11,7 @@ import { checkReach, needsNpx } from '../doctor/reach.ts'
 import { checkReactive } from '../doctor/reactive.ts'
 import { checkRoot } from '../doctor/root.ts'
 import { checkLostRuns, checkRuns } from '../doctor/runs.ts'
+import { checkShellHook } from '../doctor/shell-hook.ts'
 import type { DoctorDocument } from '../documents/doctor.ts'
 import type { Painter } from '../painter.ts'
 
@@ -31,6 +32,7 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
     ...checkUnsupportedHosts(context),
     ...openCode,
     ...checkReactive(context),
+    ...checkShellHook(context),
     ...checkHook(context),
     // If nothing is installed, installing comes first.
     ...(isWired ? [checkReach(context)] : []),

@@ -48,7 +48,7 @@ function pathOf(spec: string): string {
 const IN_OUR_FOLDER = /(?:^|[/\\])postflight-guard(?:@[^/\\]*)?[/\\]/
 
 /** A path with the variables and the `~` that the shell of a hook would replace. */
-function expanded({ findHome }: CommandContext, project: string, program: string): string {
+export function expanded({ findHome }: CommandContext, project: string, program: string): string {
   const named = program
     .replace(/^\$(?:CLAUDE_PROJECT_DIR\b|\{CLAUDE_PROJECT_DIR\})/, () => project)
     .replace(/^(?:~(?=[/\\])|\$(?:HOME\b|\{HOME\}))/, () => findHome())

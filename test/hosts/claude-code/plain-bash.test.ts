@@ -84,7 +84,9 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
 
     const [reason, ...others] = reasonsIn(model.turns('worker').at(-1))
     expect(reason).toMatch(
-      new RegExp(`^Postflight operations pending \\(the marker specs/${TASK}/.postflight-pending [^\\n]*JSON `),
+      new RegExp(
+        `^Postflight operations pending \\(the marker specs/${TASK}/.postflight-pending has "\\$[^"]+" in it: the heredoc was quoted`,
+      ),
     )
     expect(others).toEqual([])
   })
