@@ -56,7 +56,8 @@ export function isCount(value: unknown): value is number {
 /** The state of a wait at an event. */
 export function waitStateAt(wait: Wait | undefined, { prompt, startMs }: WaitEvent): WaitState {
   if (wait === undefined) return 'none'
-  if (wait.promptId !== undefined) return prompt === wait.promptId ? 'stands' : 'over'
+  // An event that names no prompt says nothing about it.
+  if (wait.promptId !== undefined) return prompt === undefined || prompt === wait.promptId ? 'stands' : 'over'
   if (wait.stoppedMs !== undefined) {
     return prompt === undefined && startMs !== undefined && startMs <= wait.stoppedMs ? 'stands' : 'over'
   }

@@ -211,6 +211,42 @@ describe.concurrent('a wait ends with its owner', () => {
   })
 })
 
+describe.concurrent('a wait of the main conversation does not end', () => {
+  const SUB_AGENT = { agent_id: 'agent-a', agent_type: 'worker', prompt_id: 'its-own' }
+
+  it.each([
+    ['at a command of a sub-agent with prompts of its own', shellRan('ls', '', SUB_AGENT)],
+    ['at the stop of such a sub-agent', subagentStop(SUB_AGENT)],
+    ['at a command without the id of a prompt', shellRan('ls', '', { prompt_id: undefined })],
+    ['at the stop of a sub-agent without one', subagentStop({ prompt_id: undefined })],
+  ])('%s', async (_what, event) => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+    await stopAt(project, 'p1')
+
+    await project.hook(event)
+
+    expect(markerOf(project).wait).toEqual({ for: 'go-ahead to deploy', prompt_id: 'p1', count: 1 })
+    expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
+    expect(isBlock(await stopAt(project, 'p2'))).toBe(true)
+  })
+
+  it('in a run, at such commands', async () => {
+    const project = createProject()
+    project.write('flow.json', JSON.stringify({ name: 'f', phases: [{ id: 'a', prompt: 'Go.', artifact: 'a.md' }] }))
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], { env: ENV })
+    await stopAt(project, 'p1')
+    await project.cli(WAIT, { env: ENV })
+    expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
+
+    await project.hook(shellRan('postflight status', '', SUB_AGENT))
+    await project.hook(shellRan('postflight status', '', { prompt_id: undefined }))
+
+    expect((await stopAt(project, 'p1')).stdout).toBe('{}\n')
+    expect(isBlock(await stopAt(project, 'p2'))).toBe(true)
+  })
+})
+
 describe.concurrent('a wait is removed at the end of a command', () => {
   it('of a sub-agent on the promise of the main conversation', async () => {
     const project = withPromise()

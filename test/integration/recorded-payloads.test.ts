@@ -73,7 +73,7 @@ function makeMarkers(project: Project, { markers }: Recording, payload: Readonly
   }
 }
 
-async function replay(project: Project, recording: Recording): Promise<Told[]> {
+async function replay(project: Project, recording: Recording, then?: (event: object) => void): Promise<Told[]> {
   const told: Told[] = []
   for (const { payload, environment } of recording.events) {
     // The recorded names differ from host to host.
@@ -82,6 +82,7 @@ async function replay(project: Project, recording: Recording): Promise<Told[]> {
     const words = event === 'SessionStart' ? ['SessionStart'] : []
     const { stdout } = await project.hook(payload, { env: environment, words })
     told.push([event, inShort(stdout)])
+    then?.(payload)
   }
   return told
 }
@@ -123,4 +124,23 @@ it('Copilot CLI gets its notice at the top of the answer', async () => {
 
   expect(Object.keys(JSON.parse(stdout))).toEqual(['additionalContext'])
   expect(stdout).toContain('001_x')
+})
+
+describe("a wait that the main conversation of Codex announces before its sub-agent's events", () => {
+  it('allows its stop: the sub-agent has turns of its own', async () => {
+    const project = createSourceProject()
+    const recording = recordingOf('codex', project)
+    const file = 'specs/001_main/.postflight-pending'
+    let turn: unknown
+
+    const told = await replay(project, recording, ({ turn_id }: { turn_id?: unknown }) => {
+      if (turn !== undefined || turn_id === undefined) return
+      turn = turn_id
+      const wait = { for: 'the sub-agent', prompt_id: turn, count: 1 }
+      project.write(file, JSON.stringify({ ...JSON.parse(project.read(file)), wait }))
+    })
+
+    expect(told.at(-1)).toEqual(['Stop', '{}'])
+    expect(JSON.parse(project.read(file))).toMatchObject({ wait: { prompt_id: turn } })
+  })
 })

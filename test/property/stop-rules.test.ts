@@ -91,7 +91,7 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs,
 function waits({ wait }: Marker, prompt: string | undefined, startMs: number | undefined): boolean {
   if (wait === undefined) return false
   const { promptId, stoppedMs, lastPromptId, count } = wait
-  if (promptId !== undefined) return promptId === prompt
+  if (promptId !== undefined) return prompt === undefined || promptId === prompt
   if (stoppedMs !== undefined) return prompt === undefined && startMs !== undefined && startMs <= stoppedMs
   return count + (lastPromptId === undefined || lastPromptId === prompt ? 0 : 1) <= 10
 }

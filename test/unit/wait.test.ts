@@ -47,7 +47,7 @@ describe('at an event, a wait', () => {
     ['that was not announced', undefined, 'p1', 0, 'none'],
     ['that is stamped with this prompt', STAMPED, 'p1', 0, 'stands'],
     ['that is stamped with another prompt', STAMPED, 'p2', 0, 'over'],
-    ['that is stamped, where the prompt is not known', STAMPED, undefined, 0, 'over'],
+    ['that is stamped, where the prompt is not known', STAMPED, undefined, 0, 'stands'],
     ['that is not stamped', UNSTAMPED, 'p1', 0, 'begins'],
     ['that is not stamped, where the host has no prompts', UNSTAMPED, undefined, 0, 'begins'],
     ['whose one stop was answered while this hook ran', ONE_STOP, undefined, 999, 'stands'],

@@ -208,6 +208,12 @@ describe('a run that waits', () => {
     expect(afterCommand(stamped, { ...MAIN, promptId: 'p2' }, NOW)).toMatchObject({ wait: undefined, waits: 1 })
   })
 
+  it('does not end after a command of a sub-agent, whose prompts may have ids of their own, or without an id', () => {
+    const stamped = afterCommand(waiting(), MAIN, NOW)
+    expect(afterCommand(stamped, { isMain: false, announces: false, promptId: 'own' }, NOW)).toBe(stamped)
+    expect(afterCommand(stamped, { ...MAIN, announces: false, promptId: undefined }, NOW)).toBe(stamped)
+  })
+
   it('does not wait at the stop of a sub-agent', () => {
     expect(afterStop(waiting(), { isMain: false, isNext: false }).state.wait).toEqual({ for: 'an answer', count: 1 })
   })

@@ -92,7 +92,10 @@ export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ow
 /** The state of the marker's wait at this event; `none` in another session. */
 export function waitState(marker: Marker, { payload, startMs }: Pick<Stop, 'payload' | 'startMs'>): WaitState {
   if (marker.hostSession !== payload.session) return 'none'
-  return waitStateAt(marker.wait, { prompt: payload.prompt, startMs })
+  const state = waitStateAt(marker.wait, { prompt: payload.prompt, startMs })
+  // Only the main conversation waits, and a sub-agent may have prompts of its own: in Codex 0.169.0, turns.
+  const isMains = payload.agent === MAIN_AGENT || payload.event === 'Stop'
+  return state === 'over' && !isMains ? 'stands' : state
 }
 
 function isWaiting(state: WaitState): boolean {

@@ -86,7 +86,8 @@ export function afterCommand(
   const { wait } = state
   const standing = waitStateAt(wait, { prompt: promptId, startMs: undefined })
   if (wait === undefined || standing === 'stands') return state
-  if (standing === 'over' || (announces && !isMain)) return endWaitOf(state, wait)
+  if (standing === 'over' ? isMain : announces && !isMain) return endWaitOf(state, wait)
+  if (standing === 'over') return state
   return announces && promptId !== undefined ? stampedRunWait(state, wait, promptId, nowMs) : state
 }
 
