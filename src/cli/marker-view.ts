@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { ABANDONED_FILE, MARKER_FILE } from '../core/files.ts'
 import { CONTINUATION_LIMIT } from '../core/loop-guard.ts'
@@ -11,6 +12,7 @@ import type { SearchProblem, TaskFolder } from '../core/task-folder.ts'
 import { oneLine } from '../core/text.ts'
 import { toIso } from '../core/time.ts'
 import { errorText } from '../io/fs/errors.ts'
+import { isAbandonedName } from '../io/markers/clearable-files.ts'
 import { spentOf } from '../io/markers/given-up.ts'
 import { isOldRunMarker, readMarker } from '../io/markers/marker-file.ts'
 import { foldersHolding, listTaskFolders } from '../io/task-folders.ts'
@@ -21,7 +23,7 @@ export type MarkerView = InspectDocument['markers'][number]
 
 const TEXT_LIMIT = 4000
 /** At most this many abandoned markers of one folder are listed. */
-const MAX_EARLIER = 20
+const MAX_ABANDONED = 20
 
 /** Every marker of a root, pending ones first, and the folders that could not be searched; or those of `only`. */
 export function viewMarkers(
@@ -30,21 +32,28 @@ export function viewMarkers(
   only?: TaskFolder,
 ): { readonly markers: MarkerView[]; readonly problems: readonly SearchProblem[] } {
   const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
-  const markers = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) =>
-    foldersHolding(folders, fileName, problems).flatMap((folder) => viewAll(folder, fileName, nowMs)),
+  const pending = foldersHolding(folders, MARKER_FILE, problems).flatMap(
+    (folder) => viewMarker(folder, MARKER_FILE, nowMs) ?? [],
   )
-  return { markers, problems }
+  const abandoned = folders.flatMap((folder) =>
+    abandonedNames(folder).flatMap((name) => viewMarker(folder, name, nowMs) ?? []),
+  )
+  return { markers: [...pending, ...abandoned], problems }
 }
 
-/** The marker of that name, and earlier abandoned ones, whose names end with a number. */
-function viewAll(folder: TaskFolder, fileName: string, nowMs: number): MarkerView[] {
-  const views: MarkerView[] = []
-  let view = viewMarker(folder, fileName, nowMs)
-  for (let number = 1; view !== undefined && number < MAX_EARLIER; number++) {
-    views.push(view)
-    view = fileName === ABANDONED_FILE ? viewMarker(folder, `${fileName}.${number}`, nowMs) : undefined
+/** The names of a folder's abandoned markers: an earlier one, whose name ends with a number, may be the only one. */
+function abandonedNames(folder: TaskFolder): string[] {
+  try {
+    const number = (name: string): number => Number(name.slice(ABANDONED_FILE.length + 1))
+    return fs
+      .readdirSync(folder.path)
+      .filter(isAbandonedName)
+      .sort((one, other) => number(one) - number(other))
+      .slice(0, MAX_ABANDONED)
+  } catch {
+    // `foldersHolding` reports a folder that cannot be searched.
+    return []
   }
-  return views
 }
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {

@@ -206,6 +206,16 @@ function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) 
   return checks.filter((check) => check !== undefined)
 }
 
+/** True if the marker has a field `checks` that cannot be read, so that nothing can prove it. */
+export function hasUnreadableChecks({ problems }: Marker): boolean {
+  return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
+}
+
+/** True if the marker has checks, also ones that cannot be read. */
+export function mayHaveChecks(marker: Marker): boolean {
+  return marker.checks.length > 0 || hasUnreadableChecks(marker)
+}
+
 /** The steps that are still to do. */
 export function remainingSteps(marker: Marker): MarkerStep[] {
   return marker.steps.filter((step) => !step.done)

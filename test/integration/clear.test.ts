@@ -314,7 +314,11 @@ describe.concurrent('clear --orphaned', () => {
 
 describe('clear --orphaned, when a marker is made after its look', () => {
   it.each([
-    ['beside an abandoned marker', '.postflight-abandoned', JSON.stringify(OWNED)],
+    [
+      'beside an abandoned marker',
+      '.postflight-abandoned',
+      JSON.stringify({ ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(48) }),
+    ],
     ['in place of an expired one', '.postflight-pending', JSON.stringify({ created: hoursAgo(48) })],
   ])('%s, keeps it', async (_where, name, content) => {
     const project = createSourceProject()

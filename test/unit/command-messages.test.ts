@@ -176,6 +176,8 @@ describe('errors of usage', () => {
 describe('what the value of an option must be', () => {
   itSays(OPTION_EXPECTATIONS, {
     atMostCharacters: [[200, 'must have at most 200 characters']],
+    roomForChecks: [[19, 20, 'can add at most 1 check to this marker, which has 19 (the limit is 20)']],
+    seconds: [[999_999, 'takes a number of seconds from 1 to 999999']],
     atMostTimes: [[20, 'can be given at most 20 times']],
     oneOf: [[['user', 'project', 'local'], 'must be one of user, project, local']],
     failures: [

@@ -1,7 +1,7 @@
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE, RETURN_META_FILE } from '../../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
-import { type Marker, remainingSteps } from '../../core/marker.ts'
+import { type Marker, mayHaveChecks, remainingSteps } from '../../core/marker.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
@@ -76,7 +76,7 @@ export async function clearOne(
     if (proof.failed !== undefined) {
       const { failedCheckData, failedCheckLines } = await import('./view.ts')
       const { run, failure, durationMs, output } = proof.failed
-      const message = CHECK_TEXT.failed(markerDisplayPath(folder), run, failureWords(failure), durationMs)
+      const message = CHECK_TEXT.failed(pathOf(folder, before, run), run, failureWords(failure), durationMs)
       const data = { ...keptData(folder, before, commands), why: 'failed' as const, message }
       return {
         kind: 'kept',
@@ -142,8 +142,14 @@ function promisesIn(folder: TaskFolder, files: readonly string[]): Promises {
   return { pending, abandoned: files.filter(isAbandonedName).flatMap(markerOf) }
 }
 
+/** The file of the marker that has the check: the pending one, or else the abandoned one. */
+function pathOf(folder: TaskFolder, { pending, abandoned }: Promises, run: string | undefined): string {
+  const isPending = pending?.checks.some((check) => check.run === run) ?? abandoned.length === 0
+  return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
+}
+
 function hasChecks({ pending }: Promises): boolean {
-  return pending !== undefined && pending.checks.length > 0
+  return pending !== undefined && mayHaveChecks(pending)
 }
 
 /** True if the folder, looked at under the lock, needs no checks other than those that have passed. */
@@ -171,7 +177,7 @@ function refused(
   sinceWhen?: string,
 ): Result {
   const { code, args } = new PostflightError('checks-refused', {
-    ...{ path: markerDisplayPath(folder), refusal: why, commands: checkList(commands), unchecked: true },
+    ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands), unchecked: true },
     ...(sinceWhen !== undefined && { since: sinceWhen }),
   })
   const message = errorMessage(code, args)

@@ -1,5 +1,5 @@
 import { commandsOf } from '../../core/check.ts'
-import { checksSessionOf, type Marker } from '../../core/marker.ts'
+import { checksSessionOf, hasUnreadableChecks, type Marker } from '../../core/marker.ts'
 
 /** Whether the checks of a promise are run for a caller (docs/design.md, "Checks"). Pure. */
 
@@ -14,7 +14,11 @@ export interface CheckCaller {
 export type CheckDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'run'; readonly commands: readonly string[]; readonly areForeign: boolean }
-  | { readonly kind: 'refused'; readonly why: 'other-session' | 'unowned'; readonly commands: readonly string[] }
+  | {
+      readonly kind: 'refused'
+      readonly why: 'other-session' | 'unowned' | 'unreadable'
+      readonly commands: readonly string[]
+    }
 
 /** True if the session wrote the marker's checks. */
 export function isOwnChecks(marker: Marker, session: string | undefined): boolean {
@@ -23,8 +27,9 @@ export function isOwnChecks(marker: Marker, session: string | undefined): boolea
 
 /** The decision for checks of `marker`; `checks` are all of them, or those of a step. */
 export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
-  if (checks.length === 0) return { kind: 'free' }
   const commands = commandsOf(checks)
+  if (hasUnreadableChecks(marker)) return { kind: 'refused', why: 'unreadable', commands }
+  if (checks.length === 0) return { kind: 'free' }
   if (marker.hostSession === undefined) return { kind: 'refused', why: 'unowned', commands }
   if (isOwnChecks(marker, caller.session)) return { kind: 'run', commands, areForeign: false }
   return caller.runChecks
@@ -41,9 +46,12 @@ export function decideFolder(
   abandoned: readonly Marker[],
   caller: CheckCaller,
 ): CheckDecision {
-  const own = abandoned.filter((marker) => isOwnChecks(marker, caller.session)).flatMap(({ checks }) => checks)
+  const ownMarkers = abandoned.filter((marker) => isOwnChecks(marker, caller.session))
+  const own = ownMarkers.flatMap(({ checks }) => checks)
   const decided: CheckDecision = pending === undefined ? { kind: 'free' } : decideChecks(pending, caller)
-  if (decided.kind === 'refused' || own.length === 0) return decided
+  if (decided.kind === 'refused') return decided
+  if (ownMarkers.some(hasUnreadableChecks)) return { kind: 'refused', why: 'unreadable', commands: commandsOf(own) }
+  if (own.length === 0) return decided
   const commands = decided.kind === 'run' ? decided.commands : []
   return {
     kind: 'run',

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { commandsOf } from '../../core/check.ts'
 import { PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE } from '../../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
 import { isMarkerId, type Marker } from '../../core/marker.ts'
 import { withFields } from '../../core/marker-text.ts'
 import { CHECK_RECORDS, CHECK_TEXT } from '../../core/messages/checks.ts'
@@ -49,13 +50,14 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     stop_hook_active: false,
     wait: undefined,
   }
+  const caller = shellIdentity(context.environment)?.session
   // An abandoned marker becomes a new promise, so it gets a new id.
   const revived = reviveAbandoned(folder, (marker) => {
-    const { fields, dropped } = ownerAndChecks(marker, owner)
+    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
     const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
-    return { fields: { ...fresh, ...fields }, dropped, replaces: marker.id }
+    return { fields: { ...fresh, ...fields }, dropped, keepsUnchecked, replaces: marker.id }
   })
-  const { fields, dropped, replaces } = revived ?? takeOver(folder, owner)
+  const { fields, dropped, keepsUnchecked, replaces } = revived ?? takeOver(folder, owner, caller)
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
   recordInJournal(context, root, [
@@ -87,6 +89,9 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
     lines: [
       `adopted ${displayPath(context, target)}  ${id}`,
       ...(dropped.length === 0 ? [] : [`  ${CHECK_TEXT.droppedByAdopt(dropped)}`]),
+      ...(keepsUnchecked
+        ? [`  ${CHECK_TEXT.keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`]
+        : []),
     ],
     essential: [id],
   }
@@ -101,19 +106,22 @@ interface NewOwner {
 interface Adoption {
   readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly dropped: readonly string[]
+  /** True to keep the marker as abandoned too: the caller's own checks are dropped, and they were not run. */
+  readonly keepsUnchecked: boolean
   /** The id that it had before, if it gets a new one. */
   readonly replaces?: string | undefined
 }
 
 /** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
-function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
+function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
   const present = requirePromise(folder)
-  if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner)
+  if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner, caller)
   const { plan } = changeMarker(
     folder,
     (marker): Adoption => {
-      const { fields, dropped } = ownerAndChecks(marker, owner)
-      return { fields: { id: isMarkerId(marker.id) ? marker.id : newMarkerId(), ...fields }, dropped }
+      const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
+      const id = isMarkerId(marker.id) ? marker.id : newMarkerId()
+      return { fields: { id, ...fields }, dropped, keepsUnchecked }
     },
     { replaceUnparsed: true },
   )
@@ -121,13 +129,14 @@ function takeOver(folder: TaskFolder, owner: NewOwner): Adoption {
 }
 
 /** Makes a new promise from one that was given up: it gets its own id and count. */
-function promiseAnew(folder: TaskFolder, owner: NewOwner): Adoption {
+function promiseAnew(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
   return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    const { fields, dropped } = ownerAndChecks(present.marker, owner)
+    const { fields, dropped, keepsUnchecked } = ownerAndChecks(present.marker, owner, caller)
     return {
       fields: { ...withFields(present.marker.fields ?? {}, fields), id: newMarkerId() },
       dropped,
+      keepsUnchecked,
       replaces: present.marker.id,
       keepsCount: false,
     }
@@ -138,10 +147,12 @@ function promiseAnew(folder: TaskFolder, owner: NewOwner): Adoption {
 function ownerAndChecks(
   marker: Marker,
   owner: NewOwner,
-): { readonly fields: Readonly<Record<string, unknown>>; readonly dropped: readonly string[] } {
+  caller: string | undefined,
+): Pick<Adoption, 'dropped' | 'keepsUnchecked'> & { readonly fields: Readonly<Record<string, unknown>> } {
   const areOwn = isOwnChecks(marker, owner.cc_session_id)
   return {
     fields: { ...owner, checks_session: undefined, ...(!areOwn && { checks: undefined }) },
     dropped: areOwn ? [] : commandsOf(marker.checks),
+    keepsUnchecked: !areOwn && isOwnChecks(marker, caller),
   }
 }

@@ -1,9 +1,11 @@
 import { shellIdentity } from '../../core/hosts/index.ts'
+import { checksSessionOf } from '../../core/marker.ts'
 import { CLEAR_TEXT } from '../../core/messages/commands.ts'
-import { isExpired, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
+import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
+import { clearableFiles, isAbandonedName } from '../../io/markers/clearable-files.ts'
 import { readMarker } from '../../io/markers/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import { clearOne } from '../checks/clear-folder.ts'
@@ -57,7 +59,7 @@ export async function clear(
       const result = await clearOne(context, folder, {
         ...options,
         isNamed: task !== undefined,
-        isOrphaned: (present) => !options.orphaned || isOrphaned(context, present),
+        isOrphaned: (present) => !options.orphaned || isOrphaned(context, folder, present),
       })
       if (result?.kind === 'kept') {
         kept.push(result.data)
@@ -123,20 +125,33 @@ function foldersToClear(
 /** True where the folder's files are orphaned, as far as a look without the lock can tell. */
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
   const read = readMarker(folder)
-  if (read?.kind !== 'unreadable') return isOrphaned(context, read)
+  if (read?.kind !== 'unreadable') return isOrphaned(context, folder, read)
   context.note(CLEAR_TEXT.notCleared(markerDisplayPath(folder), read.detail))
   return false
 }
 
 /**
- * True for files that no session will come back for: leftovers without a marker (abandoned markers among them), expired
- * unowned markers, markers of another session that are older than 24 h, and those by which earlier versions found workflows.
+ * True for a folder that no session will come back for: each of its markers is left behind. An unowned abandoned one
+ * blocks no stop, and no session can have its checks run. A folder without any marker holds only leftovers.
  */
-function isOrphaned({ environment, nowMs }: CommandContext, present: StoredMarker | undefined): boolean {
-  if (present === undefined) return true
-  const { marker, times } = present
+function isOrphaned(context: CommandContext, folder: TaskFolder, present: StoredMarker | undefined): boolean {
+  const abandoned = clearableFiles(folder, false)
+    .filter(isAbandonedName)
+    .map((name) => readMarker(folder, name))
+  const isOver = (one: StoredMarker): boolean => isUnowned(one.marker) || isLeftBehind(context, one)
+  return (
+    (present === undefined || isLeftBehind(context, present)) &&
+    abandoned.every((one) => one?.kind !== 'marker' || isOver(one))
+  )
+}
+
+/**
+ * True for an expired unowned marker, one of another session that is older than 24 h, and one by which earlier versions found
+ * workflows. Never for this session's own: it can still run their checks.
+ */
+function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }: StoredMarker): boolean {
   if (marker.workflow) return true
-  if (isExpired(marker, times, nowMs)) return true
+  if (isUnowned(marker)) return isExpired(marker, times, nowMs)
   const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
-  return marker.hostSession !== undefined && marker.hostSession !== shellIdentity(environment)?.session && old
+  return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)
 }

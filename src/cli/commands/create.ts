@@ -6,17 +6,20 @@ import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
 import {
   checksSessionOf,
   DEFAULT_REASON,
+  hasUnreadableChecks,
   isMarkerId,
   MAIN_AGENT,
   MAX_CHECKLIST_STEPS,
   type Marker,
   type MarkerStep,
+  mayHaveChecks,
   OWNER_FROM_ENVIRONMENT,
 } from '../../core/marker.ts'
 import { newMarkerFields, withFields } from '../../core/marker-text.ts'
 import { CHECK_TEXT } from '../../core/messages/checks.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
+import { markerDisplayPath } from '../../core/stored-marker.ts'
 import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
 import { wasGivenUp } from '../../io/markers/given-up.ts'
 import { writeNewMarker } from '../../io/markers/marker-store.ts'
@@ -59,7 +62,7 @@ export function create(
   const owner: Identity = { session: identity.session, agent: fields.agent_id }
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
-  const isKept = previous !== undefined && previous.checks.length > 0 && !keepsCount
+  const isKept = previous !== undefined && mayHaveChecks(previous) && !keepsCount
   recordInJournal(context, root, [
     {
       event: 'create',
@@ -112,6 +115,10 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
     const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
+    if (present !== undefined && hasUnreadableChecks(present.marker) && !options.force) {
+      const path = markerDisplayPath(folder)
+      throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '', unchecked: false })
+    }
     // A promise that was given up becomes a new one, and checks of another session do not become this session's.
     const keepsCount =
       present !== undefined &&
@@ -205,8 +212,13 @@ function newChecks(
   const fresh = given.filter(
     ({ run, step }) => renewed?.checks.every((one) => one.run !== run || one.step !== step) ?? true,
   )
-  const before = Array.isArray(renewed?.fields?.checks) ? (renewed.fields.checks as object[]) : []
-  return fresh.length === 0 ? undefined : [...before, ...fresh].slice(0, MAX_CHECKS)
+  if (fresh.length === 0) return undefined
+  const before = renewed?.checks.length ?? 0
+  if (before + fresh.length > MAX_CHECKS) {
+    const expected = OPTION_EXPECTATIONS.roomForChecks(before, MAX_CHECKS)
+    throw new PostflightError('value-invalid', { option: '--check', value: String(fresh.length), expected })
+  }
+  return [...((renewed?.fields?.checks ?? []) as object[]), ...fresh]
 }
 
 /** The commands of checks as the file holds them. */
@@ -216,7 +228,11 @@ function runsOf(checks: unknown): string[] {
 
 /** @throws {PostflightError} `value-invalid` unless the value is `NAME=CMD` for a step of the checklist. */
 function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
-  const step = steps.find(({ name }) => value.startsWith(`${name}=`))?.name
+  // The longest name that fits: `a=b=CMD` is the check of a step "a=b", if there is one.
+  const [step] = steps
+    .map(({ name }) => name)
+    .filter((name) => value.startsWith(`${name}=`))
+    .sort((one, other) => other.length - one.length)
   const run = value.slice((step ?? '').length + 1)
   if (step === undefined || run.trim() === '') {
     throw new PostflightError('value-invalid', {
@@ -230,7 +246,7 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
 
 /** True if a marker has checks that this session did not write. */
 function hasOtherChecks(marker: Marker, session: string | undefined): boolean {
-  return marker.checks.length > 0 && checksSessionOf(marker) !== session
+  return mayHaveChecks(marker) && checksSessionOf(marker) !== session
 }
 
 /** The names of the ticked steps that the new marker does not have as done. */

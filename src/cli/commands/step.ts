@@ -1,7 +1,7 @@
 import { commandsOf, type MarkerCheck } from '../../core/check.ts'
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
-import { type Marker, remainingSteps } from '../../core/marker.ts'
+import { hasUnreadableChecks, type Marker, remainingSteps } from '../../core/marker.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
 import { JOURNAL_DETAILS, STEP_TEXT } from '../../core/messages/commands.ts'
 import { markerProblem } from '../../core/messages/files.ts'
@@ -34,7 +34,7 @@ export async function step(
   const before = options.undo ? undefined : requirePromise(folder)?.marker
   const index = before === undefined ? undefined : findStep(folder, before, wanted)
   const checks = before === undefined || index === undefined ? [] : checksOfStep(before, index)
-  if (before !== undefined && index !== undefined && checks.length > 0) {
+  if (before !== undefined && index !== undefined && (checks.length > 0 || hasUnreadableChecks(before))) {
     const failed = await proveStep(context, { folder, marker: before, checks, index, options })
     if (failed !== undefined) return failed
   }

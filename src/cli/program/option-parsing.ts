@@ -6,10 +6,14 @@ import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
 /** The default of `--timeout`, in the commands that run checks. */
 export const CHECK_SECONDS = '600'
 
+/** The largest value of `--timeout`: 11 days. */
+const MAX_SECONDS = 999_999
+
 /** The value of `--timeout` in ms. @throws {PostflightError} `value-invalid`. */
 export function timeoutMs(value: string): number {
-  if (!/^0*[1-9]\d{0,5}$/.test(value)) {
-    throw new PostflightError('value-invalid', { option: '--timeout', value, expected: OPTION_EXPECTATIONS.seconds })
+  if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_SECONDS) {
+    const expected = OPTION_EXPECTATIONS.seconds(MAX_SECONDS)
+    throw new PostflightError('value-invalid', { option: '--timeout', value, expected })
   }
   return Number(value) * 1000
 }

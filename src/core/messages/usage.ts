@@ -1,5 +1,5 @@
 import { cut, oneLine } from '../text.ts'
-import { QUOTE_LIMIT } from './phrases.ts'
+import { counted, QUOTE_LIMIT } from './phrases.ts'
 
 /** What is wrong with a command line. */
 
@@ -25,10 +25,12 @@ export const OPTION_EXPECTATIONS = {
   oneLine: 'must be one line of text',
   atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
+  roomForChecks: (present: number, limit: number): string =>
+    `can add at most ${counted(limit - present, 'check')} to this marker, which has ${present} (the limit is ${limit})`,
   oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
   stepNumber: 'takes the number of a step, from 1',
-  seconds: 'takes a number of seconds, at least 1',
+  seconds: (largest: number): string => `takes a number of seconds from 1 to ${largest}`,
   /** `names`: the phases that have an artifact, and the steps, as `work/1 to work/3`. */
   failures: (names: readonly string[]): string => `takes PHASE:COUNT or PHASE/STEP:COUNT (${among(names)})`,
   /** `names`: each case that the workflow names, as `phase=case`. */

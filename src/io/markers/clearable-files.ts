@@ -9,6 +9,8 @@ import { kindAt } from '../fs/path-kind.ts'
 /** Our own files, and the temporary files that a killed process left. */
 const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
 
+const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
+
 /** The names of the files that `clear` removes from a folder. */
 export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
   return fs
@@ -20,5 +22,5 @@ export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[
 
 /** True for the name of an abandoned marker, also of an earlier one. */
 export function isAbandonedName(name: string): boolean {
-  return name.startsWith(ABANDONED_FILE)
+  return ABANDONED.test(name)
 }

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { PostflightError } from '../../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
-import { UNCHECKED } from '../../core/marker.ts'
+import { mayHaveChecks, UNCHECKED } from '../../core/marker.ts'
 import { formatMarker, withFields } from '../../core/marker-text.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import { isFull } from '../fs/errors.ts'
@@ -12,16 +13,23 @@ import { keepEarlierAbandoned } from './quarantine.ts'
 
 /** True for a marker that must not vanish without its checks. */
 export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMarker {
-  return stored !== undefined && stored.marker.checks.length > 0
+  return stored !== undefined && mayHaveChecks(stored.marker)
 }
 
 /** Copies a marker to `.postflight-abandoned`, with its outcome. The caller holds the folder's lock. */
-export function copyUnchecked({ folder, marker }: StoredMarker): void {
-  keepEarlierAbandoned(folder)
-  createWhole(
-    path.join(folder.path, ABANDONED_FILE),
-    formatMarker(withFields(marker.fields ?? {}, { outcome: UNCHECKED })),
-  )
+export function copyUnchecked(stored: StoredMarker): void {
+  keepEarlierAbandoned(stored.folder)
+  createWhole(path.join(stored.folder.path, ABANDONED_FILE), uncheckedText(stored))
+}
+
+/** The marker's text with its outcome, or as it is if there is no room for that. */
+export function uncheckedText({ marker, text }: StoredMarker): string {
+  try {
+    return formatMarker(withFields(marker.fields ?? {}, { outcome: UNCHECKED }))
+  } catch (error) {
+    if (error instanceof PostflightError && error.code === 'marker-too-large') return text
+    throw error
+  }
 }
 
 /** Makes a marker abandoned, with its outcome. The caller holds the folder's lock and ends the marker's continuations. */

@@ -14,7 +14,7 @@ import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from '../fs/lock.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from '../fs/write.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
-import { abandonUnchecked, copyUnchecked, mustBeKept } from './keep-unchecked.ts'
+import { abandonUnchecked, copyUnchecked, mustBeKept, uncheckedText } from './keep-unchecked.ts'
 import { isOldRunMarker, readMarker, requirePromise, requireReadable } from './marker-file.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
 
@@ -27,14 +27,14 @@ import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './qu
 export interface MarkerPlan {
   /** The fields to write, or to change in the marker that is there; undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
+  /** True to keep the old marker, if it has checks, as abandoned: they were not run. */
+  readonly keepsUnchecked?: boolean
 }
 
 /** The plan for a new marker. */
 export interface NewMarkerPlan extends MarkerPlan {
   /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
-  /** True to keep a replaced marker that has checks as abandoned, because they were not run. */
-  readonly keepsUnchecked?: boolean
 }
 
 /**
@@ -131,6 +131,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
       options.replaceUnparsed === true
         ? formatOrReplace(present, fields)
         : formatMarker(withFields(present.marker.fields ?? {}, fields))
+    if (planned.keepsUnchecked === true && mustBeKept(present)) copyUnchecked(present)
     rewriteMarker(present, text)
     return { plan: planned, marker: parseMarker(text) }
   })
@@ -142,7 +143,8 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
     return formatMarker(withFields(present.marker.fields ?? {}, changes))
   } catch (error) {
     if (!(error instanceof PostflightError) || error.code !== 'marker-too-large') throw error
-    keepText(present, MARKER_FILE)
+    if (mustBeKept(present)) copyUnchecked(present)
+    else keepText(present, MARKER_FILE)
     return formatMarker(changes)
   }
 }
@@ -205,7 +207,9 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
     const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
     forgetGivenUp(folder)
     endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
-    removeFile(path.join(folder.path, ABANDONED_FILE))
+    const keeps = planned.keepsUnchecked === true && mustBeKept(abandoned)
+    if (keeps) replaceFile(path.join(folder.path, ABANDONED_FILE), uncheckedText(abandoned))
+    else removeFile(path.join(folder.path, ABANDONED_FILE))
     return planned
   })
 }
