@@ -10,7 +10,7 @@ import type { Payload } from '../core/payload.ts'
 import type { RunReport } from '../core/stop/answer-for.ts'
 import { type TaskFolder, taskWord } from '../core/task-folder.ts'
 import { type AgentStop, judgeAgentStop } from '../core/workflow/agent-stop.ts'
-import { awaitsApproval } from '../core/workflow/approval.ts'
+import { awaitsApproval, fileToApprove } from '../core/workflow/approval.ts'
 import { type DuePrompt, type DueWork, promptRecord } from '../core/workflow/prompt.ts'
 import { errorText } from '../io/fs/errors.ts'
 import { replaceFile } from '../io/fs/write.ts'
@@ -116,8 +116,14 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       }
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
-        const { phase } = turn.state
-        notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, phase, command('approve'), command('reject')))
+        notices.push(
+          WORKFLOW_TEXT.awaitsApproval(
+            folder.task,
+            fileToApprove(turn.state, folder.relative),
+            command('approve'),
+            command('reject'),
+          ),
+        )
       }
       alerts.push(...alertsOf(folder, turn, stop))
       const detail = detailOf(turn)

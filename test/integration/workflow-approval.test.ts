@@ -54,7 +54,9 @@ describe('a run that waits for an approval', () => {
       await project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
     ).json()
 
-    expect(first.answer.systemMessage).toContain('`postflight workflow approve 007_flow`')
+    expect(first.answer.systemMessage).toContain(
+      'needs your approval: read specs/007_flow/plan.md, then `postflight workflow approve 007_flow`',
+    )
     expect(first.answer.decision).toBeUndefined()
     expect(later.map(({ answer }) => Object.keys(answer))).toEqual([['systemMessage'], ['systemMessage'], []])
     expect(asked).toMatchObject({ command: 'wait', why: expect.stringContaining('approve') })
@@ -145,7 +147,9 @@ describe('a run that waits for an approval', () => {
     const json = (await workflow(project, 'status', '7', '--json')).json()
     const started = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
 
-    expect(one.stdout).toContain('waits for approval: `postflight workflow approve 007_flow`')
+    expect(one.stdout).toContain(
+      'waits for approval: read specs/007_flow/plan.md, then `postflight workflow approve 007_flow`',
+    )
     expect(all.stdout).toContain('waits for approval')
     expect(json).toMatchObject({ approval: { standing: 'asked', note: null } })
     expect(started.answer.hookSpecificOutput?.additionalContext).toContain('waits until a person approves')

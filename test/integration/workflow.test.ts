@@ -214,7 +214,7 @@ describe('steps', () => {
     project.write(`${IN_TASK}/step-result.json`, '{"success": false, "summary": "too hard"}')
     expect((await next(project)).prompt).toContain('Problem with the last result: too hard')
     project.write(`${IN_TASK}/step-result.json`, '{"success": false}')
-    const why = '1 step or artifact was skipped (`postflight workflow history` says which)'
+    const why = '1 step or artifact was skipped (`postflight workflow history <task>` says which)'
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed', why })
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`! ${why}`)
     for (const name of ['1-1', '1-2', '2-1', '2-2']) {
@@ -244,9 +244,15 @@ describe('steps', () => {
   })
 
   it.each([
-    ['list.json has no list of steps at "/a~1b/0": fix the file, then run `workflow resume`', { 'a/b': [3] }],
+    [
+      'list.json has no list of steps at "/a~1b/0": fix the file, then run `postflight workflow resume <task>`',
+      { 'a/b': [3] },
+    ],
     ['list.json has no list', {}],
-    ['more than the maximum of 1000: fix the file, then run `workflow resume`', { 'a/b': [Array(1001).fill('x')] }],
+    [
+      'more than the maximum of 1000: fix the file, then run `postflight workflow resume <task>`',
+      { 'a/b': [Array(1001).fill('x')] },
+    ],
   ])('that a pointer does not find stall the run until the file is repaired: %s', async (why, holding) => {
     const project = await started(stepped)
     await next(project)
@@ -257,7 +263,7 @@ describe('steps', () => {
       why: expect.stringContaining(why),
     })
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(
-      'fix the file, then run `workflow resume`',
+      'fix the file, then run `postflight workflow resume <task>`',
     )
     project.write(`${IN_TASK}/list.json`, '{"a/b": [["mended"]]}')
     await project.cli(['workflow', 'resume', '7'])
@@ -270,11 +276,13 @@ describe('steps from an artifact that is not there', () => {
     const project = await started({ name: 'steps', phases: [{ id: 'work', steps: { from: 'x.json', pointer: '' } }] })
     expect(await next(project)).toMatchObject({
       ...{ command: 'finish', outcome: 'stalled' },
-      why: 'x.json, which lists the steps, is missing: create it, then run `workflow resume`',
+      why: 'x.json, which lists the steps, is missing: create it, then run `postflight workflow resume <task>`',
     })
     project.write(`${IN_TASK}/x.json`, 'no json')
     await project.cli(['workflow', 'resume', '7'])
-    expect((await next(project)).why).toMatch(/^x\.json is not JSON \(.*\): fix the file, then run `workflow resume`$/)
+    expect((await next(project)).why).toMatch(
+      /^x\.json is not JSON \(.*\): fix the file, then run `postflight workflow resume <task>`$/,
+    )
   })
 })
 
@@ -454,7 +462,7 @@ describe('bad input', () => {
     expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
-      /"one" \(completed\): `workflow start --fresh` sets it aside and starts a new run\.\n$/,
+      /"one" \(completed\): `postflight workflow start 7 --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
@@ -633,7 +641,7 @@ describe('stop, resume, abort', () => {
     for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
     expect(elsewhere).toMatchObject({
       command: 'wait',
-      why: 'session s1 drives this workflow; `workflow status` shows how far it is. `postflight workflow resume 007_flow` takes it over.',
+      why: 'session s1 drives this workflow; `postflight workflow status` shows how far it is. `postflight workflow resume 007_flow` takes it over.',
     })
     expect(prompted).toMatchObject({ command: 'prompt', why: null })
     expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
@@ -643,7 +651,7 @@ describe('stop, resume, abort', () => {
     const project = await startedIn('s1')
     const { stdout } = await project.cli(['workflow', 'next', '7'])
     expect(stdout).toMatch(
-      /^wait: session s1 drives this workflow; `workflow status` shows how far it is\. To take it over, run `postflight workflow resume 007_flow` in/,
+      /^wait: session s1 drives this workflow; `postflight workflow status` shows how far it is\. To take it over, run `postflight workflow resume 007_flow` in/,
     )
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
     expect(stdout).toContain(Object.keys(env)[0])

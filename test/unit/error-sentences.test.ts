@@ -350,11 +350,11 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { task: '7', name: 'flow', outcome: 'stalled', resumable: true },
-        'task 7 already has the workflow "flow" (stalled): `postflight workflow resume 7` continues it, `workflow start --fresh` sets it aside and starts a new run.',
+        'task 7 already has the workflow "flow" (stalled): `postflight workflow resume 7` continues it, `postflight workflow start 7 --definition FILE --fresh` sets it aside and starts a new run.',
       ],
       [
         { task: '7', name: 'flow', outcome: 'completed', resumable: false },
-        'task 7 already has the workflow "flow" (completed): `workflow start --fresh` sets it aside and starts a new run.',
+        'task 7 already has the workflow "flow" (completed): `postflight workflow start 7 --definition FILE --fresh` sets it aside and starts a new run.',
       ],
     ],
     'approval-none': [
@@ -418,7 +418,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'workflow-over': [
       [
         { task: '7', outcome: 'completed' },
-        'the workflow of task 7 has ended (completed): `postflight workflow start --fresh` starts a new run.',
+        'the workflow of task 7 has ended (completed): `postflight workflow start 7 --definition FILE --fresh` starts a new run.',
       ],
     ],
     'workflow-state': [

@@ -269,7 +269,9 @@ describe('the card of a run', () => {
 </tr>
 <tr class="under">
 <td colspan="4">
+<p>
 <small>0 of 2 steps</small>
+</p>
 <ul class="steps">
 <li class="failed">1. a &lt;b&gt; (2 attempts, 11 min)</li>
 <li class="open">2. c</li>
@@ -288,7 +290,9 @@ describe('the card of a run', () => {
 </tr>
 <tr class="under">
 <td colspan="4">
+<p>
 <small>check: npm test</small>
+</p>
 </td>
 </tr>
 </table>

@@ -359,7 +359,7 @@ describe('the story of a run', () => {
     expect(storyOf(state)?.phases.map(({ steps }) => steps.map(({ name }) => name))).toEqual([['one', 'two'], []])
     const later = { ...state, phase: 'b', visits: { a: 1, b: 1 }, takenSteps: undefined }
     expect(storyOf(later)?.phases.map(({ steps }) => steps.map(({ name }) => name))).toEqual([[undefined], []])
-    expect(reportPage(reportOf([], [], [{ task: TASK, state: later, history: later.history }]))).toContain('1. step')
+    expect(reportPage(reportOf([], [], [{ task: TASK, state: later, history: later.history }]))).toContain('step 1')
   })
 })
 

@@ -21,23 +21,23 @@ describe('the reasons for the state of a run', () => {
         1,
         1,
         1,
-        'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `workflow start --fresh` begins a new run',
+        'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
       ],
       [
         9,
         3,
         10,
-        'the budget is spent: 9 prompts of at most 10 (max_prompts), and 3 more were due. A resume does not renew it: `workflow start --fresh` begins a new run',
+        'the budget is spent: 9 prompts of at most 10 (max_prompts), and 3 more were due. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
       ],
     ],
     minutesSpent: [
       [
         1,
-        'the budget is spent: 1 minute of work (max_minutes). A resume does not renew it: `workflow start --fresh` begins a new run',
+        'the budget is spent: 1 minute of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
       ],
       [
         60,
-        'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it: `workflow start --fresh` begins a new run',
+        'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
       ],
     ],
     exhausted: [
@@ -50,18 +50,18 @@ describe('the reasons for the state of a run', () => {
     ],
     endedOnFail: [['review', 'the verdict of phase "review" was "fail", which ends the workflow']],
     wentOnWithout: [
-      [1, '1 step or artifact was skipped (`postflight workflow history` says which)'],
-      [2, '2 steps or artifacts were skipped (`postflight workflow history` says which)'],
+      [1, '1 step or artifact was skipped (`postflight workflow history <task>` says which)'],
+      [2, '2 steps or artifacts were skipped (`postflight workflow history <task>` says which)'],
     ],
     rejected: [['too short', 'a person rejected it: too short']],
     passedOver: [['c', 'resume --from c']],
     awaitsApproval: [
       [
         '7_x',
-        'plan',
+        'specs/007_x/plan.md',
         'postflight workflow approve 7',
         'postflight workflow reject 7',
-        'postflight-guard: the workflow of task 7_x waits until you have looked at the result of phase "plan". `postflight workflow approve 7` accepts it, `postflight workflow reject 7 --reason TEXT` asks for another one. Then tell the agent to go on.',
+        'postflight-guard: the workflow of task 7_x needs your approval: read specs/007_x/plan.md, then `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`. Then tell the agent to go on.',
       ],
     ],
     running: [['flow', 'phase plan, attempt 1 of 3', 'the workflow "flow" is running: phase plan, attempt 1 of 3']],
@@ -160,8 +160,15 @@ describe('the reasons for the state of a run', () => {
     ],
     noVerdict: [['r.json', '/passed', 'r.json has no verdict at "/passed": it must be true, false, "pass" or "fail"']],
     noCase: [['r.json', '/kind', '"bug", "idea"', 'r.json has no verdict at "/kind": it must be one of "bug", "idea"']],
-    noStepsFile: [['plan.json', 'plan.json, which lists the steps, is missing: create it, then run `workflow resume`']],
-    mendSteps: [['plan.json is missing', 'plan.json is missing: fix the file, then run `workflow resume`']],
+    noStepsFile: [
+      [
+        'plan.json',
+        'plan.json, which lists the steps, is missing: create it, then run `postflight workflow resume <task>`',
+      ],
+    ],
+    mendSteps: [
+      ['plan.json is missing', 'plan.json is missing: fix the file, then run `postflight workflow resume <task>`'],
+    ],
     noSteps: [['plan.json', '/steps', 'plan.json has no list of steps at "/steps"']],
     noTasks: [['plan.md', 'plan.md has no task list (lines such as "- [ ] a task")']],
     tooDeep: [['plan.json', 'plan.json is nested too deeply to be read']],
@@ -206,13 +213,13 @@ describe('who drives a run', () => {
         's1',
         'postflight workflow resume 7',
         true,
-        'session s1 drives this workflow; `workflow status` shows how far it is. `postflight workflow resume 7` takes it over.',
+        'session s1 drives this workflow; `postflight workflow status` shows how far it is. `postflight workflow resume 7` takes it over.',
       ],
       [
         's1',
         'postflight workflow resume 7',
         false,
-        "session s1 drives this workflow; `workflow status` shows how far it is. To take it over, run `postflight workflow resume 7` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.",
+        "session s1 drives this workflow; `postflight workflow status` shows how far it is. To take it over, run `postflight workflow resume 7` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.",
       ],
     ],
   })

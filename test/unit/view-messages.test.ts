@@ -77,7 +77,7 @@ describe('the words of the report', () => {
     ],
     step: [
       [1, 'build', '1. build'],
-      [2, undefined, '2. step'],
+      [2, undefined, 'step 2'],
     ],
     check: [
       ['npm test', undefined, 'check: npm test'],
@@ -161,9 +161,10 @@ describe('the fixes that status names', () => {
     ],
     approval: [
       [
+        'specs/7_x/plan.md',
         'postflight workflow approve 7',
         'postflight workflow reject 7',
-        'look at its result, then postflight workflow approve 7, or postflight workflow reject 7 --reason TEXT',
+        'read specs/7_x/plan.md, then postflight workflow approve 7, or postflight workflow reject 7 --reason TEXT',
       ],
     ],
     over: [['postflight workflow resume 7', 'to continue it: postflight workflow resume 7']],
@@ -171,7 +172,7 @@ describe('the fixes that status names', () => {
       [
         'postflight workflow history 7',
         'specs/7_x/workflow',
-        'postflight workflow history 7 shows what was done; `workflow start --fresh` starts a new run. To forget it, remove specs/7_x/workflow',
+        'postflight workflow history 7 shows what was done; `postflight workflow start <task> --definition FILE --fresh` starts a new run. To forget it, remove specs/7_x/workflow',
       ],
     ],
     skipped: [

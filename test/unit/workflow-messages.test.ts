@@ -31,9 +31,10 @@ describe('what status says of a run', () => {
     lastFailure: [['no\nfile', 'last attempt: no file']],
     awaitsApproval: [
       [
+        'specs/7_x/plan.md',
         'postflight workflow approve 7',
         'postflight workflow reject 7',
-        'waits for approval: `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
+        'waits for approval: read specs/7_x/plan.md, then `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
       ],
     ],
     waits: [['the\nanswer', 'waits for: the answer']],
@@ -70,9 +71,10 @@ describe('what next says', () => {
     awaitsApproval: [
       [
         'plan',
+        'specs/7_x/plan.md',
         'postflight workflow approve 7',
         'postflight workflow reject 7',
-        'a person must approve the result of phase plan: `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
+        'a person must approve the result of phase plan: read specs/7_x/plan.md, then `postflight workflow approve 7` or `postflight workflow reject 7 --reason TEXT`',
       ],
     ],
     finish: [

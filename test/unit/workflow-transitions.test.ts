@@ -106,7 +106,7 @@ describe('a phase with an artifact', () => {
     expect(told).toEqual([
       'prompt | prompt a 1 1',
       'observe | retry a 1 1 a.json is missing | warn a 1 1 a.json is missing | pass a | enter b 1',
-      'finish | pass b | end b completed 1 step or artifact was skipped (`postflight workflow history` says which)',
+      'finish | pass b | end b completed 1 step or artifact was skipped (`postflight workflow history <task>` says which)',
     ])
     expect(state).toMatchObject({ outcome: 'completed', skips: 1 })
   })
@@ -193,7 +193,7 @@ describe('steps listed in the definition', () => {
       'observe | step-failed a 1 2 2 step-result.json is missing | step-skipped a 1 2 2 step-result.json is missing',
       'prompt | prompt a 1 3 1',
       'observe | step-done a 1 3 1 | archive-step a 1 step-result.json 3-1.json',
-      'finish | pass a | end a completed 2 steps or artifacts were skipped (`postflight workflow history` says which)',
+      'finish | pass a | end a completed 2 steps or artifacts were skipped (`postflight workflow history <task>` says which)',
     ])
     expect(state.skips).toBe(2)
   })

@@ -5,7 +5,7 @@ import { VERDICT_TEXT } from '../../core/messages/verdict.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
-import { awaitsApproval } from '../../core/workflow/approval.ts'
+import { awaitsApproval, fileToApprove } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import type { LostRun } from '../../io/workflow/state-copy.ts'
@@ -61,9 +61,7 @@ function itemOf(
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
-    fix: fixFor(kind, state, `${path}/${WORKFLOW_FOLDER}`, (...words) =>
-      commandLine(['workflow', ...words, taskWord(folder)], rootOption),
-    ),
+    fix: fixFor(kind, state, path, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
   }
 }
 
@@ -83,13 +81,10 @@ function kindOf(state: WorkflowState): StatusKind | undefined {
   return outcome ?? 'stopped'
 }
 
-function fixFor(
-  kind: StatusKind,
-  state: WorkflowState,
-  folder: string,
-  command: (...words: string[]) => string,
-): string {
-  if (awaitsApproval(state)) return TEXT.fixes.approval(command('approve'), command('reject'))
+function fixFor(kind: StatusKind, state: WorkflowState, path: string, command: (...words: string[]) => string): string {
+  const folder = `${path}/${WORKFLOW_FOLDER}`
+  if (awaitsApproval(state))
+    return TEXT.fixes.approval(fileToApprove(state, path), command('approve'), command('reject'))
   if (kind === 'skipped') return TEXT.fixes.skipped(command('history'), folder)
   if (kind === 'aborted') return TEXT.fixes.aborted(command('history'), folder)
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))

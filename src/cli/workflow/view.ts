@@ -4,7 +4,7 @@ import { HISTORY_TEXT, STATUS_TEXT } from '../../core/messages/workflow-commands
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
-import { awaitsApproval } from '../../core/workflow/approval.ts'
+import { awaitsApproval, fileToApprove } from '../../core/workflow/approval.ts'
 import { promptBound } from '../../core/workflow/bound.ts'
 import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
@@ -101,7 +101,9 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(isApprovalDue(state)
-      ? [`  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(command('approve'), command('reject'))}`]
+      ? [
+          `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(fileToApprove(state, folder.relative), command('approve'), command('reject'))}`,
+        ]
       : []),
     ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),

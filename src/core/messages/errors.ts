@@ -191,7 +191,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'workflow-there': (a) =>
     a.outcome === 'running'
       ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Start another one after it has ended.`
-      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`workflow start --fresh\` sets it aside and starts a new run.`,
+      : `task ${a.task} already has the workflow "${a.name}" (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it, ` : ''}\`${workflowCommand('start', a.task)} --definition FILE --fresh\` sets it aside and starts a new run.`,
   'approval-none': (a) =>
     `the workflow of task ${a.task} is not waiting for approval: it is in phase "${a.phase}" (\`${workflowCommand('status', a.task)}\` shows it).`,
   'approval-agent': (a) =>
@@ -206,7 +206,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'run-step': (a) =>
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
-    `the workflow of task ${a.task} has ended (${a.outcome}): \`postflight workflow start --fresh\` starts a new run.`,
+    `the workflow of task ${a.task} has ended (${a.outcome}): \`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away: \`postflight workflow resume\` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,

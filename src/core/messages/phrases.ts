@@ -13,6 +13,11 @@ export function quote(text: string, limit = 300): string {
   return oneLine(text, limit)
 }
 
+/** How a person approves or rejects a file. */
+export function approval(file: string, approve: string, reject: string): string {
+  return `read ${quote(file)}, then \`${approve}\` or \`${reject} --reason TEXT\``
+}
+
 /** A number of things: `1 phase`, `2 phases`. */
 export function counted(count: number | bigint, one: string, several = `${one}s`): string {
   return `${count} ${Number(count) === 1 ? one : several}`

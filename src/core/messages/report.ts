@@ -144,7 +144,8 @@ export const REPORT_TEXT = {
   visits: (count: number): string => `${count} ×`,
   stepsDone: (done: number, all: number): string => `${done} of ${counted(all, 'step')}`,
   attempts: (count: number): string => counted(count, 'attempt'),
-  step: (number: number, name: string | undefined): string => `${number}. ${name ?? 'step'}`,
+  step: (number: number, name: string | undefined): string =>
+    name === undefined ? `step ${number}` : `${number}. ${name}`,
   columns: ['Phase', 'Result', 'Prompts', 'Time'],
   phaseStandings: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
   check: (run: string, failed: string | undefined): string =>

@@ -1,7 +1,7 @@
 import type { CheckFailure } from '../check.ts'
 import { isResumableOutcome } from '../workflow/outcome.ts'
 import { failureWords } from './checks.ts'
-import { counted, listed, quote } from './phrases.ts'
+import { approval, counted, listed, quote } from './phrases.ts'
 
 /** The sentences about runs of workflows. The hook loads them only for a workflow. */
 
@@ -24,22 +24,22 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it: \`workflow start --fresh\` begins a new run`,
+    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it: \`postflight workflow start <task> --definition FILE --fresh\` begins a new run`,
   minutesSpent: (limit: number): string =>
-    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it: \`workflow start --fresh\` begins a new run`,
+    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it: \`postflight workflow start <task> --definition FILE --fresh\` begins a new run`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
     `phase "${phase}" was already entered ${times(visits)}, its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   wentOnWithout: (count: number): string =>
-    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history\` says which)`,
+    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history <task>\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
   stoppedNow: 'it was stopped immediately',
-  awaitsApproval: (task: string, phase: string, approve: string, reject: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} waits until you have looked at the result of phase "${quote(phase, 80)}". \`${quote(approve)}\` accepts it, \`${quote(reject)} --reason TEXT\` asks for another one. Then tell the agent to go on.`,
+  awaitsApproval: (task: string, file: string, approve: string, reject: string): string =>
+    `postflight-guard: the workflow of task ${quote(task, 80)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
@@ -71,9 +71,9 @@ export const WORKFLOW_TEXT = {
   noCase: (name: string, pointer: string, cases: string): string =>
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be one of ${quote(cases, 400)}`,
   noStepsFile: (name: string): string =>
-    `${quote(name)}, which lists the steps, is missing: create it, then run \`workflow resume\``,
+    `${quote(name)}, which lists the steps, is missing: create it, then run \`postflight workflow resume <task>\``,
   /** For a run that stalls because its list of steps is unusable: no prompt asks for the list again. */
-  mendSteps: (why: string): string => `${why}: fix the file, then run \`workflow resume\``,
+  mendSteps: (why: string): string => `${why}: fix the file, then run \`postflight workflow resume <task>\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
   noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
   tooDeep: (name: string): string => `${quote(name)} is nested too deeply to be read`,
@@ -98,7 +98,7 @@ export const DRIVER_TEXT = {
     `This is a linked worktree of ${quote(main, 400)}: the run is stored in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, resume: string, asksInSession: boolean): string =>
-    `session ${quote(session, 80)} drives this workflow; \`workflow status\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
+    `session ${quote(session, 80)} drives this workflow; \`postflight workflow status\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
 /** Parts of a prompt; `workflow/prompt.ts` puts them together. */

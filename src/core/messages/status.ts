@@ -81,12 +81,12 @@ export const PROJECT_STATUS_TEXT = {
     abandoned: (adopt: string, clear: string): string =>
       `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
-    approval: (approve: string, reject: string): string =>
-      `look at its result, then ${approve}, or ${reject} --reason TEXT`,
+    approval: (file: string, approve: string, reject: string): string =>
+      `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string): string => `to continue it: ${resume}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, folder: string): string =>
-      `${history} shows what was done; \`workflow start --fresh\` starts a new run. To forget it, remove ${folder}`,
+      `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To forget it, remove ${folder}`,
     skipped: (history: string, folder: string): string =>
       `${history} shows what was skipped. If that is all right, remove ${folder}`,
   },

@@ -1,7 +1,7 @@
 import { inLine } from '../text.ts'
 import type { NotBound } from '../workflow/receipt.ts'
 import { seconds } from './checks.ts'
-import { counted, listed, quote } from './phrases.ts'
+import { approval, counted, listed, quote } from './phrases.ts'
 import { definitionSize } from './runs.ts'
 
 /** What the commands about workflows print. */
@@ -24,8 +24,8 @@ export const STATUS_TEXT = {
   steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in progress`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
-  awaitsApproval: (approve: string, reject: string): string =>
-    `waits for approval: \`${approve}\` or \`${reject} --reason TEXT\``,
+  awaitsApproval: (file: string, approve: string, reject: string): string =>
+    `waits for approval: ${approval(file, approve, reject)}`,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
   noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
@@ -50,8 +50,8 @@ export const NEXT_TEXT = {
   model: (model: string): string => `model: ${quote(model, 200)}`,
   wait: (why: string): string => `wait: ${why}`,
   nothingToDo: 'nothing to do now',
-  awaitsApproval: (phase: string, approve: string, reject: string): string =>
-    `a person must approve the result of phase ${phase}: \`${approve}\` or \`${reject} --reason TEXT\``,
+  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
   finish: (outcome: string, why: string | undefined): string =>
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const

@@ -4,7 +4,7 @@ import { since } from '../../../core/messages/checks.ts'
 import { DRIVER_TEXT } from '../../../core/messages/runs.ts'
 import { NEXT_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
-import { awaitsApproval } from '../../../core/workflow/approval.ts'
+import { awaitsApproval, fileToApprove } from '../../../core/workflow/approval.ts'
 import { isResumable } from '../../../core/workflow/control.ts'
 import { currentPhase } from '../../../core/workflow/position.ts'
 import { stepsOf } from '../../../core/workflow/prompt.ts'
@@ -66,7 +66,10 @@ export async function next(
     const [approve, reject] = ['approve', 'reject'].map((word) =>
       commandLine(['workflow', word, taskWord(folder)], context.rootOption),
     )
-    return wait(NEXT_TEXT.awaitsApproval(state.phase, approve ?? '', reject ?? ''), 0)
+    return wait(
+      NEXT_TEXT.awaitsApproval(state.phase, fileToApprove(state, folder.relative), approve ?? '', reject ?? ''),
+      0,
+    )
   }
   const lines = [
     ...turnLines(turn),

@@ -52,11 +52,11 @@ export function toldOf({ waitsFor, why }: RunStory): string | undefined {
 function phaseRow({ id, standing, visits, prompts, durationMs, steps, check }: PhaseStory): Html {
   const done = steps.filter(({ result }) => result === 'done').length
   const under = [
-    ...(check === undefined ? [] : [html`<small>${TEXT.check(check, undefined)}</small>`]),
+    ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
     ...(steps.length === 0
       ? []
       : [
-          html`<small>${TEXT.stepsDone(done, steps.length)}</small><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`,
+          html`<p><small>${TEXT.stepsDone(done, steps.length)}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`,
         ]),
   ]
   return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
