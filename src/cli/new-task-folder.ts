@@ -20,6 +20,7 @@ import { matchingFolders, taskFolderAt } from '../io/find-task-folder.ts'
 import { errorCode } from '../io/fs/errors.ts'
 import { makeFolder } from '../io/fs/own-folder.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
+import { sync } from '../io/fs/write.ts'
 import { listTaskFolders } from '../io/task-folders.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './context.ts'
 
@@ -159,6 +160,7 @@ function makeTaskFolder(folder: TaskFolder, made: string[]): void {
     try {
       makeFolder(target)
       made.push(target)
+      sync(path.dirname(target))
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') {
         throw new PostflightError('cannot-write', { path: target, detail: errorCode(error) }, error)

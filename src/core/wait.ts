@@ -8,6 +8,9 @@ import { isJsonObject, known } from './json-object.ts'
 /** The largest number of prompts that one promise may wait at. */
 export const WAIT_LIMIT = 10
 
+/** Two hooks of one stop start within this time (ms). A longer one means that the clock was set back since. */
+const SAME_STOP_MS = 60_000
+
 /** The `wait` of a marker. */
 export interface Wait {
   /** What the agent waits for. */
@@ -59,7 +62,8 @@ export function waitStateAt(wait: Wait | undefined, { prompt, startMs }: WaitEve
   // An event that names no prompt says nothing about it.
   if (wait.promptId !== undefined) return prompt === undefined || prompt === wait.promptId ? 'stands' : 'over'
   if (wait.stoppedMs !== undefined) {
-    return prompt === undefined && startMs !== undefined && startMs <= wait.stoppedMs ? 'stands' : 'over'
+    const beforeMs = prompt === undefined && startMs !== undefined ? wait.stoppedMs - startMs : -1
+    return beforeMs >= 0 && beforeMs < SAME_STOP_MS ? 'stands' : 'over'
   }
   return isTooMany(countAt(wait, prompt)) ? 'over' : 'begins'
 }

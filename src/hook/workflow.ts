@@ -186,6 +186,7 @@ function promptFor(folder: TaskFolder, due: DuePrompt): string {
 /** Writes a prompt to a file beside the state, and says where. */
 function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {
   const file = path.join(folder.path, WORKFLOW_FOLDER, name)
-  replaceFile(file, `${prompt}\n`)
+  // After a power cut the prompt goes out again.
+  replaceFile(file, `${prompt}\n`, undefined, false)
   return PROMPT_TEXT.inFile(file)
 }

@@ -45,6 +45,25 @@ describe('an asynchronous wait for a lock', () => {
     expect(await retryWhileLocked(() => withLock(folder, 2_000, () => 'done'))).toBe('done')
   })
 
+  it.each([3, -3])('leaves the lock of a living process alone when the clock is set by %i hours', async (hours) => {
+    const { project, folder } = locked()
+    const now = Date.now.bind(Date)
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + hours * 3_600_000)
+    let isReleased = false
+    setTimeout(() => {
+      isReleased = true
+      rmSync(project.at(LOCK))
+    }, 50)
+
+    expect(await retryWhileLocked(() => withLock(folder, 2_000, () => isReleased))).toBe(true)
+  })
+
+  it('takes over a lock that was left behind without any patience too: a rotation of the journal has none', async () => {
+    const { project, folder } = locked()
+    makeOld(project.at(LOCK), 1)
+    expect(withLock(folder, 0, () => 'done')).toBe('done')
+  })
+
   it('ends with the same error as a sleep when the patience of the lock is over', async () => {
     const { folder } = locked()
     await expect(retryWhileLocked(() => withLock(folder, 60, () => 'done'))).rejects.toMatchObject({ code: 'locked' })

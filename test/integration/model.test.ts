@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Compiled, compilePreload } from '../stress/support/compile.ts'
 import { seedOf } from '../stress/tables/fuzz.ts'
-import { anySteps, newModel } from '../stress/tables/model.ts'
+import { anySteps, checkLiveness, newModel } from '../stress/tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from '../stress/tables/model-real.ts'
 
 /** A small run of `test/stress/model.test.ts`: stops, commands, plain bash and kills, compared with a model of the loop guard. */
@@ -21,6 +21,7 @@ it('the hook and the commands agree with the model, as processes', async () => {
       withProject(async (root) => {
         const real = asProcesses(root, compiled.support('preload.js'))
         await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+        await checkLiveness(real)
         for (const [name, count] of Object.entries(real.count)) total[name] = (total[name] ?? 0) + count
       }),
     ),
@@ -34,7 +35,9 @@ it('the hook and the commands agree with the model, in this process', async ({ o
   await fc.assert(
     fc.asyncProperty(anySteps(60, true), (steps) =>
       withProject(async (root) => {
-        await fc.asyncModelRun(() => ({ model: newModel(), real: inProcess(root) }), steps)
+        const real = inProcess(root)
+        await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+        await checkLiveness(real)
       }),
     ),
     { numRuns: 40, seed: seedOf('model') },

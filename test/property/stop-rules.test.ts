@@ -92,7 +92,10 @@ function waits({ wait }: Marker, prompt: string | undefined, startMs: number | u
   if (wait === undefined) return false
   const { promptId, stoppedMs, lastPromptId, count } = wait
   if (promptId !== undefined) return prompt === undefined || promptId === prompt
-  if (stoppedMs !== undefined) return prompt === undefined && startMs !== undefined && startMs <= stoppedMs
+  if (stoppedMs !== undefined) {
+    // A start much earlier than that means that the clock was set back.
+    return prompt === undefined && startMs !== undefined && startMs <= stoppedMs && startMs > stoppedMs - 60_000
+  }
   return count + (lastPromptId === undefined || lastPromptId === prompt ? 0 : 1) <= 10
 }
 

@@ -17,6 +17,7 @@ describe.each<[string, Disturbance, number]>([
   ['in any order', 'none', 1],
   ['with one of them killed anywhere', 'kill', 0.6],
   ['with one failing call of one of them', 'error', 0.6],
+  ['with the clock set by hours at any call', 'clock', 0.4],
 ])('%s', (_, disturbance, share) => {
   test.each(SCENARIOS)('$name', async (scenario) => {
     await explore(arena, scenario, disturbance, Math.ceil(ORDERS * share))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Compiled, compilePreload } from './support/compile.ts'
 import { seedOf } from './tables/fuzz.ts'
-import { anySteps, newModel } from './tables/model.ts'
+import { anySteps, checkLiveness, newModel } from './tables/model.ts'
 import { asProcesses, inProcess, instrumentSources, withProject } from './tables/model-real.ts'
 
 /**
@@ -29,6 +29,7 @@ describe('the model and the program agree', () => {
         await withProject(async (root) => {
           const real = asProcesses(root, compiled.support('preload.js'))
           await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+          await checkLiveness(real)
           add(total, real.count)
         })
       }),
@@ -49,6 +50,7 @@ describe('the model and the program agree', () => {
         await withProject(async (root) => {
           const real = inProcess(root)
           await fc.asyncModelRun(() => ({ model: newModel(), real }), steps)
+          await checkLiveness(real)
           add(total, real.count)
         })
       }),

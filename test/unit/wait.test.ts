@@ -57,6 +57,8 @@ describe('at an event, a wait', () => {
     ['that is the tenth', { for: 'x', count: 10 }, 'p1', 0, 'begins'],
     ['that is the eleventh', { for: 'x', count: 11 }, 'p1', 0, 'over'],
     ['that was announced again at the tenth prompt', { for: 'x', count: 10, lastPromptId: 'p1' }, 'p1', 0, 'begins'],
+    ['whose stop was allowed before the clock was set back', { ...ONE_STOP, stoppedMs: 60_001 }, undefined, 1, 'over'],
+    ['whose stop was allowed a moment ago', { ...ONE_STOP, stoppedMs: 60_000 }, undefined, 1, 'stands'],
     ['that was announced at the eleventh prompt', { for: 'x', count: 10, lastPromptId: 'p1' }, 'p2', 0, 'over'],
   ])('%s: %s %s %s is %s', (_what, wait, prompt, startMs, expected) => {
     expect(waitStateAt(wait, { prompt, startMs })).toBe(expected)

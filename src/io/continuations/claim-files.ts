@@ -7,7 +7,7 @@ import { errorCode, isAbsent } from '../fs/errors.ts'
 import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
-import { createFile, tryRemoveFile } from '../fs/write.ts'
+import { createFile, sync, tryRemoveFile } from '../fs/write.ts'
 
 /**
  * Reads and writes the claims' folder: one file per claim, and one per marker that was noted as expired. The claims that
@@ -18,6 +18,12 @@ const CLAIM_MAX_BYTES = 200
 
 /** A claim younger than this (ms) may be underway. The process of an older one was killed: the hook answers sooner. */
 const UNDERWAY_MS = 5_000
+
+/**
+ * A claim's name counts, so its name is synced and not its text: that is one wait for the disk and not two. Windows cannot
+ * sync names; there the text is synced, with which NTFS writes the name.
+ */
+const SYNCS_NAMES = process.platform !== 'win32'
 
 /** The file time (s since the epoch) of a confirmed claim: long ago. */
 const CONFIRMED_TIME = 946_684_800
@@ -66,21 +72,32 @@ export function claimPath(folder: string, claim: Claim): string {
  * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
  */
 export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
-  prepareClaims(folder)
+  const isNew = prepareClaims(folder)
+  const target = claimPath(folder, claim)
   try {
-    createFile(claimPath(folder, claim), `${marker.file}\n`)
-    return true
+    createFile(target, `${marker.file}\n`, !SYNCS_NAMES)
   } catch (error) {
     // Absent: the folder was removed between the two calls, as `clear` does.
     if (errorCode(error) === 'EEXIST' || isAbsent(error)) return false
     throw error
   }
+  try {
+    sync(path.dirname(target))
+    // With the first claim too: a process that made the folder may have been killed before it got here.
+    if (isNew || claim.slot === 1) sync(folder)
+  } catch (error) {
+    tryRemoveFile(target)
+    throw error
+  }
+  return true
 }
 
-/** Makes the claims' folder, unless it is there. @throws file-system errors. */
-export function prepareClaims(folder: string): void {
+/** Makes the claims' folder; false where it is there already. @throws file-system errors. */
+export function prepareClaims(folder: string): boolean {
   const claims = path.join(folder, CLAIMS_FOLDER)
-  if (makeOwnFolder(claims)) hideFromGit(claims)
+  const isNew = makeOwnFolder(claims)
+  if (isNew) hideFromGit(claims)
+  return isNew
 }
 
 /** Marks a claim as confirmed: its process has finished with it, so it is not underway. Never throws. */
@@ -108,7 +125,7 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   try {
     prepareClaims(folder)
-    createFile(path.join(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '')
+    createFile(path.join(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
     return true
   } catch {
     return false

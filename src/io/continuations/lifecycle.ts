@@ -2,7 +2,7 @@ import path from 'node:path'
 import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../core/files.ts'
 import { claimKey, type MarkerIdentity } from '../../core/loop-guard.ts'
 import { kindAt } from '../fs/path-kind.ts'
-import { removeFile, tryRemoveFile } from '../fs/write.ts'
+import { removeFile, sync, tryRemoveFile } from '../fs/write.ts'
 import {
   confirmClaim,
   createClaim,
@@ -51,7 +51,8 @@ function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIde
  * Ends a marker's count around `action`, which removes, renames, replaces or creates the marker. A kill between any two
  * steps leaves either the marker and its count, or neither: first the count is pinned under the marker's own key, where it
  * needs no loop guard, then the loop guard is removed. If the count cannot be pinned (a full disk), the loop guard is
- * removed last, so that a marker which stays because the action fails is still counted. Claims of a later marker stay.
+ * removed last, so that a marker which stays because the action fails is still counted. Claims of a later marker stay. The
+ * claims go when the end of the marker is on disk: otherwise a power cut could bring back the marker without its count.
  */
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
   const guard = path.join(folder, LOOP_GUARD_FILE)
@@ -64,6 +65,7 @@ export function endContinuations(folder: string, marker: MarkerIdentity | undefi
   // A hook that runs now may have written it again; that hook then sees that its marker is gone.
   if (goesFirst) tryRemoveFile(guard)
   else removeFile(guard)
+  sync(folder)
   removeClaimFiles(folder, names, marker === undefined ? undefined : claimKey(marker))
 }
 

@@ -3,9 +3,10 @@ import path from 'node:path'
 import type { PathKind } from '../../core/files.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../../core/messages/files.ts'
 import { errorCode } from './errors.ts'
-import { makeOwnFolder } from './own-folder.ts'
+import { makeLastingFolder } from './own-folder.ts'
 import { kindAt } from './path-kind.ts'
 import { type FileRead, readSmallFile } from './read.ts'
+import { sync } from './write.ts'
 
 /** Files below a task folder, which an agent or a cloned repository may have filled. */
 
@@ -62,21 +63,22 @@ export function readInside(folder: string, relative: string, limit: number, look
   return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }
 
-/** Creates the folder `relative` below `folder` and returns its path. @throws {PostflightError} `not-a-folder`. */
+/** Creates the folder `relative` below `folder`, durably, and returns its path. @throws {PostflightError} `not-a-folder`. */
 export function makeFoldersInside(folder: string, relative: string): string {
   let current = folder
   for (const part of relative.split('/')) {
     current = path.join(current, part)
-    makeOwnFolder(current)
+    makeLastingFolder(current)
   }
   return current
 }
 
-/** Moves a file to `name` in `folder`, or to the next free name like it: no file is overwritten. */
+/** Moves a file to `name` in `folder`, durably, or to the next free name like it: no file is overwritten. */
 export function moveToFree(source: string, folder: string, name: string): void {
   let number = 1
   while (kindAt(path.join(folder, numbered(name, number))) !== undefined) number += 1
   fs.renameSync(source, path.join(folder, numbered(name, number)))
+  sync(folder)
 }
 
 /** The name of the last file that `moveToFree` moved to `name` in `folder`; undefined if there is none. */

@@ -34,6 +34,15 @@ export const HOOK_PATIENCE_MS = 1_000
 const POLL_MS = 3
 
 /**
+ * A lock that looks left behind must stay for this time (ms) before it is taken over: when a clock is set, or the machine
+ * was asleep, the lock of a living process looks old too, and that process removes it in milliseconds.
+ */
+const WATCH_MS = 150
+
+/** The locks that look left behind, and since when this process has seen them (its age in ms). */
+const watched = new Map<string, { readonly identity: FileIdentity; readonly sinceMs: number }>()
+
+/**
  * Runs `action` while holding the folder's lock, and returns its result.
  * @throws {PostflightError} `locked` when the lock was not free within `patienceMs`; `file-unreadable` when something
  * other than a file has the lock's name.
@@ -117,10 +126,12 @@ function take(lock: string, patienceMs: number): FileIdentity {
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error
     }
-    if (takeOverStale(lock)) continue
-    refuseForeign(lock)
-    if (processAgeMs() >= deadline) {
-      throw new PostflightError('locked', { path: path.dirname(lock), lock })
+    const standing = takeOverStale(lock)
+    if (standing === 'gone') continue
+    // A lock that is being watched is waited for without any patience too: otherwise nothing would ever remove it.
+    if (standing === 'held') {
+      refuseForeign(lock)
+      if (processAgeMs() >= deadline) throw new PostflightError('locked', { path: path.dirname(lock), lock })
     }
     if (waitingSinceMs !== undefined) throw new LockBusy()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
@@ -147,15 +158,16 @@ function refuseForeign(lock: string): void {
 }
 
 /**
- * Removes a stale lock; true when it is worth trying again. Several processes may find the same lock stale, and a late
+ * Removes a stale lock that was watched long enough; `gone` when it is worth trying again. Several processes may find the same lock stale, and a late
  * one must not remove the new lock of the first: so a file named after the stale lock's identity decides which process
  * may remove it.
  */
-function takeOverStale(lock: string): boolean {
+function takeOverStale(lock: string): 'gone' | 'watched' | 'held' {
   try {
     const stats = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
-    if (stats === undefined) return true
-    if (!stats.isFile() || !isStale(stats)) return false
+    if (stats === undefined) return 'gone'
+    if (!stats.isFile() || !isStale(stats)) return 'held'
+    if (!wasWatched(lock, identityOfStats(stats))) return 'watched'
     const right = `${lock}.${identityOfStats(stats)}.tmp`
     try {
       createLock(right)
@@ -164,17 +176,26 @@ function takeOverStale(lock: string): boolean {
       // Another process is about to remove the lock, unless it was killed.
       const other = fs.lstatSync(right, { bigint: true, throwIfNoEntry: false })
       if (other !== undefined && isStale(other)) tryRemoveFile(right)
-      return false
+      return 'held'
     }
     if (fileIdentity(lock) === identityOfStats(stats)) tryRemoveFile(lock)
     tryRemoveFile(right)
-    return true
+    watched.delete(lock)
+    return 'gone'
   } catch (error) {
     const code = errorCode(error)
     // Waiting does not help here.
     if (code === 'EACCES' || code === 'EROFS') throw new PostflightError('cannot-write', { path: lock, detail: code })
-    return false
+    return 'held'
   }
+}
+
+/** True if this process has seen the same lock for long enough. */
+function wasWatched(lock: string, identity: FileIdentity): boolean {
+  const seen = watched.get(lock)
+  if (seen?.identity === identity) return processAgeMs() - seen.sinceMs >= WATCH_MS
+  watched.set(lock, { identity, sinceMs: processAgeMs() })
+  return false
 }
 
 /** A time in the future (the clock was set back) counts as stale too; otherwise the lock would last until then. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { errorCode } from './errors.ts'
 import { kindAt } from './path-kind.ts'
-import { createFile } from './write.ts'
+import { createFile, sync } from './write.ts'
 
 /** Creates folders, mostly postflight-guard's own. */
 
@@ -27,6 +27,13 @@ export function makeOwnFolder(folder: string): boolean {
   }
 }
 
+/** The same for a folder whose files must survive a power cut: its name is on disk when this returns. */
+export function makeLastingFolder(folder: string): boolean {
+  const isNew = makeOwnFolder(folder)
+  if (isNew) sync(path.dirname(folder))
+  return isNew
+}
+
 /** Creates a folder in which we can work, whatever the umask: 0177 would take the right to enter it. */
 export function makeFolder(folder: string): void {
   fs.mkdirSync(folder)
@@ -34,16 +41,17 @@ export function makeFolder(folder: string): void {
   if ((mode & OWNERS_RIGHTS) !== OWNERS_RIGHTS) fs.chmodSync(folder, (mode & 0o777) | OWNERS_RIGHTS)
 }
 
-/** Creates a folder and the missing ones above it, as `makeFolder` does; links to folders are followed. */
+/** Creates a folder and the missing ones above it, as `makeFolder` does, durably; links to folders are followed. */
 export function makeFolders(folder: string): void {
   try {
     makeFolder(folder)
+    sync(path.dirname(folder))
   } catch (error) {
     const code = errorCode(error)
     const above = path.dirname(folder)
     if (code === 'ENOENT' && above !== folder) {
       makeFolders(above)
-      makeFolder(folder)
+      makeFolders(folder)
     } else if (code !== 'EEXIST' || !fs.statSync(folder).isDirectory()) throw error
   }
 }

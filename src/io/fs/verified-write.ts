@@ -1,14 +1,15 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { PostflightError } from '../../core/errors.ts'
 import { FILE_DETAILS } from '../../core/messages/files.ts'
-import { temporaryBeside, tryRemoveFile } from './write.ts'
+import { sync, temporaryBeside, tryRemoveFile } from './write.ts'
 
 /** Writes files that belong to the user. The hook never loads this. */
 
 /**
  * Writes `text` to a temporary file beside `target`, reads it back, and calls `place` to move it to its place only when it
- * is complete. On any failure the temporary file is removed. Without a `mode` the file gets the default rights.
+ * is complete; its name is on disk when this returns. On any failure the temporary file is removed. Without a `mode` the file gets the default rights.
  * @throws {PostflightError} `cannot-write` when a part of the text is missing.
  */
 export function withVerifiedFile(
@@ -25,6 +26,7 @@ export function withVerifiedFile(
       throw new PostflightError('cannot-write', { path: target, detail: FILE_DETAILS.incompleteWrite })
     }
     place(temporary)
+    sync(path.dirname(target))
   } catch (error) {
     // Messages name the user's file, not the temporary one.
     throw Object.assign(error as Error, { path: target })

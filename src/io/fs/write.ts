@@ -1,12 +1,36 @@
 import fs from 'node:fs'
+import nodePath from 'node:path'
 import { closeQuietly, named, writeWhole } from './descriptors.ts'
 import { errorCode, isAbsent } from './errors.ts'
 
-/** Creates, replaces and removes our own files: a reader sees the old file or the new one, never half of it. */
+/**
+ * Creates, replaces and removes our own files: a reader sees the old file or the new one, never half of it, also after a
+ * power cut (docs/design.md, "Power cuts").
+ */
+
+/** Folders cannot be synced: on Windows, on some network file systems, and without the right to read them. */
+const UNSYNCABLE = ['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
+
+/**
+ * Waits until the disk has the content of a file, or the names in a folder: those of files that were created, renamed or
+ * removed there. Does nothing where that is impossible, or nothing lies at the path.
+ */
+export function sync(path: string): void {
+  let descriptor: number | undefined
+  try {
+    descriptor = fs.openSync(path, 'r')
+    fs.fsyncSync(descriptor)
+  } catch (error) {
+    if (!isAbsent(error) && !UNSYNCABLE.includes(errorCode(error))) throw named(error, path)
+  } finally {
+    if (descriptor !== undefined) closeQuietly(descriptor)
+  }
+}
 
 /**
  * Creates `path` with `text`; fails where the file exists. The text is on disk when this returns, unless `durable` is
- * false: a file that only repeats what other files hold need not wait for the disk.
+ * false: a file that only repeats what other files hold need not wait for the disk. Its name is on disk after a `sync` of the
+ * folder.
  */
 export function createFile(path: string, text: string, durable = true, mode = 0o644): void {
   const descriptor = fs.openSync(path, 'wx', mode)
@@ -23,7 +47,7 @@ export function createFile(path: string, text: string, durable = true, mode = 0o
 
 /**
  * Creates `path` with its whole text; fails where the file exists. A reader sees no file or all of it, also after a
- * kill.
+ * kill. Its name is on disk after a `sync` of the folder.
  */
 export function createWhole(path: string, text: string, mode = 0o644): void {
   const temporary = temporaryBeside(path)
@@ -55,7 +79,7 @@ export function temporaryBeside(path: string): string {
   return `${path}.${process.pid}-${process.hrtime.bigint().toString(36)}-${temporaryCount}.tmp`
 }
 
-/** Replaces `path` (or creates it) by a rename. `temporary` lies on the same file system. */
+/** Replaces `path` (or creates it) by a rename, which is on disk when this returns. `temporary` lies on the same file system. */
 export function replaceFile(path: string, text: string, temporary = temporaryBeside(path), durable = true): void {
   createFile(temporary, text, durable)
   try {
@@ -64,6 +88,7 @@ export function replaceFile(path: string, text: string, temporary = temporaryBes
     tryRemoveFile(temporary)
     throw error
   }
+  if (durable) sync(nodePath.dirname(path))
 }
 
 /** Removes a file, never a folder; false when there was none. */

@@ -1,10 +1,10 @@
 import path from 'node:path'
-import { RETURN_META_FILE } from '../../core/files.ts'
+import { LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../../core/files.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { endContinuations } from '../continuations/lifecycle.ts'
 import { COMMAND_PATIENCE_MS, withLockIfRoom } from '../fs/lock.ts'
-import { removeFile } from '../fs/write.ts'
+import { removeFile, sync } from '../fs/write.ts'
 import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { forgetGivenUp } from './given-up.ts'
 import { abandonUnchecked, mustBeKept } from './keep-unchecked.ts'
@@ -66,6 +66,7 @@ export function clearFolder(
     for (const name of files) {
       if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
     }
+    if (files.some((name) => name !== MARKER_FILE && name !== LOOP_GUARD_FILE)) sync(folder.path)
     return { marker, files: files.filter((name) => !kept.includes(name)), isUnchecked }
   })
 }

@@ -6,7 +6,7 @@ import { mayHaveChecks, UNCHECKED } from '../../core/marker.ts'
 import { formatMarker, withFields } from '../../core/marker-text.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import { isFull } from '../fs/errors.ts'
-import { createWhole, removeFile } from '../fs/write.ts'
+import { createWhole, removeFile, sync } from '../fs/write.ts'
 import { keepEarlierAbandoned } from './quarantine.ts'
 
 /** Keeps markers that end without their checks: they are evidence, like those whose continuations are spent. */
@@ -20,6 +20,7 @@ export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMa
 export function copyUnchecked(stored: StoredMarker): void {
   keepEarlierAbandoned(stored.folder)
   createWhole(path.join(stored.folder.path, ABANDONED_FILE), uncheckedText(stored))
+  sync(stored.folder.path)
 }
 
 /** The marker's text with its outcome, or as it is if there is no room for that. */

@@ -12,7 +12,7 @@ import { carryCount, endContinuations } from '../continuations/lifecycle.ts'
 import { fileIdentity } from '../fs/file-identity.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from '../fs/lock.ts'
 import { kindAt } from '../fs/path-kind.ts'
-import { createFile, createWhole, removeFile, replaceFile, temporaryBeside, tryRemoveFile } from '../fs/write.ts'
+import { createFile, createWhole, removeFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../fs/write.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
 import { abandonUnchecked, copyUnchecked, mustBeKept, uncheckedText } from './keep-unchecked.ts'
 import { isOldRunMarker, readMarker, requirePromise, requireReadable } from './marker-file.ts'
@@ -82,6 +82,7 @@ function rewriteMarker(present: StoredMarker, text: string): void {
       throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
     }
     fs.renameSync(temporary, target)
+    sync(folder.path)
   } catch (error) {
     tryRemoveFile(temporary)
     throw error
@@ -209,7 +210,10 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
     endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     const keeps = planned.keepsUnchecked === true && mustBeKept(abandoned)
     if (keeps) replaceFile(path.join(folder.path, ABANDONED_FILE), uncheckedText(abandoned))
-    else removeFile(path.join(folder.path, ABANDONED_FILE))
+    else {
+      removeFile(path.join(folder.path, ABANDONED_FILE))
+      sync(folder.path)
+    }
     return planned
   })
 }

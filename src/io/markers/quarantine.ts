@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { ABANDONED_FILE, UNPARSED_FILE } from '../../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../../core/files.ts'
 import type { StoredMarker } from '../../core/stored-marker.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
 import { isAbsent } from '../fs/errors.ts'
 import { kindAt } from '../fs/path-kind.ts'
-import { removeFile } from '../fs/write.ts'
+import { removeFile, sync, temporaryBeside, tryRemoveFile } from '../fs/write.ts'
 
 /**
  * Keeps copies before a marker is overwritten or removed: of a text that could not be parsed (docs/design.md, "Markers"),
@@ -40,13 +40,26 @@ export function removeOrKeep(read: StoredMarker, fileName: string): void {
 /** Copies the file `fileName` that a marker was read from. */
 export function keepText(read: StoredMarker, fileName: string): void {
   const source = path.join(read.folder.path, fileName)
-  fs.copyFileSync(source, freeName(path.join(read.folder.path, UNPARSED_FILE)), fs.constants.COPYFILE_EXCL)
+  const temporary = temporaryBeside(path.join(read.folder.path, MARKER_FILE))
+  try {
+    fs.copyFileSync(source, temporary, fs.constants.COPYFILE_EXCL)
+    sync(temporary)
+    fs.renameSync(temporary, freeName(path.join(read.folder.path, UNPARSED_FILE)))
+  } catch (error) {
+    tryRemoveFile(temporary)
+    throw error
+  }
+  // Before the original is replaced.
+  sync(read.folder.path)
 }
 
 /** Renames an earlier abandoned marker to a free name with a number: it is evidence too. */
 export function keepEarlierAbandoned(folder: TaskFolder): void {
   const target = path.join(folder.path, ABANDONED_FILE)
-  if (kindAt(target) !== undefined) fs.renameSync(target, freeName(`${target}.1`))
+  if (kindAt(target) === undefined) return
+  fs.renameSync(target, freeName(`${target}.1`))
+  // Before another file gets its name.
+  sync(folder.path)
 }
 
 /** The path itself, or the first `path.N` that is free. */

@@ -4,6 +4,7 @@ import { errorCode } from '../fs/errors.ts'
 import { makeFolders } from '../fs/own-folder.ts'
 import { realPath } from '../fs/path-kind.ts'
 import { withVerifiedFile } from '../fs/verified-write.ts'
+import { sync } from '../fs/write.ts'
 import { keepBackup } from './backups.ts'
 
 /** Replaces and removes settings files. */
@@ -37,4 +38,5 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
 /** Removes a settings file that `install` created and that holds only our entries. */
 export function removeSettingsFile(file: string): void {
   fs.rmSync(file)
+  sync(path.dirname(file))
 }

@@ -71,7 +71,11 @@ export function tickTask(folder: string, name: string, known: KnownTask): void {
     // An editor may have saved the file meanwhile: then the next reader of the list finds the task open.
     const box = Buffer.alloc(3)
     fs.readSync(descriptor, box, 0, 3, at - 1)
-    if (/^\[[ \t]\]$/.test(box.toString('latin1'))) fs.writeSync(descriptor, 'x', at)
+    if (/^\[[ \t]\]$/.test(box.toString('latin1'))) {
+      fs.writeSync(descriptor, 'x', at)
+      // The state that follows counts the step as done.
+      fs.fsyncSync(descriptor)
+    }
   } finally {
     closeQuietly(descriptor)
   }

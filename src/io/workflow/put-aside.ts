@@ -7,9 +7,9 @@ import type { Definition } from '../../core/workflow/definition.ts'
 import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
-import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
+import { hideFromGit, makeLastingFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
-import { removeFile } from '../fs/write.ts'
+import { removeFile, sync } from '../fs/write.ts'
 import { promptFiles, stepResultFiles } from './step-files.ts'
 
 /** The folder of the runs that were put aside. */
@@ -37,16 +37,24 @@ export function putAside(
   )
   if (names.length === 0) return undefined
   // Git must ignore it, like the state that it will hold.
-  if (makeOwnFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
+  if (makeLastingFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
   const place = `${RUNS_FOLDER}/${number}`
   const aside = makeFoldersInside(folder.path, place)
+  const filled = new Set([aside])
+  const syncMoves = (): void => {
+    for (const each of filled) sync(each)
+  }
   for (const name of names) {
+    // Before the state goes: a power cut must not bring back what it led to.
+    if (name === RUN_STATE_FILE) syncMoves()
     const target = path.join(aside, ...name.split('/'))
     fs.mkdirSync(path.dirname(target), { recursive: true })
     fs.renameSync(path.join(folder.path, ...name.split('/')), target)
+    filled.add(path.dirname(target))
   }
+  syncMoves()
   for (const name of [ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))

@@ -5,7 +5,7 @@ import { RUN_ID_FILE, RUNNING_FOLDER, SPECS_FOLDER } from '../../core/files.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { beginsWithDigit, type SearchProblem, type TaskFolder } from '../../core/task-folder.ts'
 import { errorCode, isAbsent } from '../fs/errors.ts'
-import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
+import { hideFromGit, makeLastingFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../fs/write.ts'
@@ -95,8 +95,8 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   const present = readSmallFile(target, RUN_FILE_MAX_BYTES)
   if (present.kind === 'text' && present.text === text) return
   const { folder: journal } = journalPaths(root)
-  if (makeOwnFolder(journal)) hideFromGit(journal)
-  if (makeOwnFolder(runningFolder(root))) hideFromGit(runningFolder(root))
+  if (makeLastingFolder(journal)) hideFromGit(journal)
+  if (makeLastingFolder(runningFolder(root))) hideFromGit(runningFolder(root))
   // A hidden name: what a killed process leaves is not a run file.
   const temporary = path.join(runningFolder(root), `.${id}${temporaryBeside('')}`)
   replaceFile(target, text, temporary)

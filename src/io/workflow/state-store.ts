@@ -10,7 +10,7 @@ import { formatState, isState, parseState, STATE_MAX_BYTES, type StateProblem } 
 import { APPENDING, closeQuietly, named, writeWhole } from '../fs/descriptors.ts'
 import { errorCode } from '../fs/errors.ts'
 import { withLock } from '../fs/lock.ts'
-import { hideFromGit, makeOwnFolder } from '../fs/own-folder.ts'
+import { hideFromGit, makeLastingFolder } from '../fs/own-folder.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { readSmallFile } from '../fs/read.ts'
 import { replaceFile, tryRemoveFile } from '../fs/write.ts'
@@ -104,7 +104,7 @@ function removeLitter(folder: TaskFolder): void {
  */
 export function withRunLock<T>(folder: TaskFolder, patienceMs: number, action: () => T): T {
   // If git tracked the state, an agent that undoes its work would restore an old state and its count of attempts.
-  if (makeOwnFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
+  if (makeLastingFolder(stateFolder(folder))) hideFromGit(stateFolder(folder))
   return withLock(stateFolder(folder), patienceMs, action)
 }
 

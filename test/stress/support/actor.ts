@@ -7,6 +7,7 @@
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { changeBy, type DiskChange } from './disk.ts'
 import { halfOf, instrument, original, systemError } from './instrument.ts'
 
 /** The kernel's file with a process's age. Here it would tell the age of the process of all threads. */
@@ -30,10 +31,21 @@ export interface Job {
   readonly fault: Fault
   /** The virtual ms by which this job starts later than in real time. */
   readonly clockMs?: number
+  /** A folder that gets a further name of each file that is written: its changes of the disk are then part of the outcome. */
+  readonly keepsIn?: string | undefined
 }
 
 /** A fault at a call. `errors`: that call and every later one of its name fail. */
-export type Fault = 'none' | 'kill' | 'kill-half' | 'kill-after' | 'short' | `error:${string}` | `errors:${string}`
+/** `clock`: the clock of all programs is set by that many ms; what measures a process's age goes on. */
+export type Fault =
+  | 'none'
+  | `clock:${number}`
+  | 'kill'
+  | 'kill-half'
+  | 'kill-after'
+  | 'short'
+  | `error:${string}`
+  | `errors:${string}`
 
 /** A change by a shell. `write`: as `cat >`; `replace`: as `mv`; `remove`: as `rm -f`. Paths are relative to the job's folder. */
 export type ShellCall =
@@ -52,6 +64,8 @@ export interface Outcome {
   /** The position of each call among the calls of all actors. */
   readonly times: readonly number[]
   readonly faulted: string | undefined
+  /** What its calls changed on the disk, with `keepsIn`. */
+  readonly changes: readonly DiskChange[]
 }
 
 /** Memory that is shared with the scheduler: one word per actor and kind. */
@@ -73,6 +87,8 @@ export interface Shared {
   readonly calls: Int32Array
   /** The virtual ms that all actors have waited. */
   readonly clock: Int32Array
+  /** The ms by which the clock was set. */
+  readonly set: Int32Array
 }
 
 export const STATE = { idle: 0, waiting: 1, running: 2, done: 3 } as const
@@ -113,6 +129,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
   let ownMs = 0
   let faulted: string | undefined
   let failing: string | undefined
+  let changes: DiskChange[] = []
   let stdout = ''
   let stderr = ''
 
@@ -123,7 +140,8 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     Atomics.store(shared.states, shared.index, STATE.running)
   }
   const waitedMs = (): number => (job?.scheduled === true ? Atomics.load(shared.clock, 0) : ownMs)
-  Date.now = () => realNow() + waitedMs() + (job?.clockMs ?? 0)
+  const setMs = (): number => (job?.scheduled === true ? Atomics.load(shared.set, 0) : 0)
+  Date.now = () => realNow() + waitedMs() + setMs() + (job?.clockMs ?? 0)
   // Counted from the job's start, as in a process of its own.
   performance.now = () => realPerformanceNow() - startedMs + waitedMs()
   process.uptime = () => performance.now() / 1000
@@ -161,7 +179,16 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     if (fault !== 'none') faulted = calls.at(-1)
     const perform = (args?: readonly unknown[]): unknown => {
       // Waiting for the disk takes milliseconds and changes nothing visible.
-      if (call.file !== '<stdout>') return isSync ? undefined : run(args)
+      if (call.file !== '<stdout>') {
+        const result = isSync ? undefined : run(args)
+        // The kernel's clock cannot be set. What is read of a new file is the time of its last change.
+        if (setMs() !== 0 && call.name === 'openSync' && call.args[1] === 'wx') {
+          const now = Date.now() / 1000
+          original.utimesSync?.(call.file, now, now)
+        }
+        if (job?.keepsIn !== undefined) changes.push(...changeBy(call, calls.length, job.keepsIn))
+        return result
+      }
       const bytes = Buffer.from(call.args[1] as Uint8Array)
       const [, , offset, length] = args ?? call.args
       const start = typeof offset === 'number' ? offset : 0
@@ -175,6 +202,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       if (fault.startsWith('error')) throw systemError(fault.slice(fault.indexOf(':') + 1), call)
       if (failing === call.name) throw systemError((job as Job).fault.slice('errors:'.length), call)
     }
+    if (fault.startsWith('clock:')) Atomics.add(shared.set, 0, Number(fault.slice('clock:'.length)))
     if (fault === 'short') return perform(halfOf(call)?.args)
     if (fault.startsWith('kill')) {
       if (fault === 'kill-after') perform()
@@ -195,6 +223,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     ownMs = 0
     faulted = undefined
     failing = undefined
+    changes = []
     stdout = ''
     stderr = ''
     process.env = { ...next.env }
@@ -220,7 +249,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     }
     closeLeft()
     job = undefined
-    return { stdout, stderr, exitCode, killed: dead, calls, times, faulted }
+    return { stdout, stderr, exitCode, killed: dead, calls, times, faulted, changes }
   }
 }
 

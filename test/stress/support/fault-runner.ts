@@ -22,6 +22,8 @@ export interface Room {
   readonly project: string
   readonly outside: string
   readonly home: string
+  /** Holds a further name of each file, so that a file which was removed can come back after a power cut. */
+  readonly kept: string
 }
 
 /** A program, and a fault at one of its file-system calls, counted from 1. */
@@ -29,6 +31,8 @@ export interface Start {
   readonly program: Program
   readonly at?: number
   readonly fault?: Fault
+  /** True if the outcome shall list the changes of the disk. Threads only. */
+  readonly isWatched?: boolean
   /** Arguments for strace, which tampers with the system calls themselves. Processes only. */
   readonly tampering?: readonly string[]
 }
@@ -54,9 +58,15 @@ function makeRooms(): { base: string; rooms: Room[] } {
   const rooms = Array.from({ length: ROOMS }, (_, index) => {
     const room = path.join(base, String(index))
     const inside = (name: string): string => path.join(room, name)
-    for (const name of ['project', 'outside', 'home']) fs.mkdirSync(inside(name), { recursive: true })
+    for (const name of ['project', 'outside', 'home', 'kept']) fs.mkdirSync(inside(name), { recursive: true })
     for (const name of ['outside', 'home']) fs.writeFileSync(path.join(inside(name), 'canary'), 'untouched')
-    return { base: room, project: inside('project'), outside: inside('outside'), home: inside('home') }
+    return {
+      base: room,
+      project: inside('project'),
+      outside: inside('outside'),
+      home: inside('home'),
+      kept: inside('kept'),
+    }
   })
   return { base, rooms }
 }
@@ -71,7 +81,7 @@ export function createThreadRunner(session: string): FaultRunner {
   const { base, rooms } = makeRooms()
   const scheduler = new Scheduler(compiled.support('actor.js'), ROOMS, base, base)
   let count = 0
-  const jobOf = (room: Room, { program, at = 0, fault = 'none' }: Start): Job => ({
+  const jobOf = (room: Room, { program, at = 0, fault = 'none', isWatched }: Start): Job => ({
     ...program,
     folder: room.project,
     packageFolder: compiled.folder,
@@ -79,6 +89,7 @@ export function createThreadRunner(session: string): FaultRunner {
     scheduled: false,
     at,
     fault,
+    keepsIn: isWatched === true ? room.kept : undefined,
   })
   return {
     kind: 'threads',
@@ -206,7 +217,15 @@ function runAsProcess(room: Room, start: Start, preload: string, env: Record<str
               .split('\n')
               .filter((line) => line !== '')
           : []
-      resolve({ ...output, exitCode: code ?? -1, killed: signal !== null, calls, times: [], faulted: undefined })
+      resolve({
+        ...output,
+        exitCode: code ?? -1,
+        killed: signal !== null,
+        calls,
+        times: [],
+        faulted: undefined,
+        changes: [],
+      })
     })
   })
 }

@@ -100,7 +100,16 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
     child.once('close', (code, killed) => {
       clearTimeout(timer)
       if (killed !== null) reject(new Error(`ended by ${killed}: ${output.stderr}`))
-      else resolve({ ...output, exitCode: code ?? -1, killed: false, calls: [], times: [], faulted: undefined })
+      else
+        resolve({
+          ...output,
+          exitCode: code ?? -1,
+          killed: false,
+          calls: [],
+          times: [],
+          faulted: undefined,
+          changes: [],
+        })
     })
   })
   // A process that ends before the gate also resolves this; `ended` reports its result.
@@ -139,5 +148,5 @@ async function bash(root: string, program: Program): Promise<Outcome> {
     }
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { stdout: '', stderr: '', exitCode: 0, killed: false, calls: [], times: [], faulted: undefined }
+  return { stdout: '', stderr: '', exitCode: 0, killed: false, calls: [], times: [], faulted: undefined, changes: [] }
 }

@@ -53,6 +53,7 @@ export class Scheduler {
   readonly #polling: Int32Array
   readonly #calls: Int32Array
   readonly #clock: Int32Array
+  readonly #set: Int32Array
   readonly #leaveProcessor = stayOnOneProcessor()
 
   constructor(actorFile: string, count: number, folder: string, arena: string) {
@@ -62,6 +63,7 @@ export class Scheduler {
     this.#polling = words(count)
     this.#changes = words(1)
     this.#clock = words(1)
+    this.#set = words(1)
     this.#calls = words(1)
     for (let index = 0; index < count; index++) {
       const { port1, port2 } = new MessageChannel()
@@ -76,6 +78,7 @@ export class Scheduler {
         calls: this.#calls,
         polling: this.#polling,
         clock: this.#clock,
+        set: this.#set,
       }
       this.#ports.push(port1)
       this.#workers.push(new Worker(actorFile, { workerData: shared, transferList: [port2] }))
@@ -86,6 +89,7 @@ export class Scheduler {
   run(jobs: readonly Job[], policy: Policy): Outcome[] {
     const random = randomOf(policy.seed)
     Atomics.store(this.#clock, 0, 0)
+    Atomics.store(this.#set, 0, 0)
     jobs.forEach((job, index) => {
       Atomics.store(this.#states, index, STATE.running)
       this.#workers[index]?.postMessage(job)

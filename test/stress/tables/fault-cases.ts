@@ -30,6 +30,9 @@ export interface Measured {
 /** Figures of many cases, and their flaws. */
 export interface Tally {
   kills: number
+  /** The number of power cuts, and of the different remains that they left. */
+  cuts: number
+  remains: number
   errors: number
   /** The number of faults that fell on no call, because the program made fewer calls. */
   missed: number
@@ -39,11 +42,11 @@ export interface Tally {
 }
 
 export function newTally(): Tally {
-  return { kills: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] }
+  return { kills: 0, cuts: 0, remains: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] }
 }
 
-/** The number of stops after which a marker that is still there is a flaw. */
-const MAX_STOPS = 9
+/** The number of stops after which a marker that is still there is a flaw: three blocks, giving up, and one to spare. */
+export const MAX_STOPS = 5
 
 /** The same for a campaign, in which most programs are killed before they have an effect. */
 const MAX_TURNS = 1000
@@ -101,7 +104,7 @@ export function* kill(measured: Measured, room: Room, fault: Start, tally: Tally
 }
 
 /** After a kill the next stop of any agent removes what is left of runs that have ended. */
-function* settleRuns({ before, after }: Measured, room: Room, found: Findings): Happening {
+export function* settleRuns({ before, after }: Measured, room: Room, found: Findings): Happening {
   if (![before, after].some((files) => Object.keys(files).some(isRunFile))) return
   letTimePass(room.project)
   const outcome = yield { program: STOP(room.project) }
@@ -130,11 +133,11 @@ export function* fail(measured: Measured, room: Room, fault: Start, isFollowed: 
   yield* stopUntilGone(measured, room, blocks, found)
 }
 
-function* stopUntilGone({ program }: Measured, room: Room, blocksBefore: number, found: Findings): Happening {
+export function* stopUntilGone({ program }: Measured, room: Room, blocksBefore: number, found: Findings): Happening {
   if (program.blocks === undefined) return
   let blocks = blocksBefore
   for (let stop = 0; hasMarker(room); stop++) {
-    if (stop > MAX_STOPS) {
+    if (stop >= MAX_STOPS) {
       found.add('no stop ends the marker')
       return
     }
@@ -172,8 +175,10 @@ export function* campaign(
   const isOnlyStops = programs.length === 1
   const told: string[] = []
   let blocks = 0
+  let calm = 0
   for (let turn = 0; hasMarker(room); turn++) {
     const blow = next()
+    if (blow === undefined) calm += 1
     // When no program is killed any more, the stops must end the marker.
     const program = blow === undefined ? STOP : (programs[turn % programs.length] as typeof STOP)
     if (blow === undefined || blow.later) letTimePass(room.project)
@@ -192,7 +197,8 @@ export function* campaign(
     if (isStop) found.add(...countFlaws(outcome, left))
     if (isStop && !outcome.killed) found.add(...answerFlaws(outcome))
     if (blocks > 3) found.add(`${blocks} blocks of one marker`)
-    if (turn > MAX_TURNS) found.add('no stop ends the marker')
+    const isStuck = turn > MAX_TURNS || (calm >= MAX_STOPS && hasMarker(room))
+    if (isStuck) found.add('no stop ends the marker')
     if (found.isAny) return
   }
   tally.blocks += blocks
@@ -208,7 +214,7 @@ function wholeFlaws(left: Files): string[] {
   })
 }
 
-class Findings {
+export class Findings {
   readonly tally: Tally
   readonly #where: string
   isAny = false
@@ -233,12 +239,12 @@ function isHookProgram({ outcome }: Measured): boolean {
   return /^\{.*\}\n$/.test(outcome.stdout)
 }
 
-function hasMarker(room: Room): boolean {
+export function hasMarker(room: Room): boolean {
   return Object.keys(filesBelow(room.project)).includes(`specs/${TASK}/${MARKER}`)
 }
 
 /** Checks that no evidence is lost. Losing it is a flaw even if the program always does. */
-function lossFlaws({ keeps = [] }: FaultProgram, before: Files, left: Files): string[] {
+export function lossFlaws({ keeps = [] }: FaultProgram, before: Files, left: Files): string[] {
   const unparsable = Object.entries(before).flatMap(([name, text]) =>
     name.endsWith(`/${MARKER}`) && parseMarker(text).fields === undefined ? [text] : [],
   )
@@ -255,7 +261,7 @@ function outsideFlaws(room: Room): string[] {
 }
 
 /** 1 for a complete answer that blocks, otherwise 0. */
-function countBlock({ stdout }: Outcome): number {
+export function countBlock({ stdout }: Outcome): number {
   return blockOf(stdout) === undefined ? 0 : 1
 }
 
@@ -265,10 +271,15 @@ function blockOf(stdout: string): string | undefined {
   return decision === 'block' ? (reason ?? '') : undefined
 }
 
+/** The tasks for which an answer blocks, with their counts. */
+export function blocksIn(stdout: string): { readonly task: string; readonly number: string }[] {
+  const found = [...(blockOf(stdout) ?? '').matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)]
+  return found.map(([, task = '', number = '']) => ({ task, number }))
+}
+
 /** Checks that a printed block is counted on disk. */
 function countFlaws({ stdout }: Outcome, left: Files): string[] {
-  const reason = blockOf(stdout) ?? ''
-  return [...reason.matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)].flatMap(([, task, number]) => {
+  return blocksIn(stdout).flatMap(({ task, number }) => {
     const folder = `specs/${task}/`
     const claimed = Object.keys(left).some(
       (name) => name.startsWith(`${folder}${CLAIMS}/`) && name.endsWith(`.${number}`),
@@ -279,7 +290,7 @@ function countFlaws({ stdout }: Outcome, left: Files): string[] {
   })
 }
 
-function answerFlaws({ stdout, exitCode, stderr }: Outcome): string[] {
+export function answerFlaws({ stdout, exitCode, stderr }: Outcome): string[] {
   return [
     ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
     ...(/^\{.*\}\n$/.test(stdout) && isJsonObject(stdout) ? [] : [`stdout: ${JSON.stringify(stdout)}`]),
@@ -359,11 +370,11 @@ function commandFlaws(
   ]
 }
 
-function sorted(files: Files): Files {
+export function sorted(files: Files): Files {
   return Object.fromEntries(Object.entries(files).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-function againFlaws(program: FaultProgram, outcome: Outcome): string[] {
+export function againFlaws(program: FaultProgram, outcome: Outcome): string[] {
   if (outcome.killed) return ['the next run was killed']
   const wrong = !(program.again ?? [0]).includes(outcome.exitCode)
   return [

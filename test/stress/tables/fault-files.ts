@@ -32,6 +32,11 @@ export function filesBelow(folder: string): Record<string, string> {
   return found
 }
 
+/** The files without the copies of states, as `filesBelow` lists them. */
+export function withoutCopies(files: Files): Files {
+  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(COPIES)))
+}
+
 /** Makes these the only files of a folder. */
 export function putFiles(folder: string, files: Files): void {
   fs.rmSync(folder, { recursive: true, force: true })
@@ -67,6 +72,8 @@ const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight
 const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
 /** A note about a marker that was given up: half a note counts as none. */
 const isNote = (name: string): boolean => name.includes('/given-up/')
+/** The report of a sub-agent, kept for its caller. */
+const isReport = (name: string): boolean => name.includes('/reports/')
 const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
 
 /** True for a file that a killed process may leave: it has no effect. */
@@ -82,8 +89,31 @@ const isEvidence = (name: string): boolean =>
   !isLitter(name) &&
   lastName(name) !== GUARD &&
   !isNote(name) &&
+  !isReport(name) &&
   !name.includes(`${CLAIMS}/`) &&
   !['.gitignore', 'journal.jsonl', 'history.jsonl', 'state.json', 'prompt.md'].includes(lastName(name))
+
+/**
+ * The flaws of the files that a power cut left. As after a kill, but what only repeats or records may be lost or damaged: the
+ * loop guard, the journal and the history, notes about markers that were given up, reports of sub-agents, `.gitignore` of
+ * our own folders, a run's prompts (docs/design.md, "Power cuts").
+ */
+export function findCutFlaws(before: Files, after: Files, left: Files): string[] {
+  const certain = (files: Files): Files =>
+    Object.fromEntries(Object.entries(files).filter(([name]) => !mayBeLost(name)))
+  return findFileFlaws(certain(before), certain(after), certain(left))
+}
+
+function mayBeLost(name: string): boolean {
+  const last = lastName(name)
+  return (
+    isLines(name) ||
+    isNote(name) ||
+    isReport(name) ||
+    [GUARD, '.gitignore'].includes(last) ||
+    /^prompt(?:-\d+)?\.md$/.test(last)
+  )
+}
 
 /**
  * The flaws of the files that a program left after a fault, compared with the files before it and with those that it leaves

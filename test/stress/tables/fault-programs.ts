@@ -40,7 +40,7 @@ export interface FaultProgram {
    * The least and the most stops that are blocked from the start of the program until its marker is gone. The least counts
    * a program that was killed half-way. Undefined where its marker blocks no stop.
    */
-  readonly blocks?: readonly [number, number]
+  readonly blocks?: readonly [number, number] | undefined
 }
 
 const IN_TASK = `specs/${TASK}`
@@ -424,4 +424,21 @@ const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
   },
 ]
 
+const CHECKED_FLOW = json({
+  name: 'flow',
+  phases: [{ id: 'make', prompt: 'p', artifact: 'made.json', check: { run: 'true' } }],
+})
+/** Programs that only a power cut needs. */
+const SYNCING_PROGRAMS: readonly FaultProgram[] = [
+  {
+    name: 'workflow check, which leaves a receipt',
+    files: { 'flow.json': CHECKED_FLOW, [`${IN_TASK}/`]: '' },
+    setup: [begin, next],
+    change: () => MADE,
+    run: cli('workflow', 'check', '259'),
+  },
+]
+
 export const FAULT_PROGRAMS: readonly FaultProgram[] = [...HOOK_PROGRAMS, ...COMMAND_PROGRAMS, ...WORKFLOW_PROGRAMS]
+
+export const POWER_CUT_PROGRAMS: readonly FaultProgram[] = [...FAULT_PROGRAMS, ...SYNCING_PROGRAMS]

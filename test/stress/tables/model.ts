@@ -750,6 +750,21 @@ const passAct = (hours: number): Act =>
     real.pass?.(hours * HOUR_MS)
   })
 
+/** Checks that each agent is free within five stops, whatever happened before: a stop is allowed. */
+export async function checkLiveness(real: Real): Promise<void> {
+  const stops: readonly Stop[] = [
+    { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'last' },
+    { event: 'Stop', session: SESSIONS[0], agent: undefined, background: false, prompt: 'last' },
+  ]
+  for (const stop of stops) {
+    for (let count = 1; ; count++) {
+      const result = await real.stop(stop, undefined)
+      if (result !== 'killed' && Object.keys(result.blocks).length === 0) break
+      if (count === 5) fail('five stops, and none is allowed', { stop, result })
+    }
+  }
+}
+
 // ---- generated values ----
 
 const anyTask = fc.constantFrom<Task>('007_x', '007_x', '007_x', '008_y')
