@@ -30,6 +30,11 @@ export function commandLine(words: readonly string[], root: string | undefined):
   return ['postflight', ...withRoot(words, root)].map(shellWord).join(' ')
 }
 
+/** The command that stops a task's run at once. */
+export function stopNowLine(task: string, root: string | undefined): string {
+  return `${commandLine(['workflow', 'stop', task], root)} --now`
+}
+
 /** The same command for a shell without `postflight` on the PATH; undefined if it is there. */
 export function fallbackLine(
   { onPath, byNpx, script }: CommandForm,

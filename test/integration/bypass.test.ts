@@ -1,9 +1,20 @@
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
-import { createSourceProject } from '../support/project.ts'
+import { createSourceProject, type Project } from '../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
+/** Starts a run of the session of `stop()`. */
+async function startRun(project: Project, task: string): Promise<void> {
+  project.write(
+    'flow.json',
+    JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'Do it.', artifact: 'a.md' }] }),
+  )
+  const words = ['workflow', 'start', task, 'flow', '--definition', 'flow.json']
+  const run = await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+  expect(run, run.stderr).toMatchObject({ status: 0 })
+}
+
 const MARKER = 'specs/259_x/.postflight-pending'
 
 describe.concurrent('bypass', () => {
@@ -92,12 +103,55 @@ describe.concurrent('bypass', () => {
     expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
   })
 
+  it('--all also stops each run at once, resumable, and names the command that continues it', async () => {
+    const project = createSourceProject()
+    await startRun(project, '7')
+    await startRun(project, '8')
+    expect((await project.hook(stop())).stdout).toContain('"decision":"block"')
+
+    const run = await project.cli(['bypass', '--all'])
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout.split('\n')).toEqual([
+      'specs/007_flow: the workflow was stopped; to continue it: postflight workflow resume 007_flow',
+      'specs/008_flow: the workflow was stopped; to continue it: postflight workflow resume 008_flow',
+      '',
+    ])
+    expect((await project.hook(stop({ prompt_id: 'prompt-2' }))).stdout).toBe('{}\n')
+    expect(project.journal().at(-1)).toMatchObject({ event: 'workflow', task: '008_flow', detail: 'stopped' })
+
+    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
+    expect((await project.hook(stop({ prompt_id: 'prompt-3' }))).stdout).toContain('"decision":"block"')
+  })
+
+  it('--all stops a run where a marker is broken, and the other runs where one is broken', async () => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
+    await startRun(project, '7')
+    await startRun(project, '8')
+    project.write('specs/007_flow/workflow/state.json', 'not JSON')
+
+    expect((await project.cli(['bypass', '--all'])).status).toBe(65)
+
+    expect(JSON.parse(project.read('specs/008_flow/workflow/state.json'))).toMatchObject({ outcome: 'stopped' })
+  })
+
+  it('of a task leaves its run alone', async () => {
+    const project = createSourceProject()
+    await startRun(project, '7')
+    project.marker('007_flow', OWNED)
+
+    await project.cli(['bypass', '7'])
+
+    expect(JSON.parse(project.read('specs/007_flow/workflow/state.json'))).toMatchObject({ active: true })
+  })
+
   it('--all succeeds without a marker', async () => {
     const project = createSourceProject()
 
     expect(await project.cli(['bypass', '--all'])).toMatchObject({
       status: 0,
-      stdout: 'nothing to bypass: no markers\n',
+      stdout: 'nothing to bypass: no markers and no active workflows\n',
     })
   })
 

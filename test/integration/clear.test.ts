@@ -254,6 +254,27 @@ describe.concurrent('an abandoned marker that is a folder', () => {
 })
 
 describe.concurrent('clear --all', () => {
+  it.each([[[]], [['--dry-run']]])(
+    'names the runs that go on, with the command that stops each, with %j',
+    async (more) => {
+      const project = createSourceProject()
+      const phases = [{ id: 'a', prompt: 'Do it.', artifact: 'a.md' }]
+      project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+      await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+      await project.cli(['workflow', 'start', '8', 'over', '--definition', 'flow.json'], { env: ENV })
+      await project.cli(['workflow', 'stop', '8', '--now'])
+
+      const run = await project.cli(['clear', '--all', ...more])
+
+      expect(run.stdout.split('\n')).toEqual([
+        'nothing to clear',
+        'specs/007_flow: the workflow goes on; to stop it: postflight workflow stop 007_flow --now',
+        '',
+      ])
+      expect(JSON.parse(project.read('specs/007_flow/workflow/state.json'))).toMatchObject({ active: true })
+    },
+  )
+
   it('clears every task, whatever is in its marker', async () => {
     const project = createSourceProject()
     project.marker('.', '')

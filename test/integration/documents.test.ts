@@ -76,6 +76,11 @@ const ROWS: readonly Row[] = [
   { words: ['create', '7', '--force'], holds: { replaced: true }, ready: withMarker('') },
 
   { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
+  {
+    words: ['clear', '--all'],
+    holds: { cleared: [], running: [{ task: TASK, stop: 'postflight workflow stop 007_x --now' }] },
+    ready: running,
+  },
 
   { words: ['status'], holds: { clean: true, items: [] } },
   { words: ['status'], holds: { clean: false, items: [{ kind: 'abandoned' }] }, ready: withAbandoned },
@@ -103,7 +108,11 @@ const ROWS: readonly Row[] = [
   { words: ['wait', '7', '--for', 'x'], holds: { error: { code: 'wait-refused' } }, ready: withMarker(FOREIGN) },
 
   { words: ['bypass', '7'], holds: { bypassed: [{ marker_id: null }] }, ready: withMarker('') },
-  { words: ['bypass', '--all'], holds: { bypassed: [] }, ready: running },
+  {
+    words: ['bypass', '--all'],
+    holds: { bypassed: [], stopped: [{ task: TASK, resume: 'postflight workflow resume 007_x' }] },
+    ready: running,
+  },
 
   { words: ['adopt', '7'], holds: { revived: false, owner: { agent: 'main' } }, ready: withMarker(FOREIGN) },
   { words: ['adopt', '7'], holds: { revived: true }, ready: withAbandoned },

@@ -89,6 +89,7 @@ describe('the words of clear', () => {
       ['specs/7_x', 'removed', false, 'settled specs/7_x: its marker was removed by hand, and its file is gone'],
       ['specs/7\n_x', 'abandoned', true, 'would settle specs/7 _x: its marker was given up, and its file is gone'],
     ],
+    runGoesOn: [['specs/7_x', 'stop it', 'specs/7_x: the workflow goes on; to stop it: stop it']],
     notCleared: [['specs/7_x', 'EACCES', 'postflight: specs/7_x cannot be read (EACCES), so it was not cleared']],
   })
 })
@@ -96,6 +97,7 @@ describe('the words of clear', () => {
 describe('the words of bypass', () => {
   itSays(BYPASS_TEXT, {
     nextStop: [['specs/7_x', 'specs/7_x: the next stop goes through and removes it']],
+    stopped: [['specs/7_x', 'resume it', 'specs/7_x: the workflow was stopped; to continue it: resume it']],
   })
 })
 

@@ -20,22 +20,26 @@ import {
 } from '../context.ts'
 import type { BypassDocument } from '../documents/bypass.ts'
 
-/** `postflight bypass`: allows the next stop of any agent. */
+/**
+ * `postflight bypass`: allows the next stop of any agent. With `--all` it also stops every active run at once, because
+ * a run would block that stop with its next prompt.
+ */
 
 export interface BypassOptions {
   readonly all: boolean
 }
 
-export function bypass(
+export async function bypass(
   context: CommandContext,
   task: string | undefined,
   options: BypassOptions,
-): CommandResult<BypassDocument> {
+): Promise<CommandResult<BypassDocument>> {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
     task === undefined ? everyMarker(root) : { folders: [taskFolderOf(root, task)], problems: [] }
-  const done = forEveryOne(folders, (folder) => {
+  const failures: unknown[] = []
+  const done = forEveryOne(folders, failures, (folder) => {
     const marker = bypassMarker(context, folder)
     if (marker === undefined) {
       if (task === undefined) return undefined
@@ -44,21 +48,26 @@ export function bypass(
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   }).filter((one) => one !== undefined)
+  const stopped = task === undefined ? await stopRuns(context, root, failures) : []
+  if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)
+  const lines = [
+    ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
+    ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
+  ]
   return {
     exitCode: 0,
-    data: { bypassed: done },
-    lines: done.length === 0 ? [BYPASS_TEXT.none] : done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
+    data: { bypassed: done, stopped },
+    lines: lines.length === 0 ? [BYPASS_TEXT.none] : lines,
   }
 }
 
 /**
  * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken
- * marker. Throws the first failure at the end.
+ * marker or run. Adds the errors to `failures`.
  */
-function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
-  const failures: unknown[] = []
-  const results = items.flatMap((item) => {
+function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R): R[] {
+  return items.flatMap((item) => {
     try {
       return [action(item)]
     } catch (error) {
@@ -66,8 +75,23 @@ function forEveryOne<T, R>(items: readonly T[], action: (item: T) => R): R[] {
       return []
     }
   })
-  if (failures.length > 0) throw failures[0]
-  return results
+}
+
+/** Stops every active run at once. Each can be resumed. */
+async function stopRuns(
+  context: CommandContext,
+  root: string,
+  failures: unknown[],
+): Promise<BypassDocument['stopped']> {
+  const { nowMs, rootOption } = context
+  const { listActiveRuns } = await import('../../io/workflow/active-runs.ts')
+  const { stopRunNow } = await import('../../io/workflow/run.ts')
+  return forEveryOne(listActiveRuns(root, nowMs), failures, ({ folder, hostSession }) => {
+    stopRunNow(folder, nowMs)
+    recordInJournal(context, root, [{ event: 'workflow', task: folder.task, hostSession, detail: 'stopped' }])
+    const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
+    return { task: folder.task, path: folder.relative, resume }
+  })
 }
 
 function taskFolderOf(root: string, task: string): TaskFolder {

@@ -1,9 +1,10 @@
+import { stopNowLine } from '../../core/command-line.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { checksSessionOf } from '../../core/marker.ts'
 import { CLEAR_TEXT } from '../../core/messages/commands.ts'
 import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
-import { parseTaskReference, type SearchProblem, type TaskFolder } from '../../core/task-folder.ts'
+import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
 import { clearableFiles, isAbandonedName } from '../../io/markers/clearable-files.ts'
 import { readMarker } from '../../io/markers/marker-file.ts'
@@ -87,12 +88,26 @@ export async function clear(
   }
   if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)
+  const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,
-    data: { root: root ?? null, dry_run: options.dryRun, cleared, kept },
-    lines: lines.length + keptLines.length === 0 ? [nothing(root, task, folders)] : [...lines, ...keptLines],
+    data: { root: root ?? null, dry_run: options.dryRun, cleared, kept, running },
+    lines: [
+      ...(lines.length + keptLines.length === 0 ? [nothing(root, task, folders)] : [...lines, ...keptLines]),
+      ...running.map(({ path, stop }) => CLEAR_TEXT.runGoesOn(path, stop)),
+    ],
     essential: keptLines,
   }
+}
+
+/** The active runs, which `clear` leaves alone. */
+async function runningRuns({ nowMs, rootOption }: CommandContext, root: string): Promise<ClearDocument['running']> {
+  const { listActiveRuns } = await import('../../io/workflow/active-runs.ts')
+  return listActiveRuns(root, nowMs).map(({ folder }) => ({
+    task: folder.task,
+    path: folder.relative,
+    stop: stopNowLine(taskWord(folder), rootOption),
+  }))
 }
 
 type Cleared = ClearDocument['cleared'][number]

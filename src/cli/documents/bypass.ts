@@ -11,6 +11,13 @@ export const BYPASS_DOCUMENT = z.strictObject({
       marker_id: optionalText("The marker's id."),
     }),
   ),
+  stopped: z.array(
+    z.strictObject({
+      task,
+      path: text('The task folder of a workflow that was stopped, relative to the root.'),
+      resume: text('The command that continues it.'),
+    }),
+  ),
 })
 
 export type BypassDocument = DocumentOf<typeof BYPASS_DOCUMENT>

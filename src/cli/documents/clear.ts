@@ -31,6 +31,13 @@ export const CLEAR_DOCUMENT = z.strictObject({
       failed: z.nullable(failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
     }),
   ),
+  running: z.array(
+    z.strictObject({
+      task,
+      path: text('With --all: the task folder of a workflow that goes on, relative to the root.'),
+      stop: text('The command that stops it.'),
+    }),
+  ),
 })
 
 export type ClearDocument = DocumentOf<typeof CLEAR_DOCUMENT>

@@ -94,14 +94,16 @@ export const CLEAR_TEXT = {
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
   settled: (path: string, kind: 'removed' | 'abandoned', isDryRun: boolean): string =>
     `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker was ${kind === 'removed' ? 'removed by hand' : 'given up'}, and its file is gone`,
+  runGoesOn: (path: string, stop: string): string => `${path}: the workflow goes on; to stop it: ${stop}`,
   notCleared: (path: string, detail: string): string =>
     `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
 } as const
 
 /** What `bypass` prints. */
 export const BYPASS_TEXT = {
-  none: 'nothing to bypass: no markers',
+  none: 'nothing to bypass: no markers and no active workflows',
   nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,
+  stopped: (path: string, resume: string): string => `${path}: the workflow was stopped; to continue it: ${resume}`,
 } as const
 
 /** What `step` prints. */

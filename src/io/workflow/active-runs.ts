@@ -127,6 +127,13 @@ export function listUnfinishedRuns(
   return [...present, ...removed]
 }
 
+/** The active runs of a root, also those without a run file. Never throws. */
+export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
+  return listUnfinishedRuns({ roots: [root], repositories: [] }, { nowMs }).filter(
+    ({ standing }) => standing !== 'stalled',
+  )
+}
+
 function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {
   const { active, outcome, id } = state
   if (!active) return outcome === 'stalled' ? 'stalled' : undefined

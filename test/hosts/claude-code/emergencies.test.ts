@@ -4,8 +4,10 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { leave } from '../four-phases.ts'
 import { bash, dutiful, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject, pathWith, type SceneOptions } from './guarded.ts'
+import { attemptsIn, follower, START, stateOf } from './workflow-agents.ts'
 
 const CREATE = 'postflight create 7 demo'
 const TASK = '007_demo'
@@ -36,6 +38,35 @@ describe.skipIf(hostsSkipped())('in an emergency', () => {
     expect(ran.result).toMatchObject({ result: 'Done at last.' })
     expect(guarded.files(TASK)).toEqual([])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'bypass-request', 'bypass'])
+  })
+})
+
+describe.skipIf(hostsSkipped())('in an emergency during a run', () => {
+  it('bypass --all, typed in another terminal, allows the next stop; resume continues the run', async () => {
+    const guarded = guardedProject()
+    const phases = [{ id: 'build', prompt: 'Build it.', artifact: 'built.txt' }]
+    guarded.project.write('flow.yaml', JSON.stringify({ name: 'flow', phases }))
+    let bypass: ReturnType<GuardedProject['postflight']> | undefined
+
+    const { ran, model } = await guarded.run({
+      main: follower([START, say('Started.')], () => {
+        bypass ??= guarded.postflight('bypass', '--all')
+        return [say('I stop.')]
+      }),
+    })
+
+    const resume = 'postflight workflow resume 007_flow'
+    expect(bypass?.stdout).toBe(`specs/007_flow: the workflow was stopped; to continue it: ${resume}\n`)
+    expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
+    expect(ran.result).toMatchObject({ result: 'I stop.' })
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', prompts: 1 })
+
+    const again = await guarded.run(
+      { main: follower([bash(resume), say('Resumed.')], () => [bash(leave('built.txt', 'x')), say('Built.')], 1) },
+      { prompt: 'go on', args: ['--resume', String(ran.sessionId)] },
+    )
+    expect(again.ran.result).toMatchObject({ result: 'Built.' })
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', prompts: 2 })
   })
 })
 
