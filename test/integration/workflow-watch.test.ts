@@ -1,6 +1,6 @@
 /** `workflow status --watch` without a terminal: its pictures, and every way in which it ends. */
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { CLI, startCli } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
@@ -124,11 +124,38 @@ describe.concurrent('workflow status --watch', () => {
     expect(await piped).toMatchObject({ status: 0, stderr: '' })
   })
 
+  it.each([
+    [
+      'of a task without a folder',
+      ['7'],
+      (project: Project) => project.write('specs/008_other/plan.md', ''),
+      /task 7 yet: waiting/,
+    ],
+    [
+      'of a task without a run',
+      ['7'],
+      (project: Project) => project.write(`${IN_TASK}/plan.md`, ''),
+      /task 7 yet: waiting/,
+    ],
+    ['in a project without specs/', ['7'], () => '', /task 7 yet: waiting/],
+    ['of every run', [], (project: Project) => project.write(`${IN_TASK}/plan.md`, ''), /no workflows here/],
+  ] as const)('%s waits for it, and ends with it', async (_what, words, before, waiting) => {
+    const project = createSourceProject()
+    before(project)
+    const phases = [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }]
+    project.write('flow.json', JSON.stringify({ name: 'one', phases }))
+    const { stdout, ended } = watch(project, onTestFinished, ...words)
+    await expect.poll(stdout, patient).toMatch(waiting)
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', project.at('flow.json')])
+    await expect.poll(stdout, patient).toMatch(/running · 0 prompts/)
+    await finish(project)
+    expect(await ended).toBe(0)
+    expect(stdout()).toContain('completed')
+  })
+
   it('ends at once where nothing runs', async ({ expect }) => {
     const project = await started()
     await project.cli(['workflow', 'abort', '7'])
     expect(await project.cli(['workflow', 'status', '7', '--watch'])).toMatchObject({ status: 1 })
-    const empty = await createSourceProject().cli(['workflow', 'status', '--watch'])
-    expect(empty).toMatchObject({ status: 0, stdout: 'no workflows here\n' })
   })
 })

@@ -212,6 +212,10 @@ describe('the words of live views', () => {
       ['status', undefined, 'postflight status'],
       ['status', '/my\nproject', 'postflight status  /my project'],
     ],
+    waits: [
+      [undefined, 'no workflows here yet'],
+      ['7', 'no workflow of task 7 yet: waiting until it starts'],
+    ],
     foot: [['12:00:00', 'last change 12:00:00 · q quits']],
     more: [
       [1, '… 1 more row: make the window taller'],

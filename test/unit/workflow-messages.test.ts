@@ -25,7 +25,10 @@ describe('what status says of a run', () => {
     lastChange: [['2 h', 'last change 2 h ago']],
     visit: [[1, 3, 'visit 1 of 3']],
     attempt: [[1, 3, 'attempt 1 of 3']],
-    step: [[2, 5, 1, 3, 'step 2 of 5, attempt 1 of 3']],
+    step: [
+      [2, 5, 'add the route', 1, 3, 'step 2 of 5: add the route, attempt 1 of 3'],
+      [2, 5, '', 1, 3, 'step 2 of 5, attempt 1 of 3'],
+    ],
     steps: [[[1, 2, 3], 5, 'steps 1, 2 and 3 of 5 in progress']],
     place: [['plan', 'attempt 1 of 3', 'phase plan, attempt 1 of 3']],
     lastFailure: [['no\nfile', 'last attempt: no file']],

@@ -1,8 +1,7 @@
 import { WATCH_TEXT } from '../../core/messages/views.ts'
 import { inspect } from '../commands/inspect.ts'
 import { projectStatus } from '../commands/status.ts'
-import { status } from '../commands/workflow/status.ts'
-import { isOver } from '../commands/workflow/status-watch.ts'
+import { isOver, statusOrWait } from '../commands/workflow/status-watch.ts'
 import { type CommandContext, findCommandRoot } from '../context.ts'
 import type { StatusDocument } from '../documents/workflow/status.ts'
 import type { Invocation } from '../invocation.ts'
@@ -42,7 +41,7 @@ function lookOf(invocation: Watched, contextNow: () => CommandContext, paint: Pa
     case 'workflow status': {
       const [task] = invocation.arguments
       return {
-        look: () => status(contextNow(), paint, task),
+        look: () => statusOrWait(contextNow(), paint, task),
         isOver: (result) => task !== undefined && isOver({ ...result, data: result.data as StatusDocument }),
       }
     }

@@ -10,9 +10,10 @@ import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/picture.ts'
-import { isInStep } from '../../core/workflow/position.ts'
+import { isInStep, stepAt } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
+import { stepAsText } from '../../core/workflow/step.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../painter.ts'
@@ -131,7 +132,13 @@ function progress(state: WorkflowState): string {
   if (isInStep(state)) {
     if (state.inWork.length > 1) return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps)
     const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
-    return STATUS_TEXT.step(state.currentStep + 1, state.totalSteps, attempt, state.maxStepAttempts)
+    return STATUS_TEXT.step(
+      state.currentStep + 1,
+      state.totalSteps,
+      stepAsText(stepAt(state, state.currentStep)),
+      attempt,
+      state.maxStepAttempts,
+    )
   }
   return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }

@@ -19,8 +19,8 @@ export const STATUS_TEXT = {
   skipped: 'skipped',
   visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
-  step: (step: number, total: number, attempt: number, limit: number): string =>
-    `step ${step} of ${total}, attempt ${attempt} of ${limit}`,
+  step: (step: number, total: number, text: string, attempt: number, limit: number): string =>
+    `step ${step} of ${total}${text === '' ? '' : `: ${quote(text, 80)}`}, attempt ${attempt} of ${limit}`,
   steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in progress`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,

@@ -1,7 +1,8 @@
+import { WATCH_TEXT } from '../../../core/messages/views.ts'
 import type { CommandContext, CommandResult } from '../../context.ts'
 import type { StatusDocument } from '../../documents/workflow/status.ts'
 import type { Painter } from '../../painter.ts'
-import { jsonText, type PrintOptions } from '../../print.ts'
+import { asPostflightError, jsonText, type PrintOptions } from '../../print.ts'
 import type { Screen } from '../../screen.ts'
 import { status } from './status.ts'
 
@@ -26,7 +27,7 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
   let shown: string | undefined
   let result: ReturnType<typeof status>
   do {
-    result = status(contextNow(), paint, task)
+    result = statusOrWait(contextNow(), paint, task)
     const picture = withoutTimes(result)
     if (picture !== shown) {
       if (!show(result, options, screen, shown === undefined)) return result.exitCode
@@ -35,6 +36,23 @@ export async function watchStatus({ contextNow, task, paint, options, screen }: 
     if (isOver(result)) return result.exitCode
   } while (await screen.pause(INTERVAL_MS))
   return result.exitCode
+}
+
+/** The errors of a run that has not begun. */
+const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
+
+/** The result of `status`; without a run, that it is waited for: it may begin yet. */
+export function statusOrWait(
+  context: CommandContext,
+  paint: Painter,
+  task: string | undefined,
+): CommandResult<StatusDocument> {
+  try {
+    return status(context, paint, task)
+  } catch (error) {
+    if (!NOT_BEGUN.includes(asPostflightError(error).code)) throw error
+    return { exitCode: 0, data: { workflows: [] }, lines: [WATCH_TEXT.waits(task)] }
+  }
 }
 
 /** Prints one document a line with --json, and nothing with --quiet, which only waits. */
@@ -51,8 +69,8 @@ function withoutTimes(result: CommandResult): string {
   return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
 }
 
-/** True when every run shown has ended. A run that cannot be read counts as ended. */
+/** True when every run shown has ended, and there is one. A run that cannot be read counts as ended. */
 export function isOver({ data }: CommandResult<StatusDocument>): boolean {
   const runs = 'workflows' in data ? data.workflows : [data]
-  return runs.every((run) => !('active' in run) || !run.active)
+  return runs.length > 0 && runs.every((run) => !('active' in run) || !run.active)
 }
