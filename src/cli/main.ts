@@ -1,4 +1,5 @@
 import { asPostflightError, type Output, printError } from './print.ts'
+import { cleanOutput } from './printable.ts'
 import type { Program } from './program/bare-program.ts'
 import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'
@@ -7,7 +8,7 @@ import { runCommand, type World } from './run-command.ts'
 /** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
 
 /** The process that the CLI runs in. */
-export interface CliProcess extends World {
+export interface CliProcess extends Omit<World, 'terminalOutput'> {
   readonly version: string
   readonly stderr: Output
   /** Sets the exit code of the process. */
@@ -16,11 +17,14 @@ export interface CliProcess extends World {
 
 /** Runs a command line, and prints its result or its error. */
 export async function main(words: readonly string[], cli: CliProcess): Promise<void> {
-  const { version, stdout, stderr, endWith } = cli
+  const { version, endWith } = cli
+  const stdout = cleanOutput(cli.stdout)
+  const stderr = cleanOutput(cli.stderr)
+  const world = { contextNow: cli.contextNow, stdout, terminalOutput: cli.stdout }
   const program = buildProgram({
     version,
     stdout,
-    run: async (invocation, options) => endWith(await runCommand(invocation, options, cli)),
+    run: async (invocation, options) => endWith(await runCommand(invocation, options, world)),
   })
   try {
     await program.parseAsync(meansStatus(words, program) ? ['status', ...words] : words, { from: 'user' })

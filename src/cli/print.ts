@@ -31,10 +31,10 @@ export function printResult(result: CommandResult, options: PrintOptions, stdout
   if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** JSON for a pipe or a terminal. It escapes DEL and C1 too, because some terminals obey them. */
+/** JSON for a pipe or a terminal. It also escapes DEL, C1 and the direction of text, because terminals obey them. */
 export function jsonText(value: object, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f]/g,
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -14,6 +14,8 @@ export interface World {
   /** A command's context, with the current time. */
   readonly contextNow: (rootOption: string | undefined) => CommandContext
   readonly stdout: Output
+  /** Where a view that stays open moves the cursor. What it shows it cleans itself. */
+  readonly terminalOutput: Output
 }
 
 const markers = () => import('./commands/marker-commands.ts')
@@ -102,7 +104,7 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
     const isPainted = stdout.isTTY === true && TERM !== 'dumb' && !options.json && !options.quiet
     if (isPainted) {
       const { watchCommand } = await import('./watch/watch-command.ts')
-      return watchCommand(invocation as Watched, contextNow, paint, stdout)
+      return watchCommand(invocation as Watched, contextNow, paint, world.terminalOutput)
     }
     if (invocation.command === 'workflow status') {
       const { watchStatus } = await import('./commands/workflow/status-watch.ts')

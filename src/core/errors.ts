@@ -56,7 +56,7 @@ export interface ErrorArguments {
     readonly unchecked: boolean
   }
   'commands-untrusted': { readonly task: string; readonly commands: string }
-  'check-files': { readonly count: number; readonly limit: number }
+  'check-files': { readonly limit: number; readonly seconds: number }
   'check-none': { readonly task: string; readonly phase: string }
   'shell-missing': { readonly detail: string }
   'marker-unreadable': { readonly path: string; readonly detail: string }

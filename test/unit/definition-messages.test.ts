@@ -15,6 +15,14 @@ describe('the broken rules of a definition', () => {
       ],
     ],
     pattern: [['/x', 'invalid pattern "/x": it must be relative to the root, with "/", without ".."']],
+    tooManyCases: [[100, 'give at most 100 cases']],
+    patternsTooWide: [
+      [
+        300,
+        3,
+        'the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 "*" in a name and 3 "**" in a pattern',
+      ],
+    ],
     promptPath: [
       [
         '../p.md',

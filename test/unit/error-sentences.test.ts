@@ -196,8 +196,8 @@ describe('each error says what is wrong and what to do about it', () => {
     ],
     'check-files': [
       [
-        { count: 2345, limit: 1000 },
-        'check.files names 2345 files, more than the maximum of 1000: use narrower patterns.',
+        { limit: 1000, seconds: 10 },
+        'check.files names more than 1000 files, or takes more than 10 s to search: use narrower patterns.',
       ],
     ],
     'check-none': [

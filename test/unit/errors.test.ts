@@ -9,7 +9,7 @@ type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? nev
 /** The arguments of all codes together. Except for `wanted`, no value occurs in the sentences without its argument. */
 const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
-  ...{ command: 'postflight create 7 my_slug' },
+  ...{ command: 'postflight create 7 my_slug', seconds: 3579 },
   ...{
     rootOption: '/ROOT_OPTION',
     wanted: 'workflow',
@@ -108,7 +108,7 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['fault', 'resumable', 'problem', 'unchecked', 'standing'])
+    expect(unsaid.map(([name]) => name)).toEqual(['fault', 'resumable', 'problem', 'unchecked', 'standing', 'count'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {

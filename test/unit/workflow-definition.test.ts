@@ -143,6 +143,10 @@ describe('the rules of a definition', () => {
       { ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } },
       'check.files.1: invalid pattern "../x": it must be relative to the root, with "/", without ".."',
     ],
+    [
+      { ...PHASE, check: { run: 'make', files: ['{a,b}'.repeat(40)] } },
+      'check.files: the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 "*" in a name and 3 "**" in a pattern',
+    ],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
     [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],

@@ -36,7 +36,7 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
     host_session: view.owner.host_session,
     message: TEXT.item(
       kind,
-      view.relative_path,
+      inLine(view.relative_path),
       facts.filter((fact) => fact !== undefined),
     ),
     sentence: VERDICT_TEXT.marker(view.task, kind, {

@@ -2,6 +2,7 @@ import { WATCH_TEXT } from '../../core/messages/views.ts'
 import type { CommandResult } from '../context.ts'
 import type { Painter } from '../painter.ts'
 import { messageOf, type Output } from '../print.ts'
+import { printable } from '../printable.ts'
 import { fill } from './layout.ts'
 import { openLiveScreen } from './live-screen.ts'
 
@@ -38,8 +39,8 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
         if (withoutTimes(result.lines) !== withoutTimes(shown)) changedAt = view.clock()
         shown = result.lines
         const picture = {
-          head: view.paint.bold(view.title),
-          lines: shown,
+          head: view.paint.bold(printable(view.title, true)),
+          lines: shown.map((line) => printable(line, true)),
           foot: view.paint.dim(WATCH_TEXT.foot(changedAt)),
           more: WATCH_TEXT.more,
         }
@@ -50,7 +51,7 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
     }
     if (view.isOver?.(result) !== true) return 0
   }
-  stdout.write(`${result.lines.join('\n')}\n`)
+  stdout.write(`${printable(result.lines.join('\n'), true)}\n`)
   return result.exitCode
 }
 

@@ -36,6 +36,8 @@ export const RULE_TEXT = {
   filesNeedRun: 'check.files is allowed only beside check.run',
   pattern: (value: string): string =>
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
+  patternsTooWide: (alternatives: number, stars: number): string =>
+    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} "*" in a name and ${stars} "**" in a pattern`,
   promptPath: (value: string): string =>
     `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
   tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,
@@ -44,6 +46,7 @@ export const RULE_TEXT = {
   requiredDefault: (name: string): string => `the input "${quote(name, 80)}" has a default, so it cannot be required`,
   approveAdvisory: 'a phase that needs approval cannot be advisory',
   noCases: 'give at least one case',
+  tooManyCases: (limit: number): string => `give at most ${limit} cases`,
   caseLength: (most: number): string => `a case must have at most ${most} characters`,
   advisoryCases: 'an advisory phase may end without a verdict, so its cases need a default',
   stepText: (name: string): string => `the ${name} of a step must be a string`,
@@ -59,7 +62,8 @@ export const RULE_TEXT = {
     `unknown keyword "${quote(keyword, 80)}"${suggestion(keyword, SCHEMA_KEYWORDS)}: the keywords are ${SCHEMA_KEYWORDS.join(', ')}`,
   valueKind: (keyword: string, kind: ValueKind): string => `${keyword} must be ${VALUE_KINDS[kind]}`,
   notSchema: (depth: number): string => `must be an object or a boolean, nested at most ${depth} levels deep`,
-  target: (id: string, ids: readonly string[]): string => `unknown phase "${quote(id, 80)}"${suggestion(id, ids)}`,
+  target: (id: string, ids: readonly string[]): string =>
+    `unknown phase "${quote(id, 80)}"${suggestion(id, ids.slice(0, 100))}`,
   twin: (id: string): string => `another phase has the id "${quote(id, 80)}" (upper and lower case count as the same)`,
   twinArtifact: (artifact: string): string =>
     `another phase has the artifact "${quote(artifact, 80)}": its file would count as this phase's`,
@@ -141,4 +145,5 @@ export const SYNTAX_TEXT = {
   openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
   severalDocuments: 'the file contains several documents: put each definition in its own file',
   tooDeep: 'nested too deeply to be read',
+  tooManyValues: 'too many values to be read, counting those of aliases',
 } as const

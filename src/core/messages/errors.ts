@@ -142,7 +142,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'commands-untrusted': (a) =>
     `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then run \`${workflowCommand('resume', a.task)} --trust\`.`,
   'check-files': (a) =>
-    `check.files names ${a.count} files, more than the maximum of ${a.limit}: use narrower patterns.`,
+    `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
   'check-none': (a) =>
     `no check to run: the workflow of task ${a.task} is in phase "${a.phase}", which has no check.run.`,
   'shell-missing': (a) =>

@@ -3,6 +3,9 @@
 /** The target of a `next` that ends the run. */
 export const END = 'end'
 
+/** The maximum number of faults of a definition that are told. */
+export const MAX_FAULTS = 100
+
 /** The maximum number of phases. */
 export const MAX_PHASES = 2000
 
@@ -17,6 +20,9 @@ export const MAX_INPUTS = 50
 
 /** The maximum length of an input's value, in characters. */
 export const MAX_INPUT_LENGTH = 5000
+
+/** The maximum number of cases in one phase. */
+export const MAX_CASES = 100
 
 /** The maximum length of a case, in characters. */
 export const MAX_CASE_LENGTH = 60

@@ -8,9 +8,12 @@ import {
   isInsidePattern,
   isPhaseId,
   MAX_CASE_LENGTH,
+  MAX_CASES,
+  MAX_FAULTS,
   MAX_INPUTS,
 } from './definition-limits.ts'
 import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
+import { expandPatterns, MAX_ALTERNATIVES, MAX_STARS } from './file-pattern.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
 
@@ -40,7 +43,7 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   ]
   // With an unknown target, or two phases of one id, the graph of the phases is unknown.
   const isGraph = !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
-  return { faults, warnings: warningsOf(file, isGraph) }
+  return { faults: faults.slice(0, MAX_FAULTS), warnings: warningsOf(file, isGraph).slice(0, MAX_FAULTS) }
 }
 
 /** The names that the placeholders of a phase's prompts may have, by phase. */
@@ -49,11 +52,9 @@ export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseF
   const known = { makers, inputs: new Set(Object.keys(inputs)) }
   return ({ steps }) => {
     const listed = Array.isArray(steps) ? steps : undefined
+    const fields = new Set(listed?.flatMap((step) => (typeof step === 'object' ? Object.keys(step) : [])))
     // The fields of steps from an artifact are not known yet.
-    const hasStepField = (name: string): boolean =>
-      listed === undefined
-        ? steps !== undefined
-        : listed.some((step) => typeof step === 'object' && Object.hasOwn(step, name))
+    const hasStepField = (name: string): boolean => (listed === undefined ? steps !== undefined : fields.has(name))
     return { ...known, hasStepField }
   }
 }
@@ -112,8 +113,12 @@ function phaseFaults(
   }
   if (phase.check?.files !== undefined && phase.check.run === undefined)
     fault(['check', 'files'], RULE_TEXT.filesNeedRun)
-  for (const [at, pattern] of (phase.check?.files ?? []).entries()) {
+  const patterns = phase.check?.files ?? []
+  for (const [at, pattern] of patterns.entries()) {
     if (!isInsidePattern(pattern)) fault(['check', 'files', at], RULE_TEXT.pattern(pattern))
+  }
+  if (patterns.every(isInsidePattern) && expandPatterns(patterns) === undefined) {
+    fault(['check', 'files'], RULE_TEXT.patternsTooWide(MAX_ALTERNATIVES, MAX_STARS))
   }
   for (const name of ['check', 'step_check'] as const) {
     const schema = phase[name]?.json_schema
@@ -134,12 +139,13 @@ function phaseFaults(
   if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next, [...ids]))
   if (typeof next === 'object') {
     if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
-    for (const [way, target] of waysOf(next)) {
+    for (const [way, target] of waysOf(next).slice(0, MAX_CASES)) {
       if (!ids.has(target)) fault(['next', ...way], RULE_TEXT.target(target, [...ids]))
     }
     if ('cases' in next) {
       const names = Object.keys(next.cases)
       if (names.length === 0) fault(['next', 'cases'], RULE_TEXT.noCases)
+      if (names.length > MAX_CASES) fault(['next', 'cases'], RULE_TEXT.tooManyCases(MAX_CASES))
       for (const name of names) {
         if (name.length > MAX_CASE_LENGTH) fault(['next', 'cases', name], RULE_TEXT.caseLength(MAX_CASE_LENGTH))
       }

@@ -2,7 +2,15 @@ import * as z from 'zod/mini'
 import { valueAt } from '../json-object.ts'
 import { SHAPE_TEXT } from '../messages/definitions.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
-import { END, MAX_BUDGET, MAX_INPUT_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
+import {
+  END,
+  MAX_BUDGET,
+  MAX_FAULTS,
+  MAX_INPUT_LENGTH,
+  MAX_PARALLEL,
+  MAX_PHASE_STEPS,
+  MAX_PHASES,
+} from './definition-limits.ts'
 import { POINTER } from './pointer.ts'
 
 /**
@@ -192,14 +200,21 @@ export interface ShapeFault {
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
   const parsed = DEFINITION_SCHEMA.safeParse(value)
   if (parsed.success) return { file: parsed.data }
-  return { faults: parsed.error.issues.flatMap((issue) => shapeFaults(value, issue, [])) }
+  return {
+    faults: parsed.error.issues
+      .slice(0, MAX_FAULTS)
+      .flatMap((issue) => shapeFaults(value, issue, []))
+      .slice(0, MAX_FAULTS),
+  }
 }
 
 function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
+      return issue.keys
+        .slice(0, MAX_FAULTS)
+        .map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
     case 'invalid_type':
       return [{ path, detail: SHAPE_TEXT.kinds([issue.expected], isMissing(whole, path)) }]
     case 'invalid_value':

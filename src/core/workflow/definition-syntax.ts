@@ -1,5 +1,5 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import { type Document, type Scalar, visit } from 'yaml'
+import { type Document, isScalar, type Scalar, visit, type YAMLMap } from 'yaml'
 import { SYNTAX_TEXT } from '../messages/definitions.ts'
 
 /**
@@ -33,6 +33,27 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
   return quote === undefined
     ? { offset, detail: SYNTAX_TEXT.yaml(message) }
     : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
+}
+
+/** The first key that an object has twice. The YAML library compares each key with all others, so it is not asked to. */
+export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
+  let found: SyntaxFault | undefined
+  visit(document, {
+    Map: (_key, { items }: YAMLMap) => {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        // A merge key may stand several times.
+        if (!isScalar(key) || key.value === '<<') continue
+        if (seen.has(key.value)) {
+          found = { offset: key.range?.[0] ?? 0, detail: SYNTAX_TEXT.yaml('Map keys must be unique') }
+          return visit.BREAK
+        }
+        seen.add(key.value)
+      }
+      return undefined
+    },
+  })
+  return found
 }
 
 /** The start of the string that ends at `end`. Without its closing quote it may go on to the end of the file. */

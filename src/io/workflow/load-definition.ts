@@ -9,7 +9,7 @@ import { type Definition, readDefinition } from '../../core/workflow/definition.
 import { isInsidePath } from '../../core/workflow/definition-limits.ts'
 import { type DefinitionFinding, namesIn } from '../../core/workflow/definition-rules.ts'
 import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../../core/workflow/definition-schema.ts'
-import { jsonFault, yamlFault } from '../../core/workflow/definition-syntax.ts'
+import { jsonFault, twinKey, yamlFault } from '../../core/workflow/definition-syntax.ts'
 import { unknownPlaceholders } from '../../core/workflow/placeholders.ts'
 import { snapshotOf } from '../../core/workflow/snapshot.ts'
 import { lookForNamed, readInside } from '../fs/inside.ts'
@@ -59,13 +59,19 @@ export function loadDefinition(file: string): LoadedDefinition {
 function checkText(file: string, text: string): LoadedDefinition {
   const lines = new LineCounter()
   // YAML 1.2 includes JSON, so one parser gives places for both. Its warnings would go to stderr.
-  const options = { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'error' } as const
+  const options = {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+    logLevel: 'error',
+    uniqueKeys: false,
+  } as const
   const document = parseDocument(text, options)
   const placeAt = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const syntax = (/\.json$/i.test(file) ? jsonFault(text) : undefined) ?? yamlFault(document)
+  const syntax = (/\.json$/i.test(file) ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
   if (syntax !== undefined) {
     const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
     return { faults: [fault], warnings: [], definition: undefined }
@@ -83,6 +89,9 @@ function checkText(file: string, text: string): LoadedDefinition {
   } catch (error) {
     return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], definition: undefined }
   }
+  const unbounded = boundFault(value)
+  if (unbounded !== undefined)
+    return { faults: [place({ path: [], detail: unbounded })], warnings: [], definition: undefined }
   const checked = checkDefinition(value)
   if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
@@ -93,6 +102,26 @@ function checkText(file: string, text: string): LoadedDefinition {
   return definition === undefined
     ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, definition }
     : { faults, warnings, definition }
+}
+
+/** The maximum number of values in a definition, and of levels. Aliases may repeat values, and lead in a circle. */
+const MAX_VALUES = 1_000_000
+const MAX_LEVELS = 100
+
+/** Why a value is too much to be checked. */
+function boundFault(top: unknown): string | undefined {
+  const open: (readonly [value: unknown, level: number])[] = [[top, 0]]
+  let count = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, level] = next
+    if (typeof value !== 'object' || value === null) continue
+    if (level === MAX_LEVELS) return SYNTAX_TEXT.tooDeep
+    const parts = Object.values(value)
+    count += parts.length
+    if (count > MAX_VALUES) return SYNTAX_TEXT.tooManyValues
+    for (const part of parts) open.push([part, level + 1])
+  }
+  return undefined
 }
 
 /**

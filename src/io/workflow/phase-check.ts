@@ -1,9 +1,12 @@
 import path from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Entry } from 'fast-glob'
 import { PostflightError } from '../../core/errors.ts'
 import { SPECS_FOLDER } from '../../core/files.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
 import { isReserved } from '../../core/workflow/definition-limits.ts'
+import { expandPatterns } from '../../core/workflow/file-pattern.ts'
 import type { ArtifactSeen } from '../../core/workflow/observation.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { currentPhase, isInStep } from '../../core/workflow/position.ts'
@@ -91,28 +94,51 @@ export async function runPhaseCheck(
 /** The folder of packages, which is never searched: it has too many files. */
 const MODULES = 'node_modules'
 
-/** The files that match the patterns, as they are now. @throws {PostflightError} `check-files` for too many. */
+/** The time (ms) in which the files must be found. */
+const SEARCH_LIMIT_MS = 10_000
+
+/** The depth to which folders are searched. */
+const SEARCH_DEPTH = 50
+
+/**
+ * The files that match the patterns, as they are now.
+ * @throws {PostflightError} `check-files` for too many, or where the search takes too long.
+ */
 async function filesOf(
   folder: TaskFolder,
   patterns: readonly string[],
 ): Promise<{ readonly files: BoundFile[]; readonly notBound: readonly NotBound[] }> {
   if (patterns.length === 0) return { files: [], notBound: [] }
+  const tooMuch = new PostflightError('check-files', { limit: MAX_BOUND_FILES, seconds: SEARCH_LIMIT_MS / 1000 })
+  // The patterns of a state that was edited by hand.
+  const expanded = expandPatterns(patterns)
+  if (expanded === undefined) throw tooMuch
   const { default: fastGlob } = await import('fast-glob')
-  const entries = await fastGlob([...patterns], {
+  const stream = fastGlob.stream(expanded, {
     cwd: folder.root,
+    braceExpansion: false,
+    deep: SEARCH_DEPTH,
     dot: true,
+    extglob: false,
     followSymbolicLinks: false,
     suppressErrors: true,
     onlyFiles: false,
     objectMode: true,
     ignore: ['**/node_modules/**', '**/.git/**', `${SPECS_FOLDER}/.postflight/**`],
-  })
-  const own = entries.filter(({ path: name }) => !isOurs(folder, name))
-  const found = own.filter(({ dirent }) => dirent.isFile())
-  if (found.length > MAX_BOUND_FILES) {
-    throw new PostflightError('check-files', { count: found.length, limit: MAX_BOUND_FILES })
+  }) as Readable
+  const timer = setTimeout(() => stream.destroy(tooMuch), SEARCH_LIMIT_MS)
+  const found: string[] = []
+  const links: string[] = []
+  try {
+    for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
+      if (isOurs(folder, name)) continue
+      if (dirent.isFile()) found.push(name)
+      if (dirent.isSymbolicLink()) links.push(name)
+      if (found.length > MAX_BOUND_FILES) throw tooMuch
+    }
+  } finally {
+    clearTimeout(timer)
   }
-  const links = own.filter(({ dirent }) => dirent.isSymbolicLink()).map(({ path: name }) => name)
   const modules = patterns.filter((pattern) => pattern.split('/').includes(MODULES))
   if (
     patterns.some((pattern) => /^\*\*?(?:\/|$)/.test(pattern)) &&
@@ -122,7 +148,7 @@ async function filesOf(
   }
   return {
     files: found
-      .map(({ path: name }) => path.join(folder.root, name))
+      .map((name) => path.join(folder.root, name))
       .sort()
       .flatMap((file) => boundFile(folder.path, file) ?? []),
     notBound: [
