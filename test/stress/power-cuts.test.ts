@@ -26,7 +26,7 @@ function report(what: string, { flaws, ...figures }: Tally, since: number): void
 it('at each call of each program', async () => {
   const tally = newTally()
   const since = threads.count()
-  await threads.runAll(everyCut(programs, { followEvery: 2, random: 8 }, SEED, tally))
+  await threads.runAll(everyCut(programs, { followEvery: 2, callEvery: 1, random: 8 }, SEED, tally))
   report(`at each call, seed ${SEED}`, tally, since)
   expect(tally.remains).toBeGreaterThan(2000)
 })

@@ -369,8 +369,10 @@ export async function findFlaws(
   const end = arena.files()
   const caps = arena.journal('cap')
   const run: Run = { outcomes, during: countOf(during), total: countOf(blocks), files, caps: caps.length }
-  // When the clock jumps, a claim no longer looks underway: then a block may be lost, and never one too many is made.
-  const counts = (flaw: string | false): boolean => disturbance !== 'clock' || !/not three$/.test(String(flaw))
+  // When the clock jumps, a claim no longer looks underway: then a block may be lost, or a loop guard left. There is never
+  // a block too many.
+  const counts = (flaw: string | false): boolean =>
+    disturbance !== 'clock' || !/not three$|loop guard|^[01] blocks after one$/.test(String(flaw))
   const isFault = disturbance === 'kill' || disturbance === 'error'
   const flaws = [
     ...commonFlaws(run, stops, end, scenario.promises ?? 1),

@@ -36,6 +36,8 @@ const CONTENTS: readonly Content[] = ['none', 'half', 'zeros', 'before', 'all']
 /** How thorough: of all remains of a program, the next run is tried with every `followEvery`th. */
 export interface Thoroughness {
   readonly followEvery: number
+  /** Of the calls that change something, every `callEvery`th is one after which the power is cut. */
+  readonly callEvery: number
   /** The number of random subsets that are tried at each call, besides the systematic ones. */
   readonly random: number
 }
@@ -59,12 +61,15 @@ function* cuts(measured: Measured, room: Room, how: Thoroughness, seed: number, 
   const random = randomOf(seed)
   const seen = new Set<string>()
   let next = 0
+  let due = 0
   for (let call = 0; call <= outcome.calls.length; call++) {
     for (; outcome.changes[next]?.at === call; next++) disk.apply(outcome.changes[next] as (typeof outcome.changes)[0])
     const hasEnded = call === outcome.calls.length
     const hasAnswered = outcome.calls.slice(0, call).some((one) => one.endsWith('<stdout>'))
     const isChange = call === 0 || outcome.changes[next - 1]?.at === call
     if (!isChange && !hasEnded && !outcome.calls[call - 1]?.endsWith('<stdout>')) continue
+    due += 1
+    if (!hasEnded && due % how.callEvery !== 0) continue
     for (const fate of fates(disk.pending, how.random, random)) {
       const remains = disk.cut(fate)
       const left = withoutCopies(remains.texts)
