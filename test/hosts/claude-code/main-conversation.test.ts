@@ -102,3 +102,20 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
   })
 })
+
+describe.skipIf(hostsSkipped())('a main conversation is blocked, and released when its marker is cleared,', () => {
+  it.each([
+    ['where nobody answers permission prompts', { args: ['--permission-prompts', 'none'] }],
+    ['where a goal of the person holds stops too', { prompt: '/goal the work is done' }],
+  ])('%s', async (_, options) => {
+    const guarded = guardedProject()
+
+    const { model } = await guarded.run(
+      { main: dutiful(bash('postflight create 7 demo --reason "Deploy, then commit"'), say('Done.')) },
+      options,
+    )
+
+    expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('Blocked stop 1 of 3')
+    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
+  })
+})
