@@ -35,7 +35,7 @@ export function handleSessionStart(context: HookContext): HookResult {
   try {
     const driver = loadWorkflowDriver()
     unfinishedRuns = driver.listUnfinishedRuns({ roots, repositories: findRepositories() }, { nowMs, deadline })
-    recorded.push(...driver.endWaits(unfinishedRuns, payload.session))
+    recorded.push(...driver.noteSessionStarts(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))
   }

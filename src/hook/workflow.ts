@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { REASON_LIMIT } from '../core/answer.ts'
-import { type CommandReader, commandLine, rootOptionFor } from '../core/command-line.ts'
+import { type CommandReader, commandLine, rootOptionFor, stopNowLine } from '../core/command-line.ts'
 import { WORKFLOW_FOLDER } from '../core/files.ts'
 import type { Recorded } from '../core/journal-entry.ts'
-import { PROMPT_TEXT, WORKFLOW_TEXT } from '../core/messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
 import type { ToolUse } from '../core/owner-claim.ts'
 import type { Payload } from '../core/payload.ts'
@@ -25,7 +25,7 @@ import { type Turn, takeTurn } from '../io/workflow/turn.ts'
  * only observes. `Stop` observes too, because a SubagentStop can be missing, and sends the next prompt.
  */
 
-export { endWaits, listUnfinishedRuns } from '../io/workflow/active-runs.ts'
+export { listUnfinishedRuns, noteSessionStarts } from '../io/workflow/active-runs.ts'
 
 /** Stamps or ends the waits of the session's runs after a shell command that may have announced one. Never throws. */
 export function settleWaits(
@@ -100,7 +100,8 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         // Another session may have taken it over in the meantime.
         (state) => {
           if (state.active && state.hostSession !== stop.session) return undefined
-          const { state: noted, ...look } = judgeAgentStop(state, agentStop(stop, isNext), stop.nowMs)
+          const isBlocked = stop.held || prompt !== undefined
+          const { state: noted, ...look } = judgeAgentStop(state, agentStop(stop, { isNext, isBlocked }), stop.nowMs)
           return { ...look, noted }
         },
       )
@@ -113,6 +114,10 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       }
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
+      }
+      if (turn.hears === true) {
+        const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
+        notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       }
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
@@ -148,10 +153,10 @@ function alertsOf(folder: TaskFolder, { command, state }: Turn, { payload }: Wor
   return command === 'wait' && wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 
-function agentStop({ payload, sinceMs }: WorkflowStop, isNext: boolean): AgentStop {
+function agentStop({ payload, sinceMs }: WorkflowStop, standing: Pick<AgentStop, 'isNext' | 'isBlocked'>): AgentStop {
   return {
     isMain: payload.event === 'Stop',
-    isNext,
+    ...standing,
     promptId: payload.prompt,
     followsBlock: payload.followsBlock,
     shells: payload.shellIds ?? [],
@@ -164,8 +169,9 @@ function askText(folder: TaskFolder, { payload, reader }: WorkflowStop): string 
   return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
 }
 
-function detailOf({ command, due, state }: Turn): string | undefined {
+function detailOf({ command, due, state, hears }: Turn): string | undefined {
   if (due !== undefined) return promptRecord(due, state.repeats > 0)
+  if (hears === true) return RUN_RECORDS.heard
   return command === 'finish' ? (state.outcome ?? undefined) : undefined
 }
 

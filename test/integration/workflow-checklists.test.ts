@@ -159,3 +159,99 @@ describe('a checklist', () => {
     expect(await next(project)).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
   })
 })
+
+const REVIEW = {
+  id: 'review',
+  prompt: 'Review it.',
+  artifact: 'review.json',
+  next: { pass: 'end', fail: 'work', verdict: '/ok', reason: '/why' },
+}
+
+/** A project with a run that works through `tasks`, and reviews the work. */
+async function startReviewed(tasks: string, review: object = REVIEW): Promise<Project> {
+  const project = createSourceProject()
+  project.write(LIST, tasks)
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK, review] }))
+  await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+  return project
+}
+
+describe('a loop back to a checklist', () => {
+  /** Plays a run whose first review fails. Returns the place of each prompt, with the text of a step. */
+  async function play(project: Project, verdict: object, meanwhile = (): void => {}): Promise<string[]> {
+    const places: string[] = []
+    for (;;) {
+      const { command, phase, step, prompt } = await next(project)
+      if (command !== 'prompt') return places
+      if (phase === 'work') {
+        places.push(`${phase} ${step}: ${/^Do: (.*)$/m.exec(prompt)?.[1]}`)
+        leave(project, true)
+        continue
+      }
+      const isFirst = !places.includes('review')
+      places.push('review')
+      if (isFirst) meanwhile()
+      project.write(`${IN_TASK}/review.json`, JSON.stringify(isFirst ? verdict : { ok: true }))
+    }
+  }
+
+  it('whose tasks are all ticked has one step: the reason', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const places = await play(project, { ok: false, why: 'the button is red' })
+
+    expect(places).toEqual(['work 1: one', 'review', 'work 1: the button is red', 'review'])
+    expect(project.read(LIST)).toBe('- [x] one\n')
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('has one step also if the verdict gives no reason', async () => {
+    const { reason: _reason, ...ways } = REVIEW.next
+    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: ways })
+
+    expect(await play(project, { ok: false })).toEqual([
+      'work 1: one',
+      'review',
+      'work 1: the verdict of phase "review" was "fail": find out why, and fix it',
+      'review',
+    ])
+  })
+
+  it('has the tasks that the review added, and no other step', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const places = await play(project, { ok: false, why: 'two is missing' }, () =>
+      project.write(LIST, '- [x] one\n- [ ] two\n'),
+    )
+
+    expect(places).toEqual(['work 1: one', 'review', 'work 1: two', 'review'])
+  })
+
+  it('is simulated as it runs', async () => {
+    const project = await startReviewed('- [ ] one\n- [ ] two\n')
+    const real = await play(project, { ok: false, why: 'it failed' })
+
+    const words = ['workflow', 'simulate', 'flow.json', '--fail', 'review:1', '--steps', 'work=2', '--json']
+    const { prompts } = (await project.cli(words)).json()
+
+    const placed = prompts.map(({ phase, step }: JsonDocument) => (step === null ? phase : `${phase} ${step}`))
+    expect(placed).toEqual(real.map((place) => place.replace(/:.*/, '')))
+    expect(placed).toEqual(['work 1', 'work 2', 'review', 'work 1', 'review'])
+  })
+
+  it('has no step at a first visit without open tasks: nothing is wrong', async () => {
+    const project = await startReviewed('- [x] one\n')
+    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'review' })
+  })
+
+  it('is named by validate, on the phase that leads back', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const { stdout, status } = await project.cli(['workflow', 'validate', 'flow.json'])
+
+    expect(status).toBe(0)
+    expect(stdout).toContain(
+      'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks',
+    )
+  })
+})

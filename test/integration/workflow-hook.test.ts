@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type Fields, OTHER_SESSION, SESSION, stop, subagentStop } from '../support/payloads.ts'
+import { type Fields, OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { HOOK_BUNDLE } from '../support/process.ts'
 import {
   claudeHookEnv,
@@ -221,14 +221,73 @@ describe('the stop hook drives a workflow', () => {
     expect(answer.reason).toBe('Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows.')
   })
 
-  it('with the same prompt again, as the same attempt, if the host threw it away or the user interrupted it', async () => {
+  it('after a person who interrupts was heard: their stop is allowed, with a notice; the next message brings the same prompt', async () => {
     const project = await started()
     expect((await asked(project)).answer.reason).toContain('attempt 1 of 2')
     const typed = stop({ prompt_id: 'prompt-2' })
-    expect((await asked(project, typed)).answer.reason).toContain('attempt 1 of 2')
+    const heard =
+      'postflight-guard: you interrupted the workflow of task 007_flow, so this stop was allowed. The workflow goes on after your next message; `postflight workflow stop 007_flow --now` ends it.'
+    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
+    expect(project.journal().at(-1)).toMatchObject({ event: 'workflow', detail: 'interrupted: the stop was allowed' })
+    // The same stop, for a hook that is wired twice.
+    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
+    expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
+    expect((await asked(project, stop({ prompt_id: 'prompt-3' }))).answer.reason).toContain('attempt 1 of 2')
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
-    const back = stop({ prompt_id: 'prompt-2', stop_hook_active: true })
+    const back = stop({ prompt_id: 'prompt-3', stop_hook_active: true })
     expect((await asked(project, back)).answer.reason).toContain('attempt 2 of 2')
+  })
+
+  it('at once after an interruption whose message left the result', async () => {
+    const project = await started()
+    await asked(project)
+    project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
+    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('phase "work"')
+  })
+
+  it('at once, as the same attempt, after the session has started again', async () => {
+    const project = await started()
+    await asked(project)
+    const env = claudeHookEnv(project, SESSION)
+    await project.hook(sessionStart('resume'), { words: ['SessionStart'], env })
+    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 1 of 2')
+    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
+  })
+
+  it('at once after a stop that was let go for background work: its end wakes the agent, not the person', async () => {
+    const project = await started()
+    await asked(project)
+    const agent = { id: 'a', type: 'subagent', status: 'running', description: 'a helper' }
+    expect((await asked(project, stop({ stop_hook_active: true, background_tasks: [agent] }))).answer).toEqual({})
+    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 2')
+  })
+
+  it('never after workflow stop: the work in progress is judged at the next stop, and the run is over', async () => {
+    const project = await started()
+    await asked(project)
+    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
+    expect((await asked(project, subagentStop())).answer).toEqual({})
+    expect(await statusOf(project)).toMatchObject({ outcome: null })
+    const { answer } = await asked(project, stop({ stop_hook_active: true }))
+    expect(answer.systemMessage).toContain('has ended (stopped)')
+    expect(await statusOf(project)).toMatchObject({ prompts: 1, outcome: 'stopped' })
+  })
+
+  it.each<[string, (project: Project) => Promise<unknown>]>([
+    ['interrupted', (project) => asked(project, stop({ prompt_id: 'prompt-2' }))],
+    [
+      'waiting',
+      async (project) => {
+        await project.cli(['wait', '7', '--for', 'an answer'], { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+        return asked(project, stop({ stop_hook_active: true }))
+      },
+    ],
+  ])('never after workflow stop of an agent that is idle (%s): the run stops at once', async (_why, idle) => {
+    const project = await started()
+    await asked(project)
+    await idle(project)
+    expect((await project.cli(['workflow', 'stop', '7', '--json'])).json()).toMatchObject({ outcome: 'stopped' })
+    expect((await asked(project, stop({ prompt_id: 'prompt-3' }))).answer).toEqual({})
   })
 
   it('without counting while a build that the agent started runs: it is asked once whether it waits', async () => {

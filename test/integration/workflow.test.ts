@@ -553,10 +553,17 @@ describe('stop, resume, abort', () => {
     expect(await codes()).toEqual([1, 1, 1])
   })
 
-  it('stop lets the current phase finish, and resume continues after it', async () => {
+  it('stop lets the attempt in progress finish, sends no other one, and resume continues after it', async () => {
     const project = await started(two)
     await next(project)
-    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping after this phase')
+    const { stdout } = await project.cli(['workflow', 'stop', '7'])
+    expect(stdout).toContain(' · stopping · ')
+    expect(stdout).toContain('`postflight workflow stop 007_flow --now` stops it immediately')
+    expect((await project.cli(['status'])).stdout).toContain('phase a, attempt 1 of 3 · stopping · ')
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
+    await project.cli(['workflow', 'stop', '7'])
     project.write(`${IN_TASK}/a.txt`, 'x')
     expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
     await project.cli(['workflow', 'resume', '7'])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { afterSessionStart, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { awaitsApproval } from '../../src/core/workflow/approval.ts'
 import { promptBound } from '../../src/core/workflow/bound.ts'
 import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
@@ -34,6 +34,7 @@ const EVENTS = [
     'next',
     'helper stops',
     'interrupted',
+    'restarted',
     'killed',
     'killed in the turn',
     'stray result',
@@ -96,6 +97,9 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
   const { state } = world
   const [last] = state.endedSteps.slice(-1)
   switch (event) {
+    case 'restarted':
+      world.state = reread(afterSessionStart(state))
+      return false
     case 'killed':
     case 'resumed':
       resume(world)
@@ -129,9 +133,10 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
       return steer(world, retryStep(state, chain % 5, NOW))
     default: {
       const main = event !== 'helper stops'
-      const stop = { isMain: main, isNext: main, followsBlock: event !== 'interrupted', shells: [], startMs: NOW }
+      const stop = { isMain: main, isNext: main, isBlocked: false, shells: [], startMs: NOW }
+      const followsBlock = event !== 'interrupted'
       const promptId = `p${event === 'interrupted' ? chain : 0}`
-      const judged = judgeAgentStop(state, { ...stop, promptId }, NOW)
+      const judged = judgeAgentStop(state, { ...stop, followsBlock, promptId }, NOW)
       world.state = reread(judged.state)
       const command = turn(world, event === 'next' ? NEXT : judged.looking)
       if (command === 'prompt') answer(world, agent)
@@ -162,8 +167,8 @@ function expectSameForBothDrivers(world: World): void {
       ...{ ...world, prompts: [], archive: new Map(world.archive) },
       ...{ artifacts: new Map(world.artifacts), results: new Map(world.results) },
     }
-    const stop = { isMain: true, isNext: true, promptId: undefined, followsBlock: true, shells: [], startMs: NOW }
-    const judged = judgeAgentStop(copy.state, stop, NOW)
+    const stop = { isMain: true, isNext: true, isBlocked: false, promptId: undefined, followsBlock: true, shells: [] }
+    const judged = judgeAgentStop(copy.state, { ...stop, startMs: NOW }, NOW)
     if (looking === undefined) copy.state = judged.state
     const command = turn(copy, looking ?? judged.looking)
     const { cameBack: _cameBack, ...state } = copy.state

@@ -21,7 +21,7 @@ describe('a run of any definition in any world', () => {
 
   it('ends within its bound with interruptions, waits, shells in the background and stops of others', () => {
     const reached = new Set<string>()
-    const kinds: Incident[] = ['nothing', 'interrupted', 'shells', 'wait', 'helper stops', 'held']
+    const kinds: Incident[] = ['nothing', 'interrupted', 'restarted', 'shells', 'wait', 'helper stops', 'held']
     const incidents = fc.array(fc.constantFrom('nothing', ...kinds), { maxLength: 60 })
     fc.assert(
       fc.property(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {

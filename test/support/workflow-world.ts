@@ -1,7 +1,7 @@
 /** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
 import { announcedWait, parseWait, waitsLeft } from '../../src/core/wait.ts'
-import { type AgentStop, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { type AgentStop, afterSessionStart, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { awaitsApproval } from '../../src/core/workflow/approval.ts'
 import { promptAgain, resumeState } from '../../src/core/workflow/control.ts'
 import type { Definition } from '../../src/core/workflow/definition.ts'
@@ -141,7 +141,7 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
 }
 
 /** The incidents between two turns of the main conversation. */
-export type Incident = 'nothing' | 'interrupted' | 'shells' | 'wait' | 'helper stops' | 'held'
+export type Incident = 'nothing' | 'interrupted' | 'restarted' | 'shells' | 'wait' | 'helper stops' | 'held'
 
 /** Runs to the end with stops as a host with hooks has them. Before the turn N (from 0) the incident N happens. */
 export function runWithIncidents(
@@ -157,6 +157,7 @@ export function runWithIncidents(
     const stop: AgentStop = {
       isMain: incident !== 'helper stops',
       isNext: incident !== 'helper stops' && incident !== 'held',
+      isBlocked: incident === 'held',
       promptId: `p${chain}`,
       followsBlock: true,
       shells: incident === 'shells' ? [`build ${count}`] : [],
@@ -166,8 +167,11 @@ export function runWithIncidents(
       const { wait } = announcedWait('an answer', world.state.wait, world.state.waits)
       world.state = reread({ ...world.state, wait: parseWait(wait) })
     }
-    if (incident === 'interrupted' || world.state.wait !== undefined) chain += 1
-    const isNew = { ...stop, promptId: `p${chain}`, followsBlock: incident !== 'interrupted' }
+    if (incident === 'restarted') world.state = reread(afterSessionStart(world.state))
+    const isInterrupted = incident === 'interrupted' || incident === 'restarted'
+    // A person who was heard writes again.
+    if (isInterrupted || world.state.wait !== undefined || world.state.heardPromptId !== undefined) chain += 1
+    const isNew = { ...stop, promptId: `p${chain}`, followsBlock: !isInterrupted }
     const { state: noted, looking, asks } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
     const { state, command } = reconcile(reread(noted), {
       observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, takenSteps) }),
@@ -180,7 +184,7 @@ export function runWithIncidents(
     if (awaitsApproval(world.state)) world.state = reread(approved(world.state))
     if (command !== 'prompt') continue
     // An agent that is interrupted leaves no result.
-    answer(world, incidents[count + 1] === 'interrupted' ? () => 'nothing' : agent)
+    answer(world, ['interrupted', 'restarted'].includes(incidents[count + 1] ?? '') ? () => 'nothing' : agent)
   }
   return world
 }

@@ -72,6 +72,13 @@ describe('the broken rules of a definition', () => {
     endless: [
       ['plan', 'no path leads from phase "plan" to "end": the run can only fail, when a phase has used up its visits'],
     ],
+    backToChecklist: [
+      [
+        'work',
+        'tasks.md',
+        'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks to "tasks.md"; if there are none, the visit has one step, the reason for the verdict',
+      ],
+    ],
     otherForm: [
       [
         'plän.md',

@@ -49,6 +49,7 @@ describe('the reasons for the state of a run', () => {
       ['plan', 3, 'phase "plan" was already entered 3 times, its limit (max_visits)'],
     ],
     endedOnFail: [['review', 'the verdict of phase "review" was "fail", which ends the workflow']],
+    sentBack: [['review', 'fail', 'the verdict of phase "review" was "fail": find out why, and fix it']],
     wentOnWithout: [
       [1, '1 step or artifact was skipped (`postflight workflow history <task>` says which)'],
       [2, '2 steps or artifacts were skipped (`postflight workflow history <task>` says which)'],
@@ -100,6 +101,13 @@ describe('the reasons for the state of a run', () => {
       [
         '7_x',
         'postflight-guard: the workflow of task 7_x has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.',
+      ],
+    ],
+    heard: [
+      [
+        '7_x',
+        'postflight workflow stop 7_x --now',
+        'postflight-guard: you interrupted the workflow of task 7_x, so this stop was allowed. The workflow goes on after your next message; `postflight workflow stop 7_x --now` ends it.',
       ],
     ],
     checkNotRun: [

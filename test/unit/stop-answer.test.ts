@@ -178,7 +178,13 @@ describe('a session that starts', () => {
   it('is told what is unfinished, with the commands for each root', () => {
     const folder = taskFolder('7_y', '/worktree')
     const unfinished = [{ state: 'pending', folder: FOLDER, marker: marker(), ageMs: HOUR_MS } as const]
-    const run = { name: 'flow', hostSession: 's1', ageMs: 2 * HOUR_MS, standing: 'running', isWaiting: false } as const
+    const run = {
+      name: 'flow',
+      hostSession: 's1',
+      ageMs: 2 * HOUR_MS,
+      standing: 'running',
+      awaitsStart: false,
+    } as const
     const { answer, notices } = speak({ unfinished, unfinishedRuns: [{ folder, ...run }], unchecked: 1 }, event)
     expect(answer).toEqual({
       kind: 'context',

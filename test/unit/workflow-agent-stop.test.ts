@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentStop, afterCommand, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
+import { type AgentStop, afterCommand, afterSessionStart, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { abortState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import { advance } from '../../src/core/workflow/machine.ts'
 import type { WorkflowState } from '../../src/core/workflow/state.ts'
@@ -16,36 +16,88 @@ function asked(phase: object = PHASE): WorkflowState {
 }
 
 const stop = (more: Partial<AgentStop> = {}): AgentStop => ({
-  ...{ isMain: true, isNext: true, promptId: 'p1', followsBlock: true, shells: ['server'], startMs: NOW },
+  ...{ isMain: true, isNext: true, isBlocked: false, promptId: 'p1', followsBlock: true, shells: ['server'] },
+  startMs: NOW,
   ...more,
 })
 
 const ANOTHER = { promptId: 'p2', followsBlock: false } as const
 
 /** The state and the command after a stop at which the agent has left nothing. */
-function afterStop(state: WorkflowState, more: Partial<AgentStop> = {}): { state: WorkflowState; command: string } {
+function afterStop(
+  state: WorkflowState,
+  more: Partial<AgentStop> = {},
+): { state: WorkflowState; command: string; hears: boolean } {
   const judged = judgeAgentStop(state, stop(more), NOW)
   let { state: next, command } = advance(judged.state, seeing(judged.looking))
   while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.looking)))
-  return { state: next, command: command.kind }
+  return { state: next, command: command.kind, hears: judged.hears }
 }
 
-describe('a prompt that the host threw away or the user interrupted', () => {
+describe('a prompt that the host threw away or the person interrupted', () => {
   it.each([
     ['a phase', PHASE],
     ['a step', WORK],
-  ])('goes out again, as the same attempt, three times in a visit: %s', (_what, phase) => {
-    let state = asked(phase)
-    for (let count = 1; count <= 3; count++) {
-      const again = afterStop(state, { promptId: `q${count}`, followsBlock: false })
-      expect(again).toMatchObject({
-        command: 'prompt',
-        state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count, promptId: `q${count}`, cameBack: false },
-      })
-      state = again.state
-    }
-    const counted = afterStop(state, { promptId: 'q4', followsBlock: false }).state
-    expect(counted.phaseAttempts + counted.stepAttempts).toBe(1)
+  ])(
+    'allows the stop of the person’s message, then goes out again as the same attempt, three times in a visit: %s',
+    (_what, phase) => {
+      let state = asked(phase)
+      for (let count = 1; count <= 3; count++) {
+        const heard = afterStop(state, { promptId: `q${count}`, followsBlock: false })
+        expect(heard).toMatchObject({
+          ...{ command: 'wait', hears: true },
+          state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count - 1, heardPromptId: `q${count}` },
+        })
+        const again = afterStop(heard.state, { promptId: `r${count}`, followsBlock: false })
+        expect(again).toMatchObject({
+          ...{ command: 'prompt', hears: false },
+          state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count, promptId: `r${count}`, cameBack: false },
+        })
+        expect(again.state.heardPromptId).toBeUndefined()
+        state = again.state
+      }
+      const last = afterStop(state, { promptId: 'q4', followsBlock: false })
+      expect(last).toMatchObject({ command: 'wait', hears: true })
+      const counted = afterStop(last.state, { promptId: 'r4', followsBlock: false }).state
+      expect(counted.phaseAttempts + counted.stepAttempts).toBe(1)
+    },
+  )
+
+  it('allows every stop of the person’s message, also after a block by something else', () => {
+    const first = afterStop(asked(), ANOTHER)
+    const again = afterStop(first.state, { ...ANOTHER, followsBlock: true })
+    expect(again).toMatchObject({ command: 'wait', hears: true, state: first.state })
+  })
+
+  it('is heard where a marker blocks the first stop of the person’s message', () => {
+    const blocked = afterStop(asked(), { ...ANOTHER, isNext: false, isBlocked: true })
+    expect(blocked).toMatchObject({ command: 'wait', hears: false, state: { heardPromptId: 'p2' } })
+    expect(afterStop(blocked.state, { promptId: 'p2' })).toMatchObject({ command: 'wait', hears: true })
+  })
+
+  it('goes on at once where the person’s message left its result', () => {
+    const { state, looking, hears } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
+    expect(hears).toBe(true)
+    expect(advance(state, seeing({ ...looking, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+  })
+
+  it('goes out again at once after the session has started again: a restart must not let the run rest', () => {
+    const restarted = afterSessionStart(asked())
+    expect(restarted).toMatchObject({ heardPromptId: 'p1' })
+    expect(afterSessionStart(restarted)).toBe(restarted)
+    expect(afterStop(restarted, ANOTHER)).toMatchObject({
+      ...{ command: 'prompt', hears: false },
+      state: { interruptions: 1, phaseAttempts: 0, promptId: 'p2' },
+    })
+    expect(afterStop(restarted).state.phaseAttempts).toBe(1)
+  })
+
+  it.each<[string, WorkflowState]>([
+    ['a run without a prompt that is out', begin(PHASE)],
+    ['a run whose agent has stopped since', { ...asked(), cameBack: true }],
+    ['a prompt that went out without an id', { ...asked(), promptId: undefined }],
+  ])('a start of the session changes nothing in %s', (_what, state) => {
+    expect(afterSessionStart(state)).toBe(state)
   })
 
   it.each<[string, Partial<AgentStop>]>([
@@ -74,18 +126,26 @@ describe('a prompt that the host threw away or the user interrupted', () => {
   it('is known after the stop of a sub-agent', () => {
     const { state } = afterStop(asked(), { isMain: false, isNext: false })
     expect(state.cameBack).toBe(false)
-    expect(afterStop(state, ANOTHER).state.interruptions).toBe(1)
+    expect(afterStop(state, ANOTHER).hears).toBe(true)
   })
 
-  it('goes out again although the run is asked to stop, because its work is begun', () => {
-    expect(afterStop(requestStop(asked(), NOW), ANOTHER).command).toBe('prompt')
-    expect(afterStop(requestStop(asked(WORK), NOW), ANOTHER).command).toBe('prompt')
+  it.each([
+    ['a phase', PHASE],
+    ['a step', WORK],
+  ])('does not go out again if the run was asked to stop, and nothing is counted: %s', (_what, phase) => {
+    const ended = afterStop(requestStop(asked(phase), NOW), ANOTHER)
+    expect(ended).toMatchObject({
+      ...{ command: 'finish', hears: false },
+      state: { outcome: 'stopped', phaseAttempts: 0, stepAttempts: 0, prompts: 1 },
+    })
   })
 
-  it('counts where something invalid was left', () => {
-    const { state, looking } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
-    const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty' } })
-    expect(advance(state, seen).state.phaseAttempts).toBe(1)
+  it('counts where something invalid was left, after the person was heard', () => {
+    const artifact = { kind: 'invalid', why: 'empty' } as const
+    const heard = judgeAgentStop(asked(), stop(ANOTHER), NOW)
+    expect(advance(heard.state, seeing({ ...heard.looking, artifact })).command.kind).toBe('wait')
+    const { state, looking } = judgeAgentStop(heard.state, stop({ promptId: 'p3', followsBlock: false }), NOW)
+    expect(advance(state, seeing({ ...looking, artifact })).state.phaseAttempts).toBe(1)
   })
 
   it.each([
@@ -93,7 +153,8 @@ describe('a prompt that the host threw away or the user interrupted', () => {
     ['from the same millisecond is', NOW, 1],
     ['from after it is', NOW + 1, 1],
   ])('something invalid %s', (_what, changedMs, attempts) => {
-    const { state, looking } = judgeAgentStop({ ...asked(), promptedMs: NOW }, stop(ANOTHER), NOW)
+    const restarted = afterSessionStart({ ...asked(), promptedMs: NOW })
+    const { state, looking } = judgeAgentStop(restarted, stop(ANOTHER), NOW)
     const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty', changedMs } })
     expect(advance(state, seen).state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
   })
@@ -109,7 +170,7 @@ describe('a stop', () => {
       [abortState(asked(), NOW), {}],
     ] as const) {
       const judged = judgeAgentStop(state, stop(more), NOW)
-      expect(judged).toEqual({ state, looking: LOOKS_ONLY, asks: false })
+      expect(judged).toEqual({ state, looking: LOOKS_ONLY, asks: false, hears: false })
       expect(judged.state).toBe(state)
     }
   })
@@ -117,7 +178,7 @@ describe('a stop', () => {
   it('is noted once for each prompt', () => {
     const first = judgeAgentStop(asked(), stop(), NOW)
     const looking = { ...GOES_ON, returned: true, interrupted: false }
-    expect(first).toEqual({ state: { ...asked(), cameBack: true }, looking, asks: false })
+    expect(first).toEqual({ state: { ...asked(), cameBack: true }, looking, asks: false, hears: false })
     expect(judgeAgentStop(first.state, stop(), NOW).state).toBe(first.state)
     const fresh = begin(PHASE)
     expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
@@ -129,7 +190,7 @@ describe('a stop', () => {
     expect(judgeAgentStop(asked(), stop({ isNext: false }), NOW)).toEqual({
       state: { ...asked(), cameBack: true },
       looking: LOOKS_ONLY,
-      asks: false,
+      ...{ asks: false, hears: false },
     })
   })
 })
@@ -141,6 +202,13 @@ describe('a stop while shells run in the background', () => {
     expect(afterStop(asked(), { shells: ['build'] })).toMatchObject({ command: 'wait', state: { phaseAttempts: 0 } })
     const again = judgeAgentStop({ ...judged.state, askedToWait: true }, stop({ shells: ['build'] }), NOW)
     expect(again).toMatchObject({ asks: false, looking: { returned: false, takes: 'complete' } })
+  })
+
+  it('ends a run that was asked to stop, without a question, and counts nothing', () => {
+    expect(afterStop(requestStop(asked(), NOW), { shells: ['build'] })).toMatchObject({
+      command: 'finish',
+      state: { outcome: 'stopped', phaseAttempts: 0, askedToWait: false },
+    })
   })
 
   it('counts if they ran before: a server for development', () => {

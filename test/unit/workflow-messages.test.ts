@@ -13,9 +13,8 @@ import { itSays } from './sentences.ts'
 
 describe('what status says of a run', () => {
   itSays(STATUS_TEXT, {
-    stopping: [
-      [true, 'stopping after this step'],
-      [false, 'stopping after this phase'],
+    stopsAfter: [
+      ['stop it', 'no further prompt: it stops when its agent ends its turn; `stop it` stops it immediately'],
     ],
     wasOver: [['stalled', 'this run had already ended (stalled), so there was nothing to stop']],
     prompts: [

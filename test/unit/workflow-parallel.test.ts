@@ -160,11 +160,12 @@ describe('a hand-out', () => {
     })
   })
 
-  it('is awaited after a stop request, with the attempts of its steps; nothing else begins', () => {
-    const again = hand(back(requestStop(out, 0), { 1: DONE, 2: FAILED, 3: DONE }))
-    expect(workOf(again)).toEqual(['2: 1 *'])
-    expect(back(again, { 2: DONE })).toMatchObject({ active: false, outcome: 'stopped', skips: 0 })
-    expect(back(again, { 2: FAILED })).toMatchObject({ active: false, outcome: 'stopped', skips: 1 })
+  it('is awaited after a stop request; then the run is over: no further attempt, and nothing else begins', () => {
+    const some = back(requestStop(out, 0), { 1: DONE }, { returned: false })
+    expect(some).toMatchObject({ active: true, prompts: 3 })
+    const ended = hand(back(some, { 2: FAILED, 3: DONE }))
+    expect(ended).toMatchObject({ active: false, outcome: 'stopped', prompts: 3, skips: 0 })
+    expect(workOf(ended)).toEqual(['2: 1'])
   })
 
   it('keeps half-written results for a stop at which the agent comes back', () => {

@@ -22,7 +22,8 @@ function busyState(): WorkflowState {
 
 /** The first values of the fields that note the stops since a prompt. */
 const STOPS = {
-  ...{ prompt_id: null, shells: [], came_back: false, interruptions: 0, asked_to_wait: false, wait: null, waits: 0 },
+  ...{ prompt_id: null, shells: [], came_back: false, heard_prompt_id: null, interruptions: 0, asked_to_wait: false },
+  ...{ wait: null, waits: 0 },
 }
 
 /** The values of the fields that state files of earlier versions lack. */
@@ -71,7 +72,15 @@ describe('a state file', () => {
     const state: WorkflowState = {
       ...{ ...begun, stepsKnown: true, totalSteps: 2, currentStep: 1, stepAttempts: 1, maxStepAttempts: 4 },
       ...{ inWork: [work], endedSteps: [{ step: 0, attempts: 2, outcome: 'skipped' }], prompted: true, begun: true },
-      ...{ promptId: 'p1', shells: ['s1'], cameBack: true, interruptions: 2, askedToWait: true, waits: 3 },
+      ...{
+        promptId: 'p1',
+        shells: ['s1'],
+        cameBack: true,
+        heardPromptId: 'p2',
+        interruptions: 2,
+        askedToWait: true,
+        waits: 3,
+      },
       ...{ wait: { for: 'an answer', count: 4, promptId: 'p1', lastPromptId: 'p0' }, clearing: true },
       ...{ ledBy: { phase: 'b', verdict: 'bug', reason: 'r' }, previousArtifact: 'artifacts/a/1-a.json' },
       ...{ approval: { standing: 'rejected', note: 'too long' }, durations: { a: 5 }, clockSinceMs: NOW + 3 },

@@ -336,23 +336,27 @@ describe('the commands of a person', () => {
     ])
   })
 
-  it('stop the run after the attempts of the phase in progress', () => {
-    const failed = requestStop(play(begin(A, B), {}, {}).state, NOW)
-    expect(play(failed, {}, VALID, {}).told).toEqual([
-      'prompt | prompt a 1 2',
-      'observe | pass a | enter b 1',
-      'finish | end b stopped',
+  it('stop the run once the attempt in progress was judged: there is no other one', () => {
+    const out = requestStop(play(begin(A, B), {}).state, NOW)
+    expect(play(out, AWAY, {}, {}).told).toEqual([
+      'wait',
+      'observe | retry a 1 1 a.json is missing',
+      'finish | end a stopped',
     ])
+    expect(play(out, VALID, {}).told).toEqual(['observe | pass a | enter b 1', 'finish | end b stopped'])
   })
 
-  it('stop the run after the step in progress and its attempts, before the next step or the artifact', () => {
+  it('stop the run once the step in progress was judged, before another attempt, the next step or the artifact', () => {
     const phase = { id: 'a', artifact: 'a.json', steps: ['x', 'y'], max_step_attempts: 2 }
     const asked = (state: WorkflowState): WorkflowState => requestStop(state, NOW)
-    expect(play(asked(play(begin(phase), {}, {}).state), AWAY, {}, {}, DONE, AWAY).told).toEqual([
+    const out = asked(play(begin(phase), {}, {}).state)
+    expect(play(out, AWAY, {}, AWAY).told).toEqual([
       'wait',
       'observe | step-failed a 1 1 1 step-result.json is missing',
-      'prompt | prompt a 1 1 2',
-      'observe | step-done a 1 1 2 | archive-step a 1 step-result.json 1-2.json',
+      'finish | end a stopped',
+    ])
+    expect(play(out, DONE, AWAY).told).toEqual([
+      'observe | step-done a 1 1 1 | archive-step a 1 step-result.json 1-1.json',
       'finish | end a stopped',
     ])
     const last = asked(play(begin(phase), {}, {}, DONE, {}).state)
@@ -366,6 +370,20 @@ describe('the commands of a person', () => {
     const { told, state } = play(requestStop(play(begin(phase, B), {}, {}).state, NOW), DONE, {}, {})
     expect(told.at(-1)).toBe('finish | end b stopped')
     expect(phaseStandings(state)).toEqual(['done', 'waiting'])
+  })
+
+  it.each<[string, Partial<WorkflowState>]>([
+    ['has announced that it waits', { wait: { for: 'an answer', count: 1 } }],
+    ['was interrupted by the person', { cameBack: true, heardPromptId: 'p2' }],
+    ['got no prompt yet', { prompted: false }],
+  ])('stop the run at once if its agent is idle: it %s', (_why, more) => {
+    const idle = { ...play(begin(A, B), {}).state, ...more }
+    expect(play(idle, { returned: false, mayPrompt: false }).told).toEqual(['wait'])
+    expect(play(requestStop(idle, NOW), { returned: false, mayPrompt: false }).told).toEqual(['finish | end a stopped'])
+    // What is there already counts first.
+    expect(play(requestStop(idle, NOW), { ...VALID, returned: false, mayPrompt: false }, {}).told.at(-1)).toBe(
+      'finish | end b stopped',
+    )
   })
 
   it('resume a stalled run with more attempts, but no more visits', () => {

@@ -108,7 +108,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     )
   workflow
     .command('stop')
-    .description('stop a run after the step or phase in progress; resume continues it')
+    .description('stop a run: no further prompt; it ends when its agent ends its turn. resume continues it')
     .argument(...task)
     .option('--now', 'stop it immediately; a result that the last prompt still produces counts after `resume`', false)
     .addHelpText('after', example('workflow stop 259', 'workflow stop 259 --now'))

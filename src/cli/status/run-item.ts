@@ -51,6 +51,7 @@ function itemOf(
   const facts = [
     oneLine(state.name, 80),
     ...(state.active ? [placeText(state)] : []),
+    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
     ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
     ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
     ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),

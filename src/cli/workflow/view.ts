@@ -1,4 +1,4 @@
-import { commandLine } from '../../core/command-line.ts'
+import { commandLine, stopNowLine } from '../../core/command-line.ts'
 import { DRIVER_TEXT } from '../../core/messages/runs.ts'
 import { HISTORY_TEXT, STATUS_TEXT } from '../../core/messages/workflow-commands.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
@@ -106,6 +106,9 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
           `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(fileToApprove(state, folder.relative), command('approve'), command('reject'))}`,
         ]
       : []),
+    ...(state.active && state.stopRequestedMs !== undefined
+      ? [`  → ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`]
+      : []),
     ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
     ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
@@ -114,7 +117,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
 
 function standingText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping(isInStep(state))
+  if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
   return state.wait !== undefined || awaitsApproval(state) ? STATUS_TEXT.waiting : STATUS_TEXT.running
 }
 

@@ -32,12 +32,16 @@ export const WORKFLOW_TEXT = {
   visitsSpent: (phase: string, visits: number): string =>
     `phase "${phase}" was already entered ${times(visits)}, its limit (max_visits)`,
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
+  sentBack: (phase: string, verdict: string): string =>
+    `the verdict of phase "${phase}" was "${verdict}": find out why, and fix it`,
   wentOnWithout: (count: number): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history <task>\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
   stoppedNow: 'it was stopped immediately',
+  heard: (task: string, stopNow: string): string =>
+    `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
   awaitsApproval: (task: string, file: string, approve: string, reject: string): string =>
     `postflight-guard: the workflow of task ${quote(task, 80)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
@@ -178,6 +182,7 @@ export const GRAPH_TEXT = {
 
 /** What the journal says of a run. */
 export const RUN_RECORDS = {
+  heard: 'interrupted: the stop was allowed',
   prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
   batch: (phase: string, steps: readonly number[], isRepeated: boolean): string =>

@@ -61,6 +61,7 @@ export const PROJECT_STATUS_TEXT = {
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
   waitsForApproval: 'waits for approval',
+  stopping: 'stopping',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
   gaveUp: (limit: number): string => `gave up after ${limit} blocked stops`,

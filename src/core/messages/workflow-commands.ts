@@ -11,7 +11,9 @@ export const STATUS_TEXT = {
   noRuns: 'no workflows here',
   running: 'running',
   waiting: 'waiting',
-  stopping: (inStep: boolean): string => `stopping after this ${inStep ? 'step' : 'phase'}`,
+  stopping: 'stopping',
+  stopsAfter: (stopNow: string): string =>
+    `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
   wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
   prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
   lastChange: (age: string): string => `last change ${age} ago`,

@@ -53,7 +53,8 @@ export interface UnfinishedRun {
   readonly hostSession: string | undefined
   readonly ageMs: number
   readonly standing: UnfinishedStanding
-  readonly isWaiting: boolean
+  /** True if its state depends on when its session starts again. */
+  readonly awaitsStart: boolean
 }
 
 /** The reports of the drivers of running workflows at a stop. */

@@ -10,6 +10,8 @@ export interface AgentStop {
   readonly isMain: boolean
   /** True if the work of the prompt may be judged and the next prompt may go out. */
   readonly isNext: boolean
+  /** True if something else blocks this stop, so that the agent goes on. */
+  readonly isBlocked: boolean
   /** The host's id of the prompt that is answered. */
   readonly promptId: string | undefined
   /** True if the stop follows a block in the same chain; undefined if the host does not say. */
@@ -27,33 +29,69 @@ export interface JudgedStop {
   readonly looking: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
   /** True if the agent is asked whether it is waiting, unless its result passes. */
   readonly asks: boolean
+  /** True if the person interrupted the prompt that is out: this stop is allowed, unless a result is there. */
+  readonly hears: boolean
 }
 
-const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false } as const
+const LOOKS_ONLY = {
+  looking: { returned: false, takes: 'passing', mayPrompt: false },
+  ...{ asks: false, hears: false },
+} as const
 
 /** Judges a stop, before the results are observed. */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
-  if (!stop.isMain || !start.active) return { state: start, looking: LOOKS_ONLY, asks: false }
+  if (!stop.isMain || !start.active) return { state: start, ...LOOKS_ONLY }
   const { promptId, shells } = stop
-  const { state, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
-  const noted = state.prompted && !state.cameBack ? { ...state, cameBack: true } : state
-  if (isWaiting || !stop.isNext) return { state: noted, looking: LOOKS_ONLY, asks: false }
+  const { state: settled, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
+  const state = noteStop(settled, stop)
+  if (isWaiting || !stop.isNext) return { state, ...LOOKS_ONLY }
   const canGoOn = { mayPrompt: true, promptId, shells }
-  if (state.prompted && shells.some((id) => !state.shells.includes(id))) {
+  const isStopping = state.stopRequestedMs !== undefined
+  const isAnswered = state.prompted && wasInterrupted(state, stop)
+  if (isAnswered && promptId === state.heardPromptId && !isStopping) {
+    return { state, looking: { ...canGoOn, returned: false, takes: 'complete' }, asks: false, hears: true }
+  }
+  const isBuilding = state.prompted && shells.some((id) => !state.shells.includes(id))
+  if (isBuilding && !isStopping) {
     // An agent that was asked and goes on has finished its result: a shell that runs a server would never end.
     const takes = state.askedToWait ? 'complete' : 'passing'
-    return { state: noted, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
+    return { state, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait, hears: false }
   }
-  return { state: noted, looking: { ...canGoOn, returned: true, interrupted: isInterrupted(state, stop) }, asks: false }
+  const looking = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding }
+  return { state, looking, asks: false, hears: false }
 }
 
 /**
- * True if the prompt that is out did not reach the agent, or the user interrupted it: the first stop since then belongs to
- * another prompt of the user and follows no block. On a host without ids of prompts that is not known.
+ * The state after a stop of the main conversation. If the prompt that is out did not reach the agent, or the person
+ * interrupted it, the first stop since then belongs to another prompt of the person and follows no block: they are heard.
+ * On a host without ids of prompts that is not known. Nor is a person heard whose stop is let go for background work:
+ * its end wakes the agent when they may be away.
  */
-function isInterrupted({ cameBack, promptId }: WorkflowState, stop: AgentStop): boolean {
-  if (cameBack || stop.followsBlock !== false) return false
-  return promptId !== undefined && stop.promptId !== undefined && stop.promptId !== promptId
+function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
+  if (!state.prompted || state.cameBack) return state
+  const isHeard = state.heardPromptId === undefined && stop.followsBlock === false && (stop.isNext || stop.isBlocked)
+  const isOther = state.promptId !== undefined && stop.promptId !== undefined && stop.promptId !== state.promptId
+  return { ...state, cameBack: true, ...(isHeard && isOther && { heardPromptId: stop.promptId }) }
+}
+
+/** True for a stop of another prompt of the person after they interrupted the prompt that is out. */
+function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentStop): boolean {
+  return heardPromptId !== undefined && stop.promptId !== undefined && stop.promptId !== promptId
+}
+
+/**
+ * The state after its session has started again: a wait is over, and a prompt that is out goes out again at the first stop
+ * of another prompt. That may be nobody's: a restart must not let a run rest until the person writes.
+ */
+export function afterSessionStart(state: WorkflowState): WorkflowState {
+  const awake = state.wait === undefined ? state : endWaitOf(state, state.wait)
+  const { prompted, cameBack, heardPromptId, promptId } = awake
+  return prompted && !cameBack && heardPromptId !== promptId ? { ...awake, heardPromptId: promptId } : awake
+}
+
+/** True if the agent has nothing to do for the run: no prompt is out, or it waits, or the person interrupted it. */
+export function isIdle({ prompted, wait, heardPromptId }: WorkflowState): boolean {
+  return !prompted || wait !== undefined || heardPromptId !== undefined
 }
 
 /** The state at an event of its session, with its wait stamped, or removed where it is over. */

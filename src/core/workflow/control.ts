@@ -11,7 +11,10 @@ import { isSpent, withWork } from './work.ts'
 
 /** The commands of a person to a run: stop, resume, abort. Pure. */
 
-/** The state of a run that will stop after the step or phase in progress. A second request changes nothing. */
+/**
+ * The state of a run that sends no further prompt, and stops when the work on the last one has been judged. A second
+ * request changes nothing.
+ */
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
   const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)

@@ -222,6 +222,13 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
     if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
     if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
+    for (const target of isGraph ? (edges[index] ?? []) : []) {
+      const steps = file.phases[target]?.steps
+      const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
+      if (isChecklist && leadsTo(edges, target, index)) {
+        warn(['next'], RULE_TEXT.backToChecklist(file.phases[target]?.id ?? '', steps.from))
+      }
+    }
     if (phase.artifact !== undefined) {
       const other = forms.get(phase.artifact.normalize().toLowerCase())
       if (other !== undefined && other.toLowerCase() !== phase.artifact.toLowerCase()) {

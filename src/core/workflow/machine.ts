@@ -1,4 +1,5 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
+import { isIdle } from './agent-stop.ts'
 import { askForApproval, awaitsApproval, visitPutAside } from './approval.ts'
 import { findPhase } from './definition.ts'
 import { END } from './definition-limits.ts'
@@ -8,6 +9,7 @@ import type { Phase } from './phase-fields.ts'
 import { currentPhase, isInStep, where } from './position.ts'
 import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
 import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { MAX_STEP_LENGTH, type Step } from './step.ts'
 import { advanceSteps, strays } from './step-machine.ts'
 
 /**
@@ -20,13 +22,23 @@ import { advanceSteps, strays } from './step-machine.ts'
  * current attempt's name counts as the result of this attempt.
  */
 
-/** Performs one transition, or none. It never throws for a state that `parseState` returned. */
+/**
+ * Performs one transition, or none. It never throws for a state that `parseState` returned. A run that was asked to stop
+ * does not wait for an agent that has nothing to do.
+ */
 export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.active) return only(state, 'finish')
+  const advanced = advanceActive(state, seen)
+  const next = advanced.state
+  if (advanced.command.kind !== 'wait' || next.stopRequestedMs === undefined || !isIdle(next)) return advanced
+  return { ...only(end(next, 'stopped', seen.nowMs), 'finish'), effects: advanced.effects }
+}
+
+function advanceActive(state: WorkflowState, seen: Observation): Advance {
   const phase = currentPhase(state)
   if (state.clearing) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
-  if (awaitsApproval(state)) return awaitApproval(state, seen)
+  if (awaitsApproval(state)) return only(state, 'wait')
   // An artifact from before the phase was entered counts: so a run continues after a crash.
   if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
     return pass(state, phase, seen.artifact, seen)
@@ -34,12 +46,6 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
   if (isInStep(state)) return advanceSteps(state, phase, seen)
   return advancePhase(state, phase, seen)
-}
-
-/** Leaves a run that waits for a person unchanged. A stop request ends it at once, because no prompt is out. */
-function awaitApproval(state: WorkflowState, seen: Observation): Advance {
-  if (state.stopRequestedMs === undefined) return only(state, 'wait')
-  return only(end(state, 'stopped', seen.nowMs), 'finish')
 }
 
 /**
@@ -60,8 +66,21 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   // This observation did not include the steps.
   if (seen.steps === undefined) return only(state, 'wait')
   if (seen.steps.kind === 'none') return only(end(state, 'stalled', seen.nowMs, seen.steps.why), 'finish')
-  const { steps } = seen.steps
+  const isDone = phase.steps?.kind === 'checklist' && seen.steps.steps.length === 0
+  const steps = isDone ? reasonAsStep(state) : seen.steps.steps
   return only({ ...state, stepsKnown: true, totalSteps: steps.length, takenSteps: steps }, 'observe')
+}
+
+/**
+ * The one step of a visit to a checklist without open tasks: the reason why the phase was entered. None if nothing is
+ * wrong: at a first visit, or after a verdict that passes and gives no reason.
+ */
+function reasonAsStep({ ledBy, phase, visits }: WorkflowState): Step[] {
+  if (ledBy === undefined) return []
+  const { verdict = 'pass', reason } = ledBy
+  const isSentBack = verdict !== 'pass'
+  if (reason !== undefined) return isSentBack || Number(visits[phase]) > 1 ? [reason.slice(0, MAX_STEP_LENGTH)] : []
+  return isSentBack ? [WORKFLOW_TEXT.sentBack(ledBy.phase, verdict)] : []
 }
 
 /** True without an artifact, and with an invalid one from before the prompt that asks to fix it. */

@@ -50,26 +50,14 @@ export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, wh
 export interface Asked {
   /** The steps in progress that it hands out; undefined for the phase's own prompt. */
   readonly steps?: readonly StepInWork[]
-  /** True if it goes out once more: its work has already begun. */
-  readonly isAgain?: boolean
   readonly effects?: readonly Effect[]
 }
 
-/**
- * Gives out a prompt; or stops, if that was requested and this would begin another piece of work; or stalls, if the budget
- * is spent.
- */
-export function prompt(
-  state: WorkflowState,
-  phase: Phase,
-  seen: Observation,
-  { steps, isAgain = false, effects = [] }: Asked,
-): Advance {
-  const attempts = steps === undefined ? [state.phaseAttempts] : steps.map((step) => step.attempts)
-  const isAnother = !isAgain && attempts.every((count) => count === 0)
-  if (state.stopRequestedMs !== undefined && isAnother) return only(end(state, 'stopped', seen.nowMs), 'finish')
+/** Gives out a prompt; or stops, if that was requested; or stalls, if the budget is spent. */
+export function prompt(state: WorkflowState, phase: Phase, seen: Observation, { steps, effects = [] }: Asked): Advance {
+  if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
-  const size = Math.max(1, attempts.length)
+  const size = Math.max(1, steps?.length ?? 1)
   const spent = spentBudget(state, size, seen.nowMs)
   if (spent !== undefined) return only(end(state, 'stalled', seen.nowMs, spent), 'finish')
   const previousArtifact = tellsPrevious(state) ? seen.previousArtifact : state.previousArtifact
@@ -84,7 +72,8 @@ export function prompt(
     state: {
       ...withWork(asked, phase, { inWork }),
       ...{ prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + size },
-      ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false, approval: undefined },
+      ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false, heardPromptId: undefined },
+      approval: undefined,
     },
     command: { kind: 'prompt' },
     effects,
@@ -110,5 +99,5 @@ export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: 
 export function promptOnceMore(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
   const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
-  return prompt(again, phase, seen, { isAgain: true, ...(steps !== undefined && { steps }) })
+  return prompt(again, phase, seen, steps === undefined ? {} : { steps })
 }

@@ -3,7 +3,7 @@ import { awaitsApproval } from './approval.ts'
 import { archivePlace } from './archive.ts'
 import type { Definition } from './definition.ts'
 import type { HistoryEntry } from './history.ts'
-import type { Observation, StepsSeen } from './observation.ts'
+import type { Effect, Observation, StepsSeen } from './observation.ts'
 import type { Phase } from './phase-fields.ts'
 import { currentPhase, stepResultFile } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskPlace } from './prompt.ts'
@@ -95,9 +95,7 @@ export function simulate(
   while (prompts.length < most) {
     const { state: next, command } = reconcile(state, {
       observe: (seen) => world.observe(seen, nowMs),
-      apply: (effect) => {
-        if (effect.kind !== 'tick') world.archive(effect)
-      },
+      apply: (effect) => (effect.kind === 'tick' ? world.tick(effect) : world.archive(effect)),
       record,
       write: record,
       isOutOfTime: () => false,
@@ -119,6 +117,8 @@ export function simulate(
 class SimulatedFolder {
   readonly #files = new Map<string, string>()
   readonly #script: Script
+  /** The numbers of the ticked tasks of each checklist. */
+  readonly #ticked = new Map<string, Set<number>>()
   /** The artifacts that phases make: steps can be read from one only after it was made. */
   readonly #made: ReadonlySet<string>
   #previous: string | undefined
@@ -130,7 +130,16 @@ class SimulatedFolder {
 
   /** Leaves the file of an answer. */
   leave(file: string, answer: Answer): void {
-    if (answer !== 'nothing') this.#files.set(file, answer.verdict)
+    if (answer === 'nothing') return
+    this.#files.set(file, answer.verdict)
+    // A checklist that is written anew has new tasks.
+    this.#ticked.delete(file)
+  }
+
+  /** Ticks a task. */
+  tick({ artifact, item }: Extract<Effect, { readonly kind: 'tick' }>): void {
+    const ticked = this.#ticked.get(artifact) ?? new Set()
+    this.#ticked.set(artifact, ticked.add(item.item))
   }
 
   /** Moves a file away. */
@@ -166,7 +175,9 @@ class SimulatedFolder {
     if (this.#made.has(artifact) && !this.#files.has(artifact)) {
       return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(artifact) }
     }
-    return { kind: 'list', steps: simulatedSteps(this.#script, phase) }
+    const ticked = this.#ticked.get(artifact)
+    const steps = simulatedSteps(this.#script, phase)
+    return { kind: 'list', steps: steps.filter((_step, item) => ticked?.has(item) !== true) }
   }
 
   #previousOf({ id }: Phase): string | undefined {

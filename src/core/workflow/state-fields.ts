@@ -185,6 +185,12 @@ export const STATE_FIELDS = {
   shells: ofVisit('shells', later(TEXTS, []), () => []),
   /** True once the main conversation has stopped after the prompt went out. */
   cameBack: ofVisit('came_back', later(FLAG, false), () => false),
+  /**
+   * The host's id of the prompt with which the person interrupted the run: its stops are allowed, and at the first stop of
+   * another prompt the run's prompt goes out again. After a restart of the session, the id in `prompt_id`: then no stop is
+   * allowed first.
+   */
+  heardPromptId: ofVisit('heard_prompt_id', LATER_TEXT, () => undefined),
   /** The number of times that a prompt went out again because it was interrupted. */
   interruptions: ofVisit('interruptions', later(COUNT, 0), () => 0),
   /** True once the agent was asked whether it waits for shells in the background. */

@@ -88,6 +88,10 @@ export const STATE_SCHEMA = z.strictObject({
   prompt_id: orNull(z.string(), "The host's id of the prompt in whose chain of stops the prompt went out."),
   shells: described(z.array(z.string()), 'The ids of the shells that ran in the background then.'),
   came_back: flag('True once the main conversation has stopped after the prompt went out.'),
+  heard_prompt_id: orNull(
+    z.string(),
+    'The prompt with which the person interrupted the run; its stops are allowed. After a restart of the session, the value of prompt_id.',
+  ),
   interruptions: count('How often a prompt went out again because it was interrupted.'),
   asked_to_wait: flag('True once the agent was asked whether it waits for shells in the background.'),
   wait: orNull(wait, 'What the agent announced that it waits for.'),

@@ -6,6 +6,7 @@ import { FILE_DETAILS } from '../../core/messages/files.ts'
 import type { UnfinishedRun } from '../../core/stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../core/stop/recovery.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { afterSessionStart } from '../../core/workflow/agent-stop.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { errorText } from '../fs/errors.ts'
@@ -16,7 +17,7 @@ import { removeFile } from '../fs/write.ts'
 import { isPast } from '../process/age.ts'
 import { foldersHolding, listTaskFolders } from '../task-folders.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
-import { endRunWait } from './run-wait.ts'
+import { noteSessionStart } from './run-wait.ts'
 import { copiedState, findLostRuns, removeCopy } from './state-copy.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
@@ -114,15 +115,16 @@ export function listUnfinishedRuns(
 ): UnfinishedRun[] {
   const removed = repositories.flatMap(findLostRuns).map(({ folder, state }): UnfinishedRun => {
     const { name, hostSession, updatedMs } = state
-    return { folder, name, hostSession, standing: 'removed', ageMs: nowMs - updatedMs, isWaiting: false }
+    return { folder, name, hostSession, standing: 'removed', ageMs: nowMs - updatedMs, awaitsStart: false }
   })
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
   const present = folders.flatMap((folder) => {
     const state = isPast(deadline) ? undefined : tryReadState(folder)
     const standing = state === undefined ? undefined : standingOf(folder, state)
     if (state === undefined || standing === undefined) return []
-    const { name, hostSession, updatedMs, active, wait } = state
-    return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, isWaiting: active && wait !== undefined }]
+    const { name, hostSession, updatedMs, active } = state
+    const awaitsStart = active && afterSessionStart(state) !== state
+    return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, awaitsStart }]
   })
   return [...present, ...removed]
 }
@@ -142,11 +144,12 @@ function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStandin
 }
 
 /**
- * Ends the waits of a session's runs, because the session starts again. Returns the journal's records.
+ * Notes in a session's runs that the session starts again. Returns the journal's records.
  * @throws {PostflightError} `locked`; file-system errors.
  */
-export function endWaits(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
-  return runs.flatMap(({ folder, isWaiting }) => (isWaiting ? endRunWait(folder, session) : []))
+export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
+  const mine = runs.filter(({ awaitsStart, hostSession }) => awaitsStart && hostSession === session)
+  return mine.flatMap(({ folder }) => noteSessionStart(folder, session))
 }
 
 /** The state; undefined where it cannot be used, which `status` and `doctor` report. */

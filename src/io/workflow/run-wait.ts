@@ -4,7 +4,7 @@ import { MAIN_AGENT } from '../../core/marker.ts'
 import { announcesWait, type ToolUse, waitingIds } from '../../core/owner-claim.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
-import { afterCommand, endWaitOf, settleWait } from '../../core/workflow/agent-stop.ts'
+import { afterCommand, afterSessionStart, settleWait } from '../../core/workflow/agent-stop.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../fs/lock.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
@@ -42,9 +42,9 @@ export function announceRunWait(
   })
 }
 
-/** Ends the wait of a run of this session, because the session starts again. Returns the journal's record of it. */
-export function endRunWait(folder: TaskFolder, session: string | undefined): Recorded[] {
-  return changeWaiting(folder, session, (state, wait) => endWaitOf(state, wait)).recorded
+/** Notes in a run of this session that the session starts again. Returns the journal's record of a wait that ended. */
+export function noteSessionStart(folder: TaskFolder, session: string | undefined): Recorded[] {
+  return changeRun(folder, session, afterSessionStart).recorded
 }
 
 /**
@@ -54,7 +54,7 @@ export function endRunWait(folder: TaskFolder, session: string | undefined): Rec
  */
 export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[] {
   const { session, agent = MAIN_AGENT, prompt, output } = use.payload
-  return changeWaiting(folder, session, (state) => {
+  return changeRun(folder, session, (state) => {
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }
     const announces = announcesWait(written, use, waitingIds(output))
     return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
@@ -68,26 +68,23 @@ export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[
 export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Wait | undefined {
   // Most runs do not wait, and then no lock is needed.
   if (readState(folder)?.wait === undefined) return undefined
-  return changeWaiting(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
+  return changeRun(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
 }
 
-/**
- * Changes the state of an active run of this session that waits. `wait` is the remaining wait, and `recorded` is the
- * record of one that ended.
- */
-function changeWaiting(
+/** Changes the state of an active run of this session. `wait` is the remaining wait, and `recorded` tells of one that ended. */
+function changeRun(
   folder: TaskFolder,
   session: string | undefined,
-  change: (state: WorkflowState, wait: Wait) => WorkflowState,
+  change: (state: WorkflowState) => WorkflowState,
   patienceMs = HOOK_PATIENCE_MS,
 ): { readonly wait: Wait | undefined; readonly recorded: Recorded[] } {
   return withRunLock(folder, patienceMs, () => {
     const state = readState(folder)
     const isOurs = state?.active === true && state.hostSession === session
-    if (!isOurs || state.wait === undefined) return { wait: undefined, recorded: [] }
-    const changed = change(state, state.wait)
+    if (!isOurs) return { wait: undefined, recorded: [] }
+    const changed = change(state)
     writeChanged(folder, changed, state)
-    if (changed.wait !== undefined) return { wait: changed.wait, recorded: [] }
+    if (state.wait === undefined || changed.wait !== undefined) return { wait: changed.wait, recorded: [] }
     const entry = { event: 'wait-end', task: folder.task, hostSession: session, detail: state.wait.for } as const
     return { wait: undefined, recorded: [{ root: folder.root, entry }] }
   })

@@ -81,7 +81,7 @@ export interface Stopping {
   readonly wasOver: boolean
 }
 
-/** Asks a run to stop after the step or phase in progress. If no prompt is out, it stops at once. */
+/** Asks a run to stop when the work on its last prompt has been judged. If its agent is idle, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }

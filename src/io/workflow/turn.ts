@@ -23,6 +23,8 @@ export interface Turn {
   readonly due: DuePrompt | undefined
   /** True if the agent must be asked whether it is waiting for shells in the background. */
   readonly asksToWait?: boolean
+  /** True if the stop is allowed because the person interrupted the prompt that is out. */
+  readonly hears?: boolean
 }
 
 /** The result if the run was left unchanged. */
@@ -38,6 +40,8 @@ export interface Look {
   readonly noted?: WorkflowState
   /** True if the agent is asked whether it is waiting, unless its result passes. */
   readonly asks?: boolean
+  /** True if the person interrupted the prompt that is out: the stop is allowed, unless a result is there. */
+  readonly hears?: boolean
 }
 
 /** The circumstances of a request for a turn. */
@@ -72,8 +76,9 @@ export function takeTurn(
       const noted = isEarlier ? state : (looked.noted ?? state)
       writeChanged(folder, noted, state)
       const turn = turnUnderLock(folder, noted, { ...looking, nowMs }, asking.deadline)
-      const asks = looked.asks === true && turn.command === 'wait' && !turn.unfinished && turn.state.prompted
-      return asks ? askToWait(folder, turn) : turn
+      const isOut = turn.command === 'wait' && !turn.unfinished && turn.state.prompted
+      if (isOut && looked.asks === true) return askToWait(folder, turn)
+      return isOut && looked.hears === true ? { ...turn, hears: true } : turn
     }
     const turn = turnUnderLock(folder, state, { returned: false, mayPrompt: false, nowMs }, asking.deadline)
     if (turn.command !== 'wait' || turn.unfinished) return turn

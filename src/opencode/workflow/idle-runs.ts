@@ -4,13 +4,15 @@ import { waitStateAt } from '../../core/wait.ts'
 import { awaitsApproval } from '../../core/workflow/approval.ts'
 import { findActiveRuns } from '../../io/workflow/active-runs.ts'
 import { settleRunWait } from '../../io/workflow/run-wait.ts'
+import { takeTurn } from '../../io/workflow/turn.ts'
 import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
 import type { Agent } from '../sessions.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
  * turn ends, here the agent must call a tool. Its stop is blocked with that request, once for each state of the run: a
- * second time without progress would be the beginning of a loop. A run that waits at this prompt is skipped.
+ * second time without progress would be the beginning of a loop. A run that waits at this prompt is skipped, and one that
+ * was asked to stop ends at this stop.
  */
 
 /** The runs without a driver at a stop. */
@@ -36,6 +38,7 @@ export class IdleRuns {
   look(agent: Agent, roots: readonly string[], prompt: string | undefined): IdleRun {
     const event = { prompt, startMs: Date.now() }
     const waiting: TaskFolder[] = []
+    const stopping: TaskFolder[] = []
     let reason: string | undefined
     let told = (): void => {}
     // Unusable runs are left out: the tool, `status` and `doctor` report them, and a stop need not fail.
@@ -43,6 +46,10 @@ export class IdleRuns {
     for (const { folder, state } of runs) {
       if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
       if (awaitsApproval(state)) continue
+      if (state.stopRequestedMs !== undefined) {
+        stopping.push(folder)
+        continue
+      }
       if (state.wait !== undefined) waiting.push(folder)
       const wait = waitStateAt(state.wait, event)
       if (wait === 'begins' || wait === 'stands' || reason !== undefined) continue
@@ -54,8 +61,18 @@ export class IdleRuns {
       reason,
       note: () => {
         for (const folder of waiting) settleRunWait(folder, agent.root, event)
+        for (const folder of stopping) endStopping(folder, agent.root, event.startMs)
         told()
       },
     }
   }
+}
+
+/** Judges the work that a run's last prompt left. No further prompt goes out, so the run is then over. */
+function endStopping(folder: TaskFolder, session: string, sinceMs: number): void {
+  takeTurn(folder, { sinceMs, patience: 'command' }, ({ hostSession, stopRequestedMs }) =>
+    hostSession === session && stopRequestedMs !== undefined
+      ? { looking: { returned: true, mayPrompt: true } }
+      : undefined,
+  )
 }

@@ -142,7 +142,7 @@ describe.skipIf(hostsSkipped())('Esc in mid-phase', () => {
     ['answers', undefined],
     ['runs a command', bash('sleep 30')],
   ])(
-    'while the agent %s: when the user has typed again, the prompt goes out again as the same attempt',
+    'while the agent %s: the person’s message is answered without the prompt; after the next one it goes out again as the same attempt',
     async (_what, work) => {
       const guarded = projectWith(BUILD)
       let isInterrupted = false
@@ -165,7 +165,12 @@ describe.skipIf(hostsSkipped())('Esc in mid-phase', () => {
       isInterrupted = true
       client.send('esc')
       await vi.waitUntil(() => client.output().stdout.includes('"type":"result"'), 20_000)
-      client.send({ message: 'Say hello, then go on.' })
+      client.send({ message: 'Stop. What have you done so far?' })
+      await vi.waitUntil(() => client.output().stdout.includes('you interrupted the workflow'), 20_000)
+      expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
+      expect(client.output().stdout).toContain('postflight workflow stop 007_flow --now')
+      expect(stateOf(guarded)).toMatchObject({ active: true, prompts: 1 })
+      client.send({ message: 'Good, go on.' })
       await vi.waitUntil(() => stateOf(guarded).active === false, 20_000)
       client.send('end')
       await client.done
@@ -174,6 +179,53 @@ describe.skipIf(hostsSkipped())('Esc in mid-phase', () => {
       expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', phase_attempts: 0, prompts: 2 })
     },
   )
+})
+
+describe.skipIf(hostsSkipped())('workflow stop', () => {
+  it('sends no further prompt: the attempt in progress is judged when the agent ends its turn, and the run is over', async () => {
+    const guarded = projectWith(BUILD, REPORT)
+    let stop: ReturnType<GuardedProject['postflight']> | undefined
+
+    const { ran, model } = await guarded.run({
+      main: follower([START, say('Started.')], () => {
+        stop ??= guarded.postflight('workflow', 'stop', '7')
+        return [say('Not yet.')]
+      }),
+    })
+
+    expect(stop?.stdout).toContain('stopping')
+    expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
+    expect(ran.notices).toEqual([expect.stringMatching(/has ended \(stopped\).*workflow resume 007_flow/)])
+    expect(stateOf(guarded)).toMatchObject({ outcome: 'stopped', phase_attempts: 1, prompts: 1 })
+  })
+
+  it('stops the run of an agent that the person interrupted at once', async () => {
+    const guarded = projectWith(BUILD)
+    const { client, model } = await guarded.start(
+      {
+        main: (turn) => {
+          if (turn.index === 0) return START
+          if (attemptsIn(turn).length === 0) return say('Started.')
+          return model.turns('main').length === 3 ? new Promise<Reply>(() => {}) : say('I stop.')
+        },
+      },
+      { interactive: true },
+    )
+    await vi.waitUntil(() => attemptsIn(model.turns('main').at(-1)).length === 1, 20_000)
+    client.send('esc')
+    await vi.waitUntil(() => client.output().stdout.includes('"type":"result"'), 20_000)
+    client.send({ message: 'Stop.' })
+    await vi.waitUntil(() => client.output().stdout.includes('you interrupted the workflow'), 20_000)
+
+    expect(guarded.postflight('workflow', 'stop', '7').stdout).toContain('· stopped ·')
+
+    client.send({ message: 'Anything else?' })
+    await vi.waitUntil(() => model.turns('main').length === 5, 20_000)
+    client.send('end')
+    await client.done
+    expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', prompts: 1 })
+  })
 })
 
 describe.skipIf(hostsSkipped())('a helper that stops while a draft lies there', () => {

@@ -153,6 +153,32 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     ])
   })
 
+  it('does the reason for a failed review as a step, when the loop leads back to a list whose tasks are all ticked', async () => {
+    const guarded = guardedProject()
+    const next = { pass: 'end', fail: 'work', verdict: '/ok', reason: '/why' }
+    const phases = [
+      { id: 'work', steps: { from: 'tasks.md', checklist: true } },
+      { id: 'review', prompt: 'Review it.', artifact: 'review.json', next },
+    ]
+    guarded.project.write('flow.yaml', JSON.stringify({ name: 'flow', phases }))
+    guarded.project.write(`${IN_TASK}/tasks.md`, '- [ ] one\n')
+    const verdicts = ['{"ok": false, "why": "the button is red"}', '{"ok": true}']
+
+    const { model } = await guarded.run({
+      main: follower([START, say('Started.')], (reason) => {
+        const work = reason.includes('"review"')
+          ? leave('review.json', verdicts.shift() ?? '')
+          : leave('step-result.json', '{"success": true}')
+        return [bash(work), say('Done.')]
+      }),
+    })
+
+    const last = model.turns('main').at(-1)
+    expect(reasonsIn(last).map(placeOf)).toEqual(['work step 1 1', 'review 1', 'work step 1 1', 'review 1'])
+    expect(promptsIn(last)[2]).toContain('Do this step of the work: the button is red')
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 4 })
+  })
+
   it('continues in a new session where a stopped and killed client left it, and involves no other session', async () => {
     const guarded = projectWithFlow()
     // The client is killed in the middle of a step: the prompt went out, and no result was left.

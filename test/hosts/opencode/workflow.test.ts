@@ -159,6 +159,23 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
   })
 
+  it.each([
+    ['workflow stop', 'postflight workflow stop 7'],
+    ['bypass --all', 'postflight bypass --all'],
+  ])('gets no further prompt after %s, although the phase left no result', async (_what, command) => {
+    const guarded = projectWithFlow()
+
+    const { model } = await guarded.run({
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) =>
+        place === 'plan 1' && turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.'),
+      ),
+    })
+
+    expect(placesIn(model.turns('main')).filter((place) => place.startsWith('plan'))).toEqual(['plan 1'])
+    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is stopped')
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped' })
+  })
+
   it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked once to call the tool', async () => {
     const guarded = projectWithFlow()
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')

@@ -11,7 +11,7 @@ export interface StopOptions {
   readonly now: boolean
 }
 
-/** `postflight workflow stop`: stops a run after the step or phase in progress, or at once. */
+/** `postflight workflow stop`: sends no further prompt of a run, or stops it at once. */
 export function stop(
   context: CommandContext,
   paint: Painter,

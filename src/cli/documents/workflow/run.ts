@@ -28,7 +28,7 @@ export const RUN_DOCUMENT = z.strictObject({
   total_steps: count('The number of steps of this phase.'),
   attempt: count('The current attempt, from 1.'),
   last_failure: optionalText('Why the last attempt failed.'),
-  stop_requested: flag('True if it stops after the step or phase in progress.'),
+  stop_requested: flag('True if no further prompt goes out: it stops when its agent ends its turn.'),
   wait: z
     .nullable(z.strictObject({ for: text('What the agent waits for.'), count: count('The number of waits so far.') }))
     .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
