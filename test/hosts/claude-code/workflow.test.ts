@@ -7,7 +7,7 @@ import { FOUR_PHASES, IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
-import { follower, START, stateOf, worker } from './workflow-agents.ts'
+import { attemptsIn, follower, START, stateOf, worker } from './workflow-agents.ts'
 
 function projectWithFlow(): GuardedProject {
   const guarded = guardedProject()
@@ -174,7 +174,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     })
 
     const last = model.turns('main').at(-1)
-    expect(reasonsIn(last).map(placeOf)).toEqual(['work step 1 1', 'review 1', 'work step 1 1', 'review 1'])
+    expect(attemptsIn(last)).toEqual(['work 1 1', 'review 1', 'work 1 1', 'review 1'])
     expect(promptsIn(last)[2]).toContain('Do this step of the work: the button is red')
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: 4 })
   })
