@@ -91,6 +91,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
     }
     const command = (word: string): string =>
       commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
+    const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
     const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
       const isNext = stop.returned && !stop.held && prompt === undefined
@@ -110,13 +111,12 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.asksToWait === true) prompt = askText(folder, stop)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
-        promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '')
+        promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '', stopNow)
       }
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
       }
       if (turn.hears === true) {
-        const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
         notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       }
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.

@@ -83,6 +83,15 @@ describe.concurrent('inspect', () => {
     expect(markers).toMatchObject([expected])
   })
 
+  it('says what to do about an abandoned marker', async () => {
+    const project = createSourceProject()
+    project.write('specs/001_a/.postflight-abandoned', JSON.stringify(OWNED))
+
+    expect((await project.cli(['inspect'])).stdout).toContain(
+      "  → to finish it, in an agent's shell: postflight adopt 001_a; if it is done or no longer wanted: postflight clear 001_a\n",
+    )
+  })
+
   it('shows abandoned markers after pending ones', async () => {
     const project = createSourceProject()
     project.write('specs/001_a/.postflight-abandoned', JSON.stringify(OWNED))

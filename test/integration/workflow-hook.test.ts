@@ -217,8 +217,10 @@ describe('the stop hook drives a workflow', () => {
     const context = answer.hookSpecificOutput?.additionalContext ?? ''
     expect(answer).toMatchObject({ decision: 'block', hookSpecificOutput: { hookEventName: 'Stop' } })
     expect(context).toContain('Make the list.')
-    expect(answer.reason).toBe(`${context.split('\n')[0]} The prompt follows.`)
-    expect(answer.reason).toBe('Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows.')
+    expect(answer.reason).toContain(`${context.split('\n')[0]} The prompt follows.`)
+    expect(answer.reason).toBe(
+      'Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows. (A person ends the run with: postflight workflow stop 007_flow --now)',
+    )
   })
 
   it('after a person who interrupts was heard: their stop is allowed, with a notice; the next message brings the same prompt', async () => {

@@ -48,7 +48,7 @@ describe('the rules', () => {
 describe('the notices to the user', () => {
   it('are one line each, whatever the names', () => {
     const hostile = `\u001b[2J\n${'y'.repeat(5000)}`
-    for (const notice of [cappedNotice(hostile, hostile, 'c'), unreadableNotice(hostile, hostile)]) {
+    for (const notice of [cappedNotice(hostile, hostile, 'a', 'c'), unreadableNotice(hostile, hostile)]) {
       expect(notice).not.toMatch(/[\u0000-\u001f]/)
       expect(notice.length).toBeLessThan(700)
     }

@@ -340,7 +340,9 @@ describe('the parts of a prompt', () => {
         'The workflow of task 7_x waits for the result of its last prompt, and work that you started is running in the background: "a", "b", "c", "d", "e". If you are waiting for that: postflight wait 7 --for "<what>", then end your turn. Otherwise go on with the prompt, and write its result.',
       ],
     ],
-    follows: [['Workflow "flow".', 'Workflow "flow". The prompt follows.']],
+    follows: [
+      ['Workflow "flow".', 'stop it', 'Workflow "flow". The prompt follows. (A person ends the run with: stop it)'],
+    ],
     inFile: [
       [
         'specs/7_x/.postflight-prompt.md',

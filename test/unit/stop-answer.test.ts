@@ -29,7 +29,7 @@ function linesOf({ answer }: Spoken): string[] {
 
 const CAPPED: StopOutcome = { kind: 'capped', folder: FOLDER, marker: marker() }
 const CAPPED_NOTICE =
-  'postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; `postflight inspect 259_x` shows it.'
+  "postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; to finish it, in an agent's shell: postflight adopt 259_x; if it is done or no longer wanted: postflight clear 259_x"
 const CAPPED_ALERT = 'task 259_x stopped without its postflight'
 
 describe('the answer to a stop', () => {

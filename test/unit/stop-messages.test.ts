@@ -219,8 +219,9 @@ describe('the notices and complaints of the hook', () => {
         [
           '259_x',
           'specs/259_x/.postflight-abandoned',
-          'postflight inspect 259_x',
-          'postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; `postflight inspect 259_x` shows it.',
+          'adopt it',
+          'clear it',
+          "postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; to finish it, in an agent's shell: adopt it; if it is done or no longer wanted: clear it",
         ],
       ],
       unreadableNotice: [

@@ -1,7 +1,9 @@
 import path from 'node:path'
+import { commandLine } from '../../core/command-line.ts'
 import { SPECS_FOLDER } from '../../core/files.ts'
 import { INSPECT_TEXT } from '../../core/messages/commands.ts'
 import { unsearchable } from '../../core/messages/files.ts'
+import { abandonedFix } from '../../core/messages/phrases.ts'
 import { inLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
@@ -37,14 +39,14 @@ export function inspect(
               ? INSPECT_TEXT.noSpecs
               : INSPECT_TEXT.noMarkers(only?.path ?? path.join(root, SPECS_FOLDER)),
           ]
-        : markers.flatMap((view) => describeMarker(view, paint))),
+        : markers.flatMap((view) => describeMarker(view, paint, context.rootOption))),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
     ],
   }
 }
 
 /** The lines that describe a marker. */
-function describeMarker(view: MarkerView, paint: Painter): string[] {
+function describeMarker(view: MarkerView, paint: Painter, rootOption: string | undefined): string[] {
   const { spent, limit } = view.continuations
   const state =
     view.state === 'pending'
@@ -59,6 +61,7 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     spent === null ? undefined : INSPECT_TEXT.spent(spent, limit),
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
+  const command = (word: string): string => commandLine([word, view.task], rootOption)
   const { host_session: session, agent, agent_type: type } = view.owner
   return [
     `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
@@ -68,5 +71,6 @@ function describeMarker(view: MarkerView, paint: Painter): string[] {
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...view.checks.map(({ run, failed }) => `  ${INSPECT_TEXT.check(run, failed)}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
+    ...(view.state === 'abandoned' ? [`  → ${abandonedFix(command('adopt'), command('clear'))}`] : []),
   ]
 }

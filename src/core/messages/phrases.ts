@@ -42,3 +42,8 @@ export function quotedNames(names: readonly string[]): string {
   const others = names.length - shown.length
   return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
 }
+
+/** What to do about an abandoned marker. */
+export function abandonedFix(adopt: string, clear: string): string {
+  return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
+}

@@ -166,7 +166,8 @@ export const PROMPT_TEXT = {
       .join(
         ', ',
       )}. If you are waiting for that: ${quote(wait)} "<what>", then end your turn. Otherwise go on with the prompt, and write its result.`,
-  follows: (title: string): string => `${title} The prompt follows.`,
+  follows: (title: string, stopNow: string): string =>
+    `${title} The prompt follows. (A person ends the run with: ${stopNow})`,
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const

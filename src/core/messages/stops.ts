@@ -2,7 +2,7 @@ import type { JournalProblem } from '../journal-entry.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../loop-guard.ts'
 import { inLine, oneLine } from '../text.ts'
 import { formatAge } from '../time.ts'
-import { counted, QUOTE_LIMIT } from './phrases.ts'
+import { abandonedFix, counted, QUOTE_LIMIT } from './phrases.ts'
 
 /** The sentences of the hook: for an agent that is blocked, a session that starts, the user, and stderr. */
 
@@ -71,8 +71,8 @@ export const RECOVERY_TEXT = {
 } as const
 
 /** The notice about a marker that has blocked its last stop. */
-export function cappedNotice(task: string, path: string, command: string): string {
-  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; \`${command}\` shows it.`
+export function cappedNotice(task: string, path: string, adopt: string, clear: string): string {
+  return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
 }
 
 /** A notification of the terminal: a few words, which must not begin with a digit (OSC 9). */

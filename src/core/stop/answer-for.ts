@@ -171,6 +171,6 @@ function noticeOf(outcome: StopOutcome, reader: CommandReader): string | undefin
   if (outcome.kind === 'failed') return unreadableNotice(markerDisplayPath(folder), outcome.detail)
   if (outcome.kind !== 'capped') return undefined
   const task = taskWord(folder)
-  const look = commandLine(['inspect', task], rootOptionFor(reader, folder.root))
-  return cappedNotice(task, markerDisplayPath(folder, ABANDONED_FILE), look)
+  const command = (word: string): string => commandLine([word, task], rootOptionFor(reader, folder.root))
+  return cappedNotice(task, markerDisplayPath(folder, ABANDONED_FILE), command('adopt'), command('clear'))
 }

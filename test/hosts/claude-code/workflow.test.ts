@@ -54,7 +54,10 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     const prompts = promptsIn(last)
     expect(prompts.map(placeOf)).toEqual(Object.keys(work))
     expect(prompts).toHaveLength(11)
-    for (const reason of reasonsIn(last)) expect(reason).toMatch(/^Workflow .* The prompt follows\.$/)
+    for (const reason of reasonsIn(last))
+      expect(reason).toMatch(
+        /^Workflow .* The prompt follows\. \(A person ends the run with: postflight workflow stop 007_flow --now\)$/,
+      )
     const context = JSON.stringify(last?.request.messages)
     for (const prompt of prompts) {
       // The first line is also the reason's. All of the rest is there once.
