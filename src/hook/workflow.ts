@@ -116,9 +116,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
       }
-      if (turn.hears === true) {
-        notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
-      }
+      if (turn.hears === true) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
         notices.push(
