@@ -49,7 +49,7 @@ describe.concurrent('create writes the marker', () => {
     const { id } = readMarker(project)
     const [first, ...notes] = run.stdout.trimEnd().split('\n')
     expect(first).toBe(`created ${SEED_MARKER}  ${id}`)
-    expect(notes.join()).toContain('unknown host session')
+    expect(notes.join()).toContain('Not run by an agent')
   })
 
   it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
@@ -115,7 +115,7 @@ describe.concurrent('create writes the marker', () => {
   it('and warns that a marker of main without a session blocks no stop', async () => {
     const run = await createSourceProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
 
-    expect(run.stdout).toContain('a marker for a main conversation blocks nothing')
+    expect(run.stdout).toContain('Not run by an agent, so this marker will not block your conversation')
   })
 
   it('and no other file but the journal', async () => {
