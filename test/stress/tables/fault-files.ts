@@ -2,6 +2,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
+import { CHECKING_FILE } from '../../../src/core/files.ts'
 import { parseMarker } from '../../../src/core/marker.ts'
 import { promiseKey } from '../../../src/core/promise-key.ts'
 import { isState, parseState } from '../../../src/core/workflow/state-file.ts'
@@ -52,7 +53,7 @@ export function putFiles(folder: string, files: Files): void {
 /** Makes locks and claims as old as those of processes that ended long ago. */
 export function letTimePass(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    const isTimed = entry.name.startsWith(LOCK) || entry.parentPath.endsWith(CLAIMS)
+    const isTimed = entry.name.startsWith(LOCK) || entry.name === CHECKING_FILE || entry.parentPath.endsWith(CLAIMS)
     if (entry.isFile() && isTimed) fs.utimesSync(path.join(entry.parentPath, entry.name), 1e9, 1e9)
   }
 }
