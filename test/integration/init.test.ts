@@ -45,7 +45,9 @@ describe.concurrent('init', () => {
     expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
     expect(settings.permissions).toEqual({ allow: rulesOf('allow'), ask: rulesOf('ask') })
     expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
-    expect(project.read(SKILL)).toMatch(/^---\nname: postflight\n[\s\S]*npx --no-install postflight/)
+    expect(project.read(SKILL)).toMatch(
+      /^---\nname: postflight\n[\s\S]*npx --no-install postflight[\s\S]*If that fails too, tell the user at once to install the packages of the project/,
+    )
   })
 
   it('wires a hook that holds a stop', async () => {
@@ -220,12 +222,13 @@ describe.concurrent('init', () => {
     expect(filesOf(project)).toEqual(before)
   })
 
-  it('writes a path of this machine only into settings that are not shared, and uninstall finds them', async () => {
+  it('writes a path of this machine, and rules without npx, only into settings that are not shared; uninstall finds them', async () => {
     const project = createSourceProject()
     const before = project.snapshot()
 
     const run = await project.cli(['init', '--yes'])
     const written = [SETTINGS, LOCAL].filter((name) => project.has(name))
+    expect(project.read(LOCAL)).not.toContain('npx')
     await project.cli(['uninstall'])
 
     expect(run.stdout).toContain('postflight uninstall --scope local')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { buildProgram } from '../../src/cli/program/program.ts'
 import { addRules, missingRules, removeRules, rulesOf } from '../../src/core/settings/permission-rules.ts'
 import { thrownBy } from './builders.ts'
 
@@ -9,6 +10,18 @@ function matches(rule: string, command: string): boolean {
   const pattern = /^Bash\((.*)\)$/.exec(rule)?.[1] as string
   const escaped = pattern.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', '.*')
   return new RegExp(`^${escaped.replace(/ \.\*$/, '(?: .*)?')}$`).test(command)
+}
+
+/** True if the real command line takes these words for the command that `plain` starts. */
+async function isTaken(words: readonly string[], plain: readonly string[]): Promise<boolean> {
+  const ran: string[] = []
+  const program = buildProgram({
+    version: '1.2.3',
+    stdout: { write: () => {} },
+    run: async ({ command }) => void ran.push(command),
+  })
+  await program.parseAsync(words, { from: 'user' }).catch(() => {})
+  return ran[0] !== undefined && plain.join(' ').startsWith(ran[0])
 }
 
 describe('our permission rules', () => {
@@ -23,29 +36,39 @@ describe('our permission rules', () => {
     ])
     expect(rulesOf('ask')).toEqual([
       ...['Bash(*postflight *--check*)', 'Bash(*postflight *--step-check*)', 'Bash(*postflight *--run-checks*)'],
-      ...['Bash(*postflight *--trust*)', 'Bash(*postflight workflow start*)', 'Bash(*postflight workflow resume*)'],
-      'Bash(*postflight install*)',
+      ...['Bash(*postflight *--trust*)', 'Bash(*postflight install*)', 'Bash(*postflight -*install*)'],
+      ...['Bash(*postflight workflow start*)', 'Bash(*postflight -*workflow*start*)'],
+      ...['Bash(*postflight workflow -*start*)', 'Bash(*postflight workflow resume*)'],
+      ...['Bash(*postflight -*workflow*resume*)', 'Bash(*postflight workflow -*resume*)'],
     ])
+  })
+
+  it('name npx only for a project that depends on the package', () => {
+    const { permissions } = JSON.parse(addRules('', PATH, false))
+
+    expect(permissions).toEqual({ allow: rulesOf('allow', false), ask: rulesOf('ask') })
+    expect(permissions.allow).toEqual(rulesOf('allow').filter((rule) => !rule.includes('npx')))
+    expect(JSON.parse(removeRules(addRules('', PATH, true), PATH, missingRules('', PATH, true)))).toEqual({})
   })
 
   it('are completed where some are missing, and those of people stay in their place', () => {
     const [first, second] = rulesOf('allow')
     const text = JSON.stringify({ permissions: { allow: ['Bash(ls)', second, 7], ask: rulesOf('ask'), deny: ['x'] } })
-    const { permissions } = JSON.parse(addRules(text, PATH))
+    const { permissions } = JSON.parse(addRules(text, PATH, true))
     const missing = rulesOf('allow').filter((rule) => rule !== second)
     expect(missing[0]).toBe(first)
     expect(permissions).toEqual({ allow: ['Bash(ls)', second, 7, ...missing], ask: rulesOf('ask'), deny: ['x'] })
-    expect(missingRules(text, PATH)).toEqual(missing)
-    expect(removeRules(addRules(text, PATH), PATH, missing)).toBe(text)
+    expect(missingRules(text, PATH, true)).toEqual(missing)
+    expect(removeRules(addRules(text, PATH, true), PATH, missing)).toBe(text)
   })
 
   it.each([
     ['{}', [...rulesOf('allow'), ...rulesOf('ask')]],
     [`{"permissions": {"allow": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask')]],
     [`{"permissions": {"ask": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask').slice(1)]],
-    [addRules('', PATH), []],
+    [addRules('', PATH, true), []],
   ])('are missing in %s', (text, missing) => {
-    expect(missingRules(text, PATH)).toEqual(missing)
+    expect(missingRules(text, PATH, true)).toEqual(missing)
   })
 
   it('are removed only as far as a record names them, and a record removes no other rule', () => {
@@ -88,6 +111,43 @@ describe('our permission rules', () => {
     expect(rulesOf('ask').some((rule) => matches(rule, command))).toBe(true)
   })
 
+  it('ask for what can start a command wherever the command line takes an option', async () => {
+    const options = [['--root', '.'], ['--root=.'], ['--quiet'], ['--json'], ['--']]
+    const lines = [
+      ...['install', 'install --reactive rules.json', 'create 259 --check ls', 'create 259 --step-check a=ls'],
+      ...['clear 259 --run-checks', 'step 259 1 --run-checks'],
+      ...['workflow start 259 --definition flow.yaml', 'workflow resume 259', 'workflow resume 259 --trust'],
+    ]
+    const missed: string[] = []
+    let taken = 0
+    for (const line of lines) {
+      const words = line.split(' ')
+      for (const at of words.keys()) {
+        for (const option of [[], ...options]) {
+          const spelled = [...words.slice(0, at), ...option, ...words.slice(at)]
+          if (!(await isTaken(spelled, words))) continue
+          taken += 1
+          const command = ['postflight', ...spelled].join(' ')
+          if (!rulesOf('ask').some((rule) => matches(rule, command))) missed.push(command)
+        }
+      }
+    }
+
+    expect(missed).toEqual([])
+    expect(taken).toBeGreaterThan(80)
+  })
+
+  it.each([
+    'postflight create 259 --reason "install and start it"',
+    'postflight create 259 --step "start the workflow" --root .',
+    'postflight step 259 "npm install"',
+    'postflight workflow next 259 --json',
+    'postflight --version',
+    'postflight --root . status',
+  ])('do not ask for the protocol, whatever its words are: %s', (command) => {
+    expect(rulesOf('ask').some((rule) => matches(rule, command))).toBe(false)
+  })
+
   it.each(['postflight uninstall', 'postflight bypass 259', 'postflight-other', 'postflight creates', 'rm -rf specs'])(
     'leave the rest to the host: %s',
     (command) => {
@@ -102,14 +162,14 @@ describe('our permission rules', () => {
     '{"permissions":{"ask":["Bash(git push *)"]},"hooks":{}}',
     '{"permissions": {"allow": []}}',
   ])('are added to %j once, and taking them out restores what it says', (text) => {
-    const added = addRules(text, PATH)
+    const added = addRules(text, PATH, true)
     const { permissions } = JSON.parse(added)
 
     expect(permissions.allow).toEqual(expect.arrayContaining(rulesOf('allow')))
     expect(permissions.ask).toEqual(expect.arrayContaining(rulesOf('ask')))
-    expect(addRules(added, PATH)).toBe(added)
+    expect(addRules(added, PATH, true)).toBe(added)
     const before = JSON.parse(text === '' ? '{}' : text)
-    const after = JSON.parse(removeRules(added, PATH, missingRules(text, PATH)))
+    const after = JSON.parse(removeRules(added, PATH, missingRules(text, PATH, true)))
     // An empty list had no effect.
     expect(after).toEqual(text.includes('"allow": []') ? {} : before)
   })
@@ -117,7 +177,7 @@ describe('our permission rules', () => {
   it.each(['{"permissions": []}', '{"permissions": {"allow": {}}}', '{"permissions": {"ask": "x"}}'])(
     'are refused for settings of another shape: %s',
     (text) => {
-      expect(thrownBy(() => addRules(text, PATH))).toMatchObject({ code: 'settings-wrong-shape' })
+      expect(thrownBy(() => addRules(text, PATH, true))).toMatchObject({ code: 'settings-wrong-shape' })
       expect(thrownBy(() => removeRules(text, PATH, rulesOf('ask')))).toMatchObject({ code: 'settings-wrong-shape' })
     },
   )

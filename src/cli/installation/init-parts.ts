@@ -41,11 +41,11 @@ function hookPart(target: Target): InitPart {
 
 function rulesPart(target: Target): InitPart {
   const file = placeOf(target)
-  const add = (text: string): string => addRules(text, file)
+  const add = (text: string): string => addRules(text, file, target.portable)
   if (target.scope !== 'user') requireInside(recordOf(file), target.project)
-  const record = (before: string): void => recordRules(file, before)
+  const record = (before: string): void => recordRules(file, before, target.portable)
   const preview = [
-    ...rulesOf('allow').map((rule) => `  allow  ${rule}`),
+    ...rulesOf('allow', target.portable).map((rule) => `  allow  ${rule}`),
     ...rulesOf('ask').map((rule) => `  ask    ${rule}`),
   ]
   return { name: 'permissions', file, state: stateOf(file, add), add, keepsBackup: true, record, preview }

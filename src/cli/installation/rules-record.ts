@@ -30,8 +30,8 @@ export function recordedRules(settings: string): readonly string[] {
 }
 
 /** Records the rules that `init` is about to add to the settings, whose text is `before`, with those that it added earlier. */
-export function recordRules(settings: string, before: string): void {
-  const added = [...recordedRules(settings), ...missingRules(before, settings)]
+export function recordRules(settings: string, before: string, isDependency: boolean): void {
+  const added = [...recordedRules(settings), ...missingRules(before, settings, isDependency)]
   const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }

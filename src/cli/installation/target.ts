@@ -120,7 +120,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   const remove = (text: string, file: string): string =>
     removeReactive(removeRules(removeEntries(text, file, isOurs), file, recordedRules(file)), file)
   const results = (text: string, file: string, present: string): string[] => {
-    const withRules = (one: string): string => (recordedRules(file).length > 0 ? addRules(one, file) : one)
+    const withRules = (one: string): string => (recordedRules(file).length > 0 ? addRules(one, file, portable) : one)
     const plain = [add(text, file), withRules(add(text, file)), withRules(text), add(withRules(text), file)]
     const reactive = findEntries(present, file, isReactiveHook)
     if (reactive.length === 0) return plain

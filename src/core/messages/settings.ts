@@ -91,7 +91,7 @@ export const INIT_TEXT = {
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:
-    '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, from inside the project.',
+    '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, from inside the project. If that fails too, tell the user at once to install the packages of the project (`npm ci`, or as its README says) and to start a new session: until then no stop is blocked. Do the postflight all the same.',
   skillMark: (checksum: string): string =>
     `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const

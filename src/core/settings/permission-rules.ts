@@ -5,6 +5,8 @@ import { appendToList, removeFromList } from './list-editor.ts'
 /**
  * Our permission rules in Claude Code's settings. Claude Code takes the first match of deny, ask and allow, in this order,
  * and matches each part of a compound command by itself (measured with 2.1.329). `X *` matches X without arguments too.
+ * Before it matches, it removes quotes and backslashes and asks about variables and braces, but not about file name
+ * patterns (2.1.330).
  */
 
 type List = 'allow' | 'ask'
@@ -15,27 +17,26 @@ const PROTOCOL = [
   ...['workflow status', 'workflow next', 'workflow check', 'workflow validate', 'workflow history', 'workflow graph'],
 ]
 
-/** The ways in which an agent starts the CLI. */
-const STARTS = ['postflight', 'npx --no-install postflight']
+/** How an agent starts the CLI where the project depends on the package, besides by its name. */
+const NPX = 'npx --no-install postflight'
 
-/** The commands that can start a command of the agent's choice. The star in front covers every way to start the CLI. */
+/**
+ * The commands that can start a command of the agent's choice, with options before each word too (`--root . install`). The
+ * star in front covers every way to start the CLI.
+ */
 const STARTS_COMMANDS = [
   ...['*--check*', '*--step-check*', '*--run-checks*', '*--trust*'],
-  ...['workflow start*', 'workflow resume*', 'install*'],
-]
-
-const RULES: readonly { readonly list: List; readonly rule: string }[] = [
-  ...STARTS.flatMap((start) =>
-    PROTOCOL.map((words) => ({ list: 'allow' as const, rule: `Bash(${start} ${words} *)` })),
-  ),
-  ...STARTS_COMMANDS.map((words) => ({ list: 'ask' as const, rule: `Bash(*postflight ${words})` })),
+  ...['install*', '-*install*'],
+  ...['start', 'resume'].flatMap((word) => [`workflow ${word}*`, `-*workflow*${word}*`, `workflow -*${word}*`]),
 ]
 
 const LISTS: readonly List[] = ['allow', 'ask']
 
-/** Our rules of one list. */
-export function rulesOf(list: List): string[] {
-  return RULES.flatMap((one) => (one.list === list ? one.rule : []))
+/** Our rules of one list. Rules for npx are needed only in a project that depends on the package. */
+export function rulesOf(list: List, isDependency = true): string[] {
+  if (list === 'ask') return STARTS_COMMANDS.map((words) => `Bash(*postflight ${words})`)
+  const starts = isDependency ? ['postflight', NPX] : ['postflight']
+  return starts.flatMap((start) => PROTOCOL.map((words) => `Bash(${start} ${words} *)`))
 }
 
 const SHAPE = z.looseObject({ allow: z.optional(z.array(z.unknown())), ask: z.optional(z.array(z.unknown())) })
@@ -45,21 +46,24 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
 }
 
 /**
- * The text with each of our rules. The same text if they are there already.
+ * The text with each of our rules that a project needs. The same text if they are there already.
  * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
  */
-export function addRules(text: string, path: string): string {
+export function addRules(text: string, path: string, isDependency: boolean): string {
   const { held } = readDocument(text, settingsAt(path))
-  return RULES.filter(({ list, rule }) => !held?.[list]?.includes(rule)).reduce(
-    (changed, { list, rule }) => appendToList(changed, settingsAt(path), ['permissions', list], rule),
+  return LISTS.reduce(
+    (changed, list) =>
+      rulesOf(list, isDependency)
+        .filter((rule) => !held?.[list]?.includes(rule))
+        .reduce((next, rule) => appendToList(next, settingsAt(path), ['permissions', list], rule), changed),
     text,
   )
 }
 
 /** Our rules that the settings lack. @throws {PostflightError} as `addRules`. */
-export function missingRules(text: string, path: string): string[] {
+export function missingRules(text: string, path: string, isDependency: boolean): string[] {
   const { held } = readDocument(text, settingsAt(path))
-  return RULES.flatMap(({ list, rule }) => (held?.[list]?.includes(rule) ? [] : rule))
+  return LISTS.flatMap((list) => rulesOf(list, isDependency).filter((rule) => !held?.[list]?.includes(rule)))
 }
 
 /**
