@@ -236,6 +236,19 @@ describe.concurrent('init', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
+  it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
+    const { project, cli } = withPackage()
+    project.write(LOCAL, '{\n  // mine\n  "model": "opus"\n}\n')
+
+    const run = await cli('init --yes')
+    const again = await cli('init --yes --json')
+
+    const warning = `Warning: Claude Code ignores all settings in a file that it cannot read. ${project.at(LOCAL)}:2:3: invalid JSON`
+    expect(run.stdout).toContain(warning)
+    expect(JSON.parse(again.stdout).warnings).toEqual([expect.stringContaining(warning)])
+    expect(project.read(LOCAL)).toContain('// mine')
+  })
+
   it('puts the skill beside the settings of the user with --scope user', async () => {
     const project = createSourceProject()
     await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])

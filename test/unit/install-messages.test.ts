@@ -126,6 +126,18 @@ describe('what init says', () => {
       ['skill', 'declined', 'SKILL.md', '· a skill: SKILL.md (not written)'],
       ['gitignore', 'needless', '.gitignore', '· lines for git: .gitignore (not needed: this is not a git repository)'],
     ],
+    dependencyOutside: [
+      [
+        'file:../postflight-guard-0.1.0.tgz',
+        'Warning: package.json names postflight-guard by "file:../postflight-guard-0.1.0.tgz", which is outside this repository, so `npm ci` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.',
+      ],
+    ],
+    ignoredSettings: [
+      [
+        '.claude/settings.json:1:1: invalid JSON (a comment).',
+        'Warning: Claude Code ignores all settings in a file that it cannot read. .claude/settings.json:1:1: invalid JSON (a comment).',
+      ],
+    ],
     undo: [
       ['project', true, 'To undo all of it: npx postflight uninstall --scope project'],
       ['user', false, 'To undo all of it: postflight uninstall --scope user'],

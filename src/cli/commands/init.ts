@@ -1,14 +1,17 @@
 import { PostflightError } from '../../core/errors.ts'
+import { errorFault } from '../../core/messages/errors.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { replaceSettingsFile } from '../../io/settings/replace.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../context.ts'
+import { type CommandContext, type CommandResult, displayPath, findCommandRepository } from '../context.ts'
 import type { InitDocument } from '../documents/init.ts'
+import { dependencyOutside } from '../installation/dependency.ts'
 import { hookCommand, projectFolder } from '../installation/host-entry.ts'
 import { type InitPart, initParts, PART_NAMES } from '../installation/init-parts.ts'
 import { refuseSecond } from '../installation/refuse-second.ts'
-import { targetOf } from '../installation/target.ts'
+import { type Target, targetOf } from '../installation/target.ts'
+import { settingsPlaces } from '../installation/wiring.ts'
 
 /** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
 
@@ -32,6 +35,7 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(accepted)
+  const warnings = findWarnings(context, target)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
@@ -40,10 +44,11 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   if (accepted.some(({ name }) => name === 'hook') && scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
+  lines.push(...warnings)
   return {
     exitCode: 0,
     data: {
-      ...{ scope: target.scope, changed: accepted.length > 0, dry_run: options.dryRun, backups },
+      ...{ scope: target.scope, changed: accepted.length > 0, dry_run: options.dryRun, backups, warnings },
       parts: parts.map((part) => ({ name: part.name, file: part.file, state: stateOf(part) })),
     },
     lines,
@@ -54,6 +59,16 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
     if (!accepted.includes(part)) return 'declined'
     return options.dryRun ? 'planned' : 'written'
   }
+}
+
+/** What would keep the guard from working: settings that Claude Code ignores, and a package that others do not have. */
+function findWarnings(context: CommandContext, { project, portable }: Target): string[] {
+  const faults = settingsPlaces(context, project).flatMap(({ fault }) => fault ?? [])
+  const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
+  return [
+    ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
+    ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),
+  ]
 }
 
 /** A path of this machine does not belong in settings that are shared. */

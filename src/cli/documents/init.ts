@@ -8,6 +8,7 @@ export const INIT_DOCUMENT = z.strictObject({
   changed: flag('False if nothing had to change.'),
   dry_run: flag('True if nothing was written: this is what would be written.'),
   backups: z.array(text('The backup of a file.')),
+  warnings: z.array(text('What keeps the guard from working, here or on another machine.')),
   parts: z.array(
     z.strictObject({
       name: z.enum(['hook', 'permissions', 'gitignore', 'skill']),

@@ -24,11 +24,34 @@ export function dependencyIn(project: string, packageFolder: string): string | u
 
 /** True if the project's `package.json` names this package. */
 function dependsOnUs(project: string): boolean {
+  return specifierIn(project) !== undefined
+}
+
+/**
+ * The path by which the project's `package.json` names this package, if it leads out of `repository`: a clone of the
+ * repository, or CI, does not have that file, so installing the packages fails there.
+ */
+export function dependencyOutside(project: string, repository: string): string | undefined {
+  const specifier = specifierIn(project)
+  const named = /^(?:(?:file|link|portal):)?((?:\.{1,2}|~)?\/.*|\.{1,2})$/.exec(specifier ?? '')?.[1]
+  if (named === undefined) return undefined
+  const leadsInside = !named.startsWith('~') && isBelow(path.resolve(project, named), repository)
+  return leadsInside ? undefined : specifier
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const relative = path.relative(folder, file)
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
+}
+
+/** The version, path or address by which the project's `package.json` names this package. */
+function specifierIn(project: string): string | undefined {
   const manifest = readManifest(path.join(project, 'package.json'))
-  return LISTS.some((list) => {
+  const specifiers = LISTS.map((list) => {
     const names = manifest[list]
-    return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard')
+    return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard') ? names['postflight-guard'] : undefined
   })
+  return specifiers.find((specifier) => typeof specifier === 'string')
 }
 
 /** True for the folder of a copy of this package, or of its plugin for Claude Code. */

@@ -88,6 +88,10 @@ export const INIT_TEXT = {
   question: '   Write this? [Y/n] ',
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string =>
     `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${PART_STATES[state]})`,
+  dependencyOutside: (specifier: string): string =>
+    `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`,
+  ignoredSettings: (fault: string): string =>
+    `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:
