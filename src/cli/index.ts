@@ -6,6 +6,7 @@ import { isCaught } from '../io/process/output.ts'
 import { currentFolder } from './current-folder.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
+import { wrapped } from './print.ts'
 import { cleanOutput } from './printable.ts'
 import { processTerminal } from './terminal.ts'
 
@@ -38,7 +39,7 @@ void main(process.argv.slice(2), {
       process.stdin.destroy()
       return read
     },
-    note: (text) => cleanOutput(standardError).write(`${text}\n`),
+    note: (text) => cleanOutput(standardError).write(wrapped(`${text}\n`, standardError)),
   }),
   endWith: (exitCode) => {
     process.exitCode = exitCode

@@ -23,4 +23,9 @@ export const standardOutput: Output = {
   },
 }
 
-export const standardError: Output = { write: (text) => writeAll(2, text) }
+export const standardError: Output = {
+  write: (text) => writeAll(2, text),
+  get columns() {
+    return isTerminal(2) ? process.stderr.columns : undefined
+  },
+}

@@ -3,6 +3,7 @@ import { errorMessage } from '../core/messages/errors.ts'
 import { UNNAMED_FILE } from '../core/messages/phrases.ts'
 import type { CommandResult } from './context.ts'
 import type { ErrorDocument } from './documents/error.ts'
+import { wrap } from './watch/layout.ts'
 
 /** Prints the results of commands and errors. */
 
@@ -28,7 +29,19 @@ export function printResult(result: CommandResult, options: PrintOptions, stdout
     return
   }
   const lines = options.quiet ? (result.essential ?? []) : result.lines
-  if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`)
+  if (lines.length === 0) return
+  const text = `${lines.join('\n')}\n`
+  // Essential lines are for scripts, also if a terminal shows them.
+  stdout.write(lines === result.essential ? text : wrapped(text, stdout))
+}
+
+/** The text with its lines wrapped at words to the width of a terminal; unchanged for anything else. */
+export function wrapped(text: string, { columns }: Pick<Output, 'columns'>): string {
+  if (!columns) return text
+  return text
+    .split('\n')
+    .flatMap((line) => wrap(line, columns, true))
+    .join('\n')
 }
 
 /** JSON for a pipe or a terminal. It also escapes DEL, C1 and the direction of text, because terminals obey them. */
@@ -42,7 +55,7 @@ export function jsonText(value: object, indent?: number): string {
 /** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = messageOf(error)
-  stderr.write(`postflight: ${message}\n`)
+  stderr.write(wrapped(`postflight: ${message}\n`, stderr))
   const document: ErrorDocument = { error: { code: error.code, message } }
   try {
     if (json) stdout.write(`${jsonText(document, 2)}\n`)

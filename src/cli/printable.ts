@@ -6,8 +6,8 @@ import type { Output } from './print.ts'
  * terminal would obey their escape sequences. Commands need not think of it.
  */
 
-/** The sequences of the painter. */
-const COLOURS = /(\u001b\[(?:1|2|22|31|32|33|39)m)/
+/** The sequences of the painter, and the one that ends a wrapped row. */
+const COLOURS = /(\u001b\[(?:0|1|2|22|31|32|33|39)m)/
 
 /** The text without control characters; on a terminal the painter's colours stay. */
 export function printable(text: string, isTerminal: boolean): string {

@@ -96,7 +96,7 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
   const { NO_COLOR, TERM } = context.environment
   if (invocation.command === 'logs' && invocation.options.follow) {
     const { followLogs } = await import('./commands/logs.ts')
-    await followLogs(context, invocation.options, processScreen(stdout), options.json)
+    await followLogs(context, invocation.options, processScreen(stdout, options.json), options.json)
     return 0
   }
   const paint = await painterFor(stdout, NO_COLOR)
@@ -109,7 +109,7 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
     if (invocation.command === 'workflow status') {
       const { watchStatus } = await import('./commands/workflow/status-watch.ts')
       const [task] = invocation.arguments
-      return watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout) })
+      return watchStatus({ contextNow, task, paint, options, screen: processScreen(stdout, options.json) })
     }
     context.note(WATCH_TEXT.notATerminal)
   }

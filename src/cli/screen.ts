@@ -1,4 +1,4 @@
-import type { Output } from './print.ts'
+import { type Output, wrapped } from './print.ts'
 
 /** The output of commands that print until they are stopped: `logs --follow`, `workflow status --watch` without a terminal. */
 
@@ -11,10 +11,10 @@ export interface Screen {
 }
 
 /** The screen of this process. Ctrl-C is the normal end of such a command. */
-export function processScreen(output: Output): Screen {
+export function processScreen(output: Output, isJson: boolean): Screen {
   const stopped = new Promise<false>((resolve) => process.once('SIGINT', () => resolve(false)))
   return {
-    print: (text) => output.write(text) !== false,
+    print: (text) => output.write(isJson ? text : wrapped(text, output)) !== false,
     async pause(ms) {
       let timer: NodeJS.Timeout | undefined
       const passed = new Promise<true>((resolve) => {

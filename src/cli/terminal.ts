@@ -2,13 +2,15 @@ import fs from 'node:fs'
 import { errorCode } from '../io/fs/errors.ts'
 import { isTerminal, writeAll } from '../io/process/output.ts'
 import type { Terminal } from './context.ts'
+import { standardOutput } from './output.ts'
+import { wrapped } from './print.ts'
 import { printable } from './printable.ts'
 
 /** The person at the terminal of this process; undefined if there is none. */
 export function processTerminal(): Terminal | undefined {
   if (!isTerminal(0) || !isTerminal(1)) return undefined
   return {
-    print: (line) => void writeAll(1, `${printable(line, true)}\n`),
+    print: (text) => standardOutput.write(wrapped(`${printable(text, true)}\n`, standardOutput)),
     ask(question) {
       writeAll(1, printable(question, true))
       const answer = readLine()

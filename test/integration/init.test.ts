@@ -41,6 +41,7 @@ describe.concurrent('init', () => {
 
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('npx postflight uninstall --scope project')
+    expect(run.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Try it now: /)
     const settings = JSON.parse(project.read(SETTINGS))
     expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
     expect(settings.permissions).toEqual({ allow: rulesOf('allow'), ask: rulesOf('ask') })
@@ -370,6 +371,55 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
       expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(written)
     },
   )
+
+  it.for([
+    [80, 'init --dry-run'],
+    [60, 'init --dry-run'],
+    [60, 'status'],
+    [60, 'doctor'],
+    [60, 'logs'],
+    [60, 'inspect 404'],
+  ] as const)('wraps at words to %i columns what %s prints', async ([columns, words], { expect, onTestFinished }) => {
+    const project = createProject()
+    const reason = 'Postflight pending: status update, artifact linking, git commit, and all that belongs to it'
+    await project.cli(['create', '259', 'prove_completeness', '--reason', reason])
+    const piped = await project.cli(words.split(' '))
+    const run = startInTerminal(project, words, { columns, rows: 60 }, onTestFinished, { NO_COLOR: '1' })
+    await run.ended
+
+    const printed = run.output().replaceAll('\r', '').split('\n').slice(1, -2)
+    const squeezed = (text: string): string =>
+      text
+        .replace(/\s+/g, ' ')
+        .replace(/\d+ (?:s|min)/g, 'T')
+        .trim()
+    expect(squeezed(printed.join('\n'))).toBe(squeezed(piped.stdout + piped.stderr))
+    expect(printed.length).toBeGreaterThan((piped.stdout + piped.stderr).trimEnd().split('\n').length)
+    for (const row of printed) {
+      // Only a single word or command may be wider than the terminal.
+      if (row.length > columns) expect(row.trim().replace(/`[^`]*`/g, '')).not.toContain(' ')
+    }
+  })
+
+  it('shows the rules and entries before it asks', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    const run = startInTerminal(project, 'init', { columns: 400, rows: 60 }, onTestFinished)
+    run.type('n\rn\rn\rn\r')
+    await run.ended
+
+    const asked = run.output().split('Write this? [Y/n]')
+    for (const entry of [
+      '  SubagentStop: ',
+      '  Stop: ',
+      '  SessionStart: ',
+      '  PostToolUse Bash Bash(*postflight*): ',
+    ]) {
+      expect(asked[0]).toContain(entry)
+    }
+    for (const rule of [...rulesOf('allow', false), ...rulesOf('ask')]) expect(asked[1]).toContain(rule)
+    expect(asked[2]).toContain('  specs/**/.postflight-*')
+    expect(asked[3]).toContain('plugin/skills/postflight/SKILL.md')
+  })
 
   it('can be interrupted at a question, and has written nothing then', async ({ expect, onTestFinished }) => {
     const project = createProject()

@@ -75,7 +75,8 @@ describe('a team', () => {
       env: { ...claudeHookEnv(project, SESSION), CLAUDE_PROJECT_DIR: clone },
     })
     expect(run.answer.decision).toBe('block')
-  })
+    // npm and npx start seven times: slow on a busy machine.
+  }, 180_000)
 
   it.each([
     ['file:../postflight-guard/postflight-guard-0.1.0.tgz', true],

@@ -138,6 +138,7 @@ describe('what init says', () => {
         'Warning: Claude Code ignores all settings in a file that it cannot read. .claude/settings.json:1:1: invalid JSON (a comment).',
       ],
     ],
+    skillSource: [['/p/SKILL.md', '  the text of /p/SKILL.md']],
     undo: [
       ['project', true, 'To undo all of it: npx postflight uninstall --scope project'],
       ['user', false, 'To undo all of it: postflight uninstall --scope user'],

@@ -19,6 +19,16 @@ describe('a line that is wrapped', () => {
     expect(wrap(line, columns)).toEqual(expected)
   })
 
+  it.each<[string, number, readonly string[]]>([
+    ['0123456789ab', 10, ['0123456789ab']],
+    ['see /a/long/path/to/it now', 10, ['see', '  /a/long/path/to/it', '  now']],
+    ['Undo: `postflight clear 259` now', 22, ['Undo:', '  `postflight clear 259`', '  now']],
+    ['Undo: (`postflight clear`), now', 30, ['Undo: (`postflight clear`),', '  now']],
+    ["it's a ` alone", 8, ["it's a `", '  alone']],
+  ])('keeps words and commands whole for people who copy them: %j in %d columns', (line, columns, expected) => {
+    expect(wrap(line, columns, true)).toEqual(expected)
+  })
+
   it('ends a colour in each row, and begins it again in the next', () => {
     const [bold, off] = ['\u001b[1m', '\u001b[22m']
     expect(wrap(`${bold}one two${off} x`, 5)).toEqual([`${bold}one\u001b[0m`, ` ${bold}two${off}`, ' x'])

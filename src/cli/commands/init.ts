@@ -45,6 +45,8 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
   lines.push(...warnings)
+  const hook = parts.find(({ name }) => name === 'hook')
+  if (isWritten && hook !== undefined && stateOf(hook) !== 'declined') lines.push(INIT_TEXT.tryIt)
   return {
     exitCode: 0,
     data: {
@@ -90,7 +92,8 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   terminal.print(INIT_TEXT.intro(parts.length))
   const accepted: InitPart[] = []
   for (const [index, part] of parts.entries()) {
-    terminal.print(`\n${INIT_TEXT.numbered(index + 1, shown(context, part)[0] as string)}`)
+    const [what = '', ...preview] = shown(context, part)
+    terminal.print(['', INIT_TEXT.numbered(index + 1, what), ...preview].join('\n'))
     const answer = terminal.ask(INIT_TEXT.question)
     // The input ended without an answer, so the answer is no.
     if (answer === undefined) return []

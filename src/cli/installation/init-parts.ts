@@ -1,3 +1,5 @@
+import { INIT_TEXT } from '../../core/messages/settings.ts'
+import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addIgnored } from '../../core/settings/ignored-files.ts'
 import { addRules, rulesOf } from '../../core/settings/permission-rules.ts'
 import { requireInside } from '../../io/settings/paths.ts'
@@ -5,7 +7,7 @@ import { readSettingsFile } from '../../io/settings/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { ignoreFile } from './project-files.ts'
-import { hasMark, isAsWritten, protocolSkill, protocolSkillFile } from './protocol-skill.ts'
+import { hasMark, isAsWritten, protocolSkill, protocolSkillFile, skillSource } from './protocol-skill.ts'
 import { recordOf, recordRules } from './rules-record.ts'
 import { placeOf, type Target } from './target.ts'
 
@@ -36,7 +38,14 @@ export function initParts(context: CommandContext, target: Target): InitPart[] {
 function hookPart(target: Target): InitPart {
   const file = placeOf(target)
   const add = (text: string): string => target.add(text, file)
-  return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: [`  ${target.entry}`] }
+  return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: entriesOf(target) }
+}
+
+/** The entries of the hook, one a line. */
+function entriesOf({ entry }: Target): string[] {
+  return claudeEntries(entry).flatMap(({ event, group: { matcher, hooks } }) =>
+    hooks.map((hook) => `  ${[event, matcher, hook.if].filter((one) => one !== undefined).join(' ')}: ${hook.command}`),
+  )
 }
 
 function rulesPart(target: Target): InitPart {
@@ -71,7 +80,14 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   const present = readSettingsFile(file)
   const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
   const state = !isOurs ? 'kept' : present === text ? 'done' : 'missing'
-  return { name: 'skill', file, state, add: () => text, keepsBackup: false, preview: [] }
+  return {
+    name: 'skill',
+    file,
+    state,
+    add: () => text,
+    keepsBackup: false,
+    preview: [INIT_TEXT.skillSource(skillSource(context))],
+  }
 }
 
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {

@@ -17,9 +17,14 @@ export function protocolSkillFile(context: CommandContext, scope: Scope, project
   return path.join(folder, 'skills', 'postflight', 'SKILL.md')
 }
 
+/** The file of the package that holds the skill's text. */
+export function skillSource({ packageFolder }: CommandContext): string {
+  return path.join(packageFolder, 'plugin', 'skills', 'postflight', 'SKILL.md')
+}
+
 /** The text of the skill. @throws {PostflightError} `file-unreadable` where the package is not complete. */
-export function protocolSkill({ packageFolder }: CommandContext): string {
-  const text = readSettingsFile(path.join(packageFolder, 'plugin', 'skills', 'postflight', 'SKILL.md')) ?? ''
+export function protocolSkill(context: CommandContext): string {
+  const text = readSettingsFile(skillSource(context)) ?? ''
   const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
   return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
 }

@@ -9,6 +9,9 @@ export interface Size {
 /** A colour sequence, a run of spaces, or a word. */
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
 
+/** The same, where a word is also what stands between two backticks: a command, which people copy. */
+const PIECES_TO_COPY = /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|[^ \u001b])+/g
+
 /** The sequences that end a colour. */
 const ENDS = /^\u001b\[(?:0|22|39)?m$/
 
@@ -16,9 +19,10 @@ const RESET = '\u001b[0m'
 
 /**
  * The line in rows of at most `columns` characters. Words stay whole where they fit; the rows after the first one are
- * indented. A colour that goes on in the next row begins there again, so that each row can be painted by itself.
+ * indented. A colour that goes on in the next row begins there again, so that each row can be painted by itself. With
+ * `keepsWords`, a word that is longer than a row stays in one piece, so that the terminal wraps it and a copy is whole.
  */
-export function wrap(line: string, columns: number): string[] {
+export function wrap(line: string, columns: number, keepsWords = false): string[] {
   const leading = /^ */.exec(line)?.[0].length ?? 0
   const indent = ' '.repeat(Math.min(leading + 2, Math.floor(columns / 3)))
   const rows: string[] = []
@@ -33,7 +37,7 @@ export function wrap(line: string, columns: number): string[] {
     start = used
   }
   let gap = ''
-  for (const piece of line.match(PIECES) ?? []) {
+  for (const piece of line.match(keepsWords ? PIECES_TO_COPY : PIECES) ?? []) {
     if (piece.startsWith('\u001b')) {
       colours = ENDS.test(piece) ? '' : colours + piece
       row += gap + piece
@@ -50,7 +54,7 @@ export function wrap(line: string, columns: number): string[] {
         used += gap.length
       }
       gap = ''
-      for (const character of used + width > columns ? piece : [piece]) {
+      for (const character of !keepsWords && used + width > columns ? piece : [piece]) {
         const size = widthOf(character)
         if (used + size > columns && used > start) breakRow()
         row += character

@@ -92,6 +92,8 @@ export const INIT_TEXT = {
     `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`,
   ignoredSettings: (fault: string): string =>
     `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
+  skillSource: (file: string): string => `  the text of ${file}`,
+  tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker.`,
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:
