@@ -166,9 +166,10 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const guarded = projectWithFlow()
 
     const { model } = await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) =>
-        place === 'plan 1' && turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.'),
-      ),
+      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) => {
+        if (place !== 'plan 1') return undefined
+        return turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.')
+      }),
     })
 
     expect(placesIn(model.turns('main')).filter((place) => place.startsWith('plan'))).toEqual(['plan 1'])
