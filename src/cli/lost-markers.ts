@@ -1,5 +1,6 @@
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
+import type { JournalLine } from '../core/journal-entry.ts'
 import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../core/marker-record.ts'
 import { FILE_DETAILS } from '../core/messages/files.ts'
 import { SPECS_ITSELF } from '../core/task-folder.ts'
@@ -28,17 +29,17 @@ export interface LostMarker {
 }
 
 /**
- * The markers in the journal of a root.
+ * The journal of a root.
  * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: who made it so may have
  * wanted to hide its beginning.
  */
-export function recordsAt(root: string): MarkerRecord[] {
+export function journalAt(root: string): readonly JournalLine[] {
   const { entries, cut } = lastEntriesOf(root, MAX_JOURNAL_BYTES)
   if (cut) {
     const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
     throw new PostflightError('file-unreadable', { path: journalPaths(root).current, detail })
   }
-  return markerRecords(entries)
+  return entries
 }
 
 /** The markers without a file, from the journal and the markers that were found; those that were given up come first. */
@@ -62,9 +63,9 @@ export function lostMarkers(
   return [...abandoned, ...removed]
 }
 
-/** The markers of a root without a file, for a command that has not looked at its markers. @throws as `recordsAt`. */
+/** The markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
 export function findLostMarkers(context: CommandContext, root: string): LostMarker[] {
-  const records = recordsAt(root)
+  const records = markerRecords(journalAt(root))
   const isOpen = records.some(({ isMade, end }) => isMade && end === undefined)
   if (!isOpen && givenUpNotes(root).length === 0) return []
   return lostMarkers(root, records, viewMarkers(root, context.nowMs).markers)

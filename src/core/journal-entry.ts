@@ -89,6 +89,14 @@ export function parseJournalLine(line: string): JournalLine | undefined {
   return undefined
 }
 
+/** What only the hook does, or the plugin of a host. */
+const HOOK_EVENTS: readonly string[] = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end']
+
+/** The host sessions in which the hook did something. A stop that it allowed without a change is not in the journal. */
+export function sessionsOfHook(lines: readonly JournalLine[]): Set<unknown> {
+  return new Set(lines.flatMap(({ event, host_session }) => (HOOK_EVENTS.includes(event) ? [host_session] : [])))
+}
+
 /** Something that went wrong: the entries are not in the journal, or the journal is too long and could not be rotated. */
 export interface JournalProblem {
   readonly kind: 'not-recorded' | 'not-rotated'

@@ -13,7 +13,11 @@ const MARKER = 'specs/259_x/.postflight-pending'
 const ABANDONED = 'specs/259_x/.postflight-abandoned'
 
 /** A task whose marker has these checks. */
-function checked(checks: readonly object[], fields: object = {}, project = createSourceProject()): Project {
+function checked(
+  checks: readonly object[],
+  fields: object = {},
+  project = createSourceProject({ wired: true }),
+): Project {
   project.marker('259_x', { ...OWNED, ...fields, checks })
   return project
 }

@@ -570,3 +570,68 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
     expect(project.journal().map(({ event }) => event)).toEqual(['create', 'block'])
   })
 })
+
+const NOTE = (host: string): string =>
+  `postflight: no settings file of ${host} starts the hook, so it will not hold this session. \`postflight init\` sets it up.\n`
+
+describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
+  const created = async (project: Project, env: Record<string, string>, ...words: string[]) => {
+    const run = await project.cli(['create', '259', 'x', '--agent', 'main', ...words], { env })
+    expect(run.status, run.stderr).toBe(0)
+    return run.stderr
+  }
+
+  it.each([
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', '.claude/settings.json'],
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', '.claude/settings.local.json'],
+    ['Codex CLI', 'CODEX_SESSION_ID', '.codex/hooks.json'],
+    ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.claude/settings.json'],
+    ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.copilot/hooks/postflight-guard.json'],
+    ['Qwen Code', 'QWEN_CODE_SESSION_ID', '.qwen/settings.json'],
+  ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
+    const settings = JSON.stringify({ hooks: { Stop: [{ hooks: [{ command: '/x/hooks/postflight-hook' }] }] } })
+    const env = { [variable]: SESSION }
+    const project = createSourceProject()
+    expect(await created(project, env)).toBe(NOTE(host))
+    // Permission rules are not the hook.
+    project.write(file, '{"permissions":{"allow":["Bash(postflight create *)"]}}')
+    expect(await created(project, env)).toBe(NOTE(host))
+
+    project.write(file, settings)
+
+    expect(await created(project, env)).toBe('')
+    const below = createSourceProject({ specs: false })
+    below.write(file, settings)
+    mkdirSync(below.at('packages/a/specs'), { recursive: true })
+    const run = await below.cli(['create', '259', 'x', '--agent', 'main'], { env, cwd: below.at('packages/a') })
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  it.each([
+    ['installed for the user', { hooks: { Stop: [{ hooks: [{ command: 'postflight hook' }] }] } }, ''],
+    ['a plugin that is on', { enabledPlugins: { 'postflight-guard@here': true } }, ''],
+    ['a plugin that is off', { enabledPlugins: { 'postflight-guard@here': false } }, NOTE('Claude Code')],
+  ])('or not: %s', async (_what, settings, said) => {
+    const project = createSourceProject()
+    project.write('../home/.claude/settings.json', JSON.stringify(settings, null, 2))
+
+    expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said)
+  })
+
+  it('not outside a session, in a session whose settings are unknown, or for another session', async () => {
+    expect(await created(createSourceProject(), {})).toBe('')
+    expect(await created(createSourceProject(), { POSTFLIGHT_HOST_SESSION: SESSION })).toBe('')
+    expect(await created(createSourceProject(), { CLAUDE_CODE_SESSION_ID: 's2' }, '--host-session', SESSION)).toBe('')
+  })
+
+  it('not where the hook was seen in the session, or settings cannot be read', async () => {
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const seen = createSourceProject()
+    seen.write('specs/.postflight/journal.jsonl', `${JSON.stringify({ event: 'block', host_session: SESSION })}\n`)
+    const unreadable = createSourceProject()
+    mkdirSync(unreadable.at('.claude/settings.json'), { recursive: true })
+
+    expect(await created(seen, env)).toBe('')
+    expect(await created(unreadable, env)).toBe('')
+  })
+})

@@ -358,7 +358,7 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
     ['not where the hook learns it from the time of the call', 'CLAUDE_CODE_SESSION_ID', '', false],
     ['where the call made two promises', 'CLAUDE_CODE_SESSION_ID', 'postflight create 8 y >/dev/null; ', true],
   ])('%s', async (_where, variable, before, isSaid) => {
-    const project = createProject()
+    const project = createProject({ wired: true })
     const script = `postflight() { "${process.execPath}" "${CLI}" "$@"; }; ${before}postflight create 7 x > /dev/null`
 
     const { stderr } = await project.shell(script, { env: { [variable]: SESSION } })
@@ -372,7 +372,7 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
     ['COPILOT_AGENT_SESSION_ID', false],
     ['CODEX_SESSION_ID', true],
   ])('where a pipe catches it, but not for the pipe of the shell itself: %s', async (variable, isSaid) => {
-    const project = createProject()
+    const project = createProject({ wired: true })
     const script = `"${process.execPath}" "${CLI}" create 7 x | cat`
 
     const { stderr } = await project.shell(script, { env: { [variable]: SESSION } })

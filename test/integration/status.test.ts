@@ -143,3 +143,28 @@ describe('status', () => {
     expect(project.snapshot()).toEqual(before)
   })
 })
+
+describe('status says of a pending marker that no stop of its session was seen', () => {
+  const UNSEEN = 'no stop of that session was seen: does its host start the hook? (`postflight doctor`)'
+  const old = { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(1) }
+
+  it.each([
+    ['of another session, an hour old', old, [], {}, true],
+    ['from a plain terminal too', old, [], ENV, true],
+    ['not of this one', { ...old, cc_session_id: SESSION }, [], ENV, false],
+    ['not of one that may still work', { ...old, created: hoursAgo(0.1) }, [], ENV, false],
+    ['not of one that waits', { ...old, wait: { for: 'an answer', count: 1 } }, [], ENV, false],
+    ['not without a session', { ...old, cc_session_id: undefined }, [], ENV, false],
+    ['not if the hook knows the session', old, [{ event: 'claim', host_session: OTHER_SESSION }], ENV, false],
+    ['not because of its own commands', old, [{ event: 'create', host_session: OTHER_SESSION }], ENV, true],
+  ])('%s', async (_what, marker, journal, env, isSaid) => {
+    const project = createSourceProject()
+    project.marker('001_x', marker)
+    project.write('specs/.postflight/journal.jsonl', journal.map((line) => `${JSON.stringify(line)}\n`).join(''))
+
+    const { stdout } = await project.cli(['status'], { env })
+
+    expect(stdout).toContain('001_x')
+    expect(stdout.includes(UNSEEN)).toBe(isSaid)
+  })
+})

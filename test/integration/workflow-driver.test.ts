@@ -17,21 +17,36 @@ const start = (project: Project, task = '7', world: object = IN_SESSION) =>
   project.cli(['workflow', 'start', task, 'flow', '--definition', 'flow.json'], world)
 
 describe('start and resume', () => {
-  it('say what to do in a session of Claude Code without the hook, and to end the turn once it is installed', async () => {
-    const project = withFlow()
-    const advice =
-      'because the hook is not installed in any settings file of Claude Code: postflight install --scope local, then start a new session'
-    expect((await start(project)).stdout).toContain(advice)
-    expect((await project.cli(['workflow', 'resume', '7'], IN_SESSION)).stdout).toContain(advice)
-    expect((await project.cli(['install'])).status).toBe(0)
-    const resumed = await project.cli(['workflow', 'resume', '7'], IN_SESSION)
-    expect(resumed.stdout).toContain('end your turn now: the prompts come automatically')
-    expect(resumed.stdout).not.toContain('not installed')
-  })
+  it.each([
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', 'claude'],
+    ['Codex CLI', 'CODEX_SESSION_ID', 'codex'],
+  ])(
+    'say what to do in a session of %s without the hook, and to end the turn once it is installed',
+    async (title, variable, host) => {
+      const project = withFlow()
+      const session = { env: { [variable]: SESSION } }
+      for (const run of [await start(project, '7', session), await project.cli(['workflow', 'resume', '7'], session)]) {
+        expect(run.stderr).toContain(`no settings file of ${title} starts the hook`)
+        expect(run.stderr).toContain('`postflight init` sets it up')
+        expect(run.stdout).toContain('So no prompt will come automatically')
+      }
+      expect((await project.cli(['install', '--host', host])).status).toBe(0)
+      const resumed = await project.cli(['workflow', 'resume', '7'], session)
+      expect(resumed.stdout).toContain('end your turn now: the prompts come automatically')
+      expect(resumed.stderr).toBe('')
+    },
+  )
 
-  it('do not judge the settings of another host', async () => {
-    const { stdout } = await start(withFlow(), '7', { env: { CODEX_SESSION_ID: SESSION } })
-    expect(stdout).toContain('If the hook is installed, end your turn now')
+  it('say what to do where the hook is there, but its file is missing', async () => {
+    const project = withFlow()
+    const command = '[ ! -f "/gone/hooks/postflight-hook" ] || exec "/gone/hooks/postflight-hook"'
+    project.write(
+      '.claude/settings.json',
+      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }),
+    )
+    const { stdout } = await start(project)
+    expect(stdout).toContain('No prompt will come automatically, because')
+    expect(stdout).toContain('then start a new session and resume there')
   })
 
   it('name the main folder in a linked worktree, and only there', async () => {

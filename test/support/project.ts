@@ -45,6 +45,8 @@ export interface ProjectOptions {
   /** `false` leaves out the folder that makes it a root. */
   readonly specs?: boolean
   readonly git?: boolean
+  /** The settings of the user start the hook, on every host that names its session: so no command says that they do not. */
+  readonly wired?: boolean
   /**
    * Runs the sources of the hook and the CLI in this process instead of starting the built files. That takes some
    * fiftieth of the time: for long tables, and for what only the sources can be given, such as a limit or a folder.
@@ -122,6 +124,7 @@ export function createProject(options: ProjectOptions = {}): Project {
   for (const folder of [dir, home, bin]) mkdirSync(folder, { recursive: true })
   for (const folder of options.git === false ? [home] : [home, dir]) mkdirSync(join(folder, '.git'))
   if (options.specs !== false) mkdirSync(join(dir, 'specs'))
+  if (options.wired === true) for (const file of USER_SETTINGS) wire(join(home, file))
   symlinkSync(process.execPath, join(bin, 'node'))
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
   const at = (...names: string[]): string => join(dir, ...names)
@@ -181,6 +184,18 @@ export function createProject(options: ProjectOptions = {}): Project {
     },
     shell: (script, { shell = 'sh', ...given } = {}) => runProcess(shell, ['-c', script], inside(given)),
   }
+}
+
+const USER_SETTINGS = [
+  '.claude/settings.json',
+  '.codex/hooks.json',
+  '.copilot/hooks/postflight-guard.json',
+  '.qwen/settings.json',
+]
+
+function wire(settings: string): void {
+  mkdirSync(dirname(settings), { recursive: true })
+  writeFileSync(settings, JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: LAUNCHER }] }] } }))
 }
 
 /** Creates a project whose hook and CLI run the sources in this process: `ProjectOptions.sources`. */

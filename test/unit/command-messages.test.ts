@@ -10,6 +10,7 @@ import {
   LOGS_TEXT,
   notInJournal,
   STEP_TEXT,
+  unwired,
 } from '../../src/core/messages/commands.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/core/messages/usage.ts'
 import { itSays } from './sentences.ts'
@@ -49,6 +50,20 @@ describe('the notes of create', () => {
     newRoot: [['/home/me/my\nproject', 'made specs/ in /home/me/my project']],
     droppedSteps: [[['commit', 'push'], 'ticked in the previous marker, but not in this one: "commit", "push"']],
   })
+})
+
+describe('a session without the hook', () => {
+  itSays(
+    { unwired },
+    {
+      unwired: [
+        [
+          'Qwen Code',
+          'postflight: no settings file of Qwen Code starts the hook, so it will not hold this session. `postflight init` sets it up.',
+        ],
+      ],
+    },
+  )
 })
 
 describe('the owner of a marker in the way', () => {

@@ -209,6 +209,12 @@ describe('who drives a run', () => {
         'No prompt will come automatically, because the hook is not installed: postflight install, then start a new session and resume there. Or get each prompt with: postflight workflow next 7 (If the hook is wired in another way, end your turn now.)',
       ],
     ],
+    afterInit: [
+      [
+        'postflight workflow next 7',
+        'So no prompt will come automatically. After that, start a new session and resume there. Or get each prompt with: postflight workflow next 7',
+      ],
+    ],
     inWorktree: [
       [
         '/p',

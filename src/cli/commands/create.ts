@@ -27,6 +27,7 @@ import { newMarkerId, randomCharacters } from '../../io/random-id.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
 import type { CreateDocument } from '../documents/create.ts'
 import type { Identity } from '../identity.ts'
+import { unwiredNote } from '../installation/unwired.ts'
 import { inTaskFolder } from '../new-task-folder.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
@@ -81,6 +82,8 @@ export function create(
     },
   ])
   if (isOwnerLost(context, folder, owner)) context.note(CREATE_NOTES.ownerLost)
+  const unwired = options.hostSession === undefined ? unwiredNote(context, root) : undefined
+  if (unwired !== undefined) context.note(unwired)
   const target = path.join(folder.path, MARKER_FILE)
   const verb = keepsCount ? 'renewed' : previous === undefined ? 'created' : 'replaced'
   return {

@@ -1,7 +1,9 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../core/files.ts'
-import { expectedFault, isInVerdict, type MarkerRecord } from '../../core/marker-record.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
+import { sessionsOfHook } from '../../core/journal-entry.ts'
+import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../core/marker-record.ts'
 import { unsearchable } from '../../core/messages/files.ts'
 import { PROJECT_STATUS_TEXT } from '../../core/messages/status.ts'
 import { VERDICT_TEXT } from '../../core/messages/verdict.ts'
@@ -12,13 +14,13 @@ import { journalPaths } from '../../io/journal.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import type { ProjectStatusDocument } from '../documents/status.ts'
-import { lostMarkers, recordsAt } from '../lost-markers.ts'
-import { viewMarkers } from '../marker-view.ts'
+import { journalAt, lostMarkers } from '../lost-markers.ts'
+import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import { checkIds } from '../option-values.ts'
 import type { Painter } from '../painter.ts'
 import { messageOf } from '../print.ts'
 import { annotation } from '../status/github.ts'
-import { lostMarkerItem, markerItem } from '../status/marker-item.ts'
+import { isSessionUnseen, lostMarkerItem, markerItem } from '../status/marker-item.ts'
 import { lostRunItem, runItem } from '../status/run-item.ts'
 import type { StatusItem } from '../status/status-item.ts'
 import { lostRuns } from '../workflow/lost-run.ts'
@@ -90,7 +92,9 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
   const lost = lostMarkers(root, journal.records, markers).filter(({ kind, record }) =>
     record === undefined || (kind === 'abandoned' && session === undefined) ? true : isRecent(record),
   )
-  const items = [...markers.map((view) => markerItem(view, rootOption)), ...unfinishedRuns]
+  const isUnseen = (view: MarkerView): boolean =>
+    isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)
+  const items = [...markers.map((view) => markerItem(view, rootOption, isUnseen(view))), ...unfinishedRuns]
   return {
     items: [
       ...items.filter((item) => isOf(item, session)),
@@ -103,13 +107,20 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
   }
 }
 
+/** What the journal says. */
+interface Journal extends Pick<Found, 'items' | 'records'> {
+  /** The sessions in which the hook did something; undefined where the journal cannot be read. */
+  readonly sessions: ReadonlySet<unknown> | undefined
+}
+
 /** The markers in the journal. A journal that cannot be read is an item: it may say that a marker was removed by hand. */
-function readRecords(root: string): Pick<Found, 'items' | 'records'> {
+function readRecords(root: string): Journal {
   try {
-    return { records: recordsAt(root), items: [] }
+    const lines = journalAt(root)
+    return { records: markerRecords(lines), sessions: sessionsOfHook(lines), items: [] }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { records: [], items: [unsearched(root, journalPaths(root).current, messageOf(error))] }
+    return { records: [], sessions: undefined, items: [unsearched(root, journalPaths(root).current, messageOf(error))] }
   }
 }
 

@@ -9,8 +9,27 @@ import type { StatusItem } from './status-item.ts'
 
 /** The markers of a project as items of `postflight status`. */
 
+/** A session makes its first stop within this time (ms), or it works on. */
+const FIRST_STOP_MS = 600_000
+
+/**
+ * True for a pending marker of which no stop was seen, although its session seems to have ended: it is not that of the
+ * caller's shell, and some minutes are over. `seen`: the sessions that the journal knows from the hook.
+ */
+export function isSessionUnseen(
+  { state, wait, continuations, age_ms: age, owner }: MarkerView,
+  seen: ReadonlySet<unknown> | undefined,
+  caller: string | undefined,
+): boolean {
+  const session = owner.host_session
+  const isOfOther = session !== null && session !== caller
+  const isIdle =
+    state === 'pending' && wait === null && continuations.spent === 0 && age !== null && age > FIRST_STOP_MS
+  return isOfOther && isIdle && seen?.has(session) === false
+}
+
 /** The item of a marker. `rootOption` is the `--root` that printed commands need. */
-export function markerItem(view: MarkerView, rootOption: string | undefined): StatusItem {
+export function markerItem(view: MarkerView, rootOption: string | undefined, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations
   const clear = commandLine(['clear', view.task], rootOption)
   const adopt = commandLine(['adopt', view.task], rootOption)
@@ -28,6 +47,7 @@ export function markerItem(view: MarkerView, rootOption: string | undefined): St
     left.length === 0 ? undefined : TEXT.steps(left.length),
     red?.failed == null ? undefined : TEXT.failedCheck(red.run, red.failed),
     view.state === 'unreadable' ? undefined : TEXT.session(view.owner.host_session),
+    isUnseen ? TEXT.unseen : undefined,
   ]
   return {
     kind,

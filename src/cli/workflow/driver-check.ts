@@ -10,6 +10,7 @@ import { kindAt } from '../../io/fs/path-kind.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { checkSettings } from '../doctor/claude-settings.ts'
+import { unwiredNote } from '../installation/unwired.ts'
 
 /** Tells the caller of a command that starts or continues a run how its prompts will arrive, or why they will not. */
 
@@ -33,16 +34,20 @@ export function driverLines(
   return [
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
     ...(hostSession === undefined ? [DRIVER_TEXT.noSession(command('resume')), DRIVER_TEXT.askForEach(next)] : []),
-    ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, caller, next)] : []),
+    ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, folder.root, caller, next)] : []),
     ...(hostSession !== undefined && caller === undefined && !awaitsApproval(state) ? [DRIVER_TEXT.tellAgent] : []),
   ]
 }
 
-/** Only a session of Claude Code is checked, because the places of other hosts' hooks are unknown. */
-function promptsOf(context: CommandContext, session: string, next: string): string {
-  const isClaudeCode =
-    claudeCode.shellIdentity?.(context.environment)?.session === session &&
-    shellIdentity(context.environment)?.session === session
+/** Whether a hook that is there works is checked for Claude Code alone. */
+function promptsOf(context: CommandContext, root: string, session: string, next: string): string {
+  const isOfShell = shellIdentity(context.environment)?.session === session
+  const unwired = isOfShell ? unwiredNote(context, root) : undefined
+  if (unwired !== undefined) {
+    context.note(unwired)
+    return DRIVER_TEXT.afterInit(next)
+  }
+  const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session
   const findings = isClaudeCode ? checkSettings(context, false) : []
   const wrong = findings.find(({ ok }) => !ok)
   if (wrong === undefined || findings.some(({ ok }) => ok)) return DRIVER_TEXT.endTurn(next)

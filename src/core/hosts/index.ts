@@ -22,13 +22,14 @@ export function readFields(fields: PayloadFields): PayloadFields {
   return HOSTS.reduce((read, host) => host.readFields?.(read) ?? read, fields)
 }
 
+/** The host whose session the shell tool's environment names; undefined outside a host. */
+export function hostOfShell(environment: Environment): HostDifference | undefined {
+  return HOSTS.find((host) => host.shellIdentity?.(environment) !== undefined)
+}
+
 /** The session and the agent that the shell tool's environment names; undefined outside a host. */
 export function shellIdentity(environment: Environment): ShellIdentity | undefined {
-  for (const host of HOSTS) {
-    const identity = host.shellIdentity?.(environment)
-    if (identity !== undefined) return identity
-  }
-  return undefined
+  return hostOfShell(environment)?.shellIdentity?.(environment)
 }
 
 /** True where the environment shows that an agent runs the command: CLAUDECODE and AI_AGENT tell no session. */

@@ -63,6 +63,11 @@ export const CREATE_NOTES = {
     'Not run by an agent, so this marker will not block your conversation (--host-session names a session)',
 } as const
 
+/** For stderr: the host of this session does not start the hook. */
+export function unwired(host: string): string {
+  return `postflight: no settings file of ${host} starts the hook, so it will not hold this session. \`postflight init\` sets it up.`
+}
+
 /** Whose marker is in the way of `create`: the end of "the marker is …". */
 export const CONFLICTING_OWNERS = {
   hostSession: (session: string): string => `pending for host session ${session}`,

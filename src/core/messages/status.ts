@@ -70,6 +70,7 @@ export const PROJECT_STATUS_TEXT = {
   steps: (left: number): string => `${counted(left, 'step')} to go`,
   session: (session: string | null): string =>
     session === null ? 'without a session' : `session ${oneLine(session, 80)}`,
+  unseen: 'no stop of that session was seen: does its host start the hook? (`postflight doctor`)',
   fileGone: 'its abandoned marker was removed by hand',
   lastSeen: (age: string): string => `in the journal ${age} ago`,
   unproven: (checks: readonly string[]): string => `not passed since: ${checks.map(checkCommand).join(', ')}`,
