@@ -275,6 +275,79 @@ describe.each(SHELL_PATHS.map((shell, at) => ({ name: shell.join(' '), shell, nu
       )
     })
 
+    const HOOK = '[ ! -f "/x/hooks/postflight-hook" ] || exec "/x/hooks/postflight-hook"'
+    const twice = (...scopes: string[]): string => {
+      const removal = scopes.map((scope) => `postflight uninstall --scope ${scope}`).join(' && ')
+      return `postflight-guard is set up twice, as a plugin and in settings, so its hook runs twice. \`${removal}\` ends it.`
+    }
+
+    /** What a session of the plugin says with these settings, in the project and of the user. */
+    function sessionOfPlugin(files: Record<string, string>, variables: Record<string, string> = {}) {
+      const built = emptyPlan()
+      for (const [file, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(built.cwd, file)), { recursive: true })
+        writeFileSync(join(built.cwd, file), text)
+      }
+      const environment = {
+        ...{ CLAUDE_PLUGIN_ROOT: '/plugin', CLAUDECODE: '1' },
+        ...{ CLAUDE_PROJECT_DIR: built.cwd, HOME: join(built.cwd, 'home'), ...variables },
+      }
+      return { built, start: (word = 'SessionStart') => launch(shell, built, environment, [word]) }
+    }
+
+    const settings = (command: string): string =>
+      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }, null, 2)
+
+    it.each([
+      ['the project', ['.claude/settings.json'], ['project'], {}],
+      ['this machine', ['.claude/settings.local.json'], ['local'], {}],
+      ['the user', ['home/.claude/settings.json'], ['user'], {}],
+      ['another folder of the user', ['other/settings.json'], ['user'], { CLAUDE_CONFIG_DIR: 'other' }],
+      ['two', ['.claude/settings.json', 'home/.claude/settings.json'], ['project', 'user'], {}],
+    ])('tells a session of the plugin that the settings of %s start the hook too', (_whose, files, scopes, more) => {
+      const { start } = sessionOfPlugin(Object.fromEntries(files.map((file) => [file, settings(HOOK)])), more)
+
+      expect(JSON.parse(start())).toEqual({ systemMessage: twice(...scopes) })
+    })
+
+    it.each([
+      ['no settings', {}, {}],
+      ['a folder in their place', { '.claude/settings.json/x': '' }, {}],
+      ['rules alone', { '.claude/settings.json': '{"permissions":{"allow":["Bash(postflight create *)"]}}' }, {}],
+      ['a script of the user', { '.claude/settings.json': settings('~/bin/postflight-hook') }, {}],
+      ['a hook beyond the first lines', { '.claude/settings.json': `${'\n'.repeat(3000)}${settings(HOOK)}` }, {}],
+      ['no plugin', { '.claude/settings.json': settings(HOOK) }, { CLAUDE_PLUGIN_ROOT: '' }],
+      ['another host', { '.claude/settings.json': settings(HOOK) }, { CLAUDECODE: '' }],
+    ])('says nothing of it with %s', (_what, files, variables) => {
+      expect(sessionOfPlugin(files, variables).start()).toBe('{}\n')
+    })
+
+    it.each([
+      ['{}', { systemMessage: twice('project') }],
+      [
+        '{"hookSpecificOutput":{"additionalContext":"a \\"systemMessage\\""}}',
+        { systemMessage: twice('project'), hookSpecificOutput: { additionalContext: 'a "systemMessage"' } },
+      ],
+      ['{"systemMessage":"other"}', { systemMessage: 'other' }],
+    ])('says it beside the answer of Node %s, and at no stop', (said, answer) => {
+      const bin = mkdtempSync(join(base, 'bin-'))
+      writeFileSync(
+        join(bin, 'node'),
+        `#!/bin/sh
+printf '%s' '${said}'
+`,
+        { mode: 0o755 },
+      )
+      const { start } = sessionOfPlugin(
+        { '.claude/settings.json': settings(HOOK), 'specs/001_x/.postflight-pending': '' },
+        { PATH: bin },
+      )
+
+      expect(JSON.parse(start())).toEqual(answer)
+      expect(start('')).toBe(`${said}
+`)
+    })
+
     it('with the word Agent starts Node only where a report is kept', () => {
       const built = emptyPlan()
       const ours = join(built.cwd, 'specs', '.postflight')
@@ -372,7 +445,20 @@ describe('the launcher', () => {
     }
   })
 
-  const FUNCTIONS = ['[', 'builtin', 'cat', 'cd', 'command', 'echo', 'node', 'printf', 'readlink', 'shopt', 'test']
+  const FUNCTIONS = [
+    '[',
+    'builtin',
+    'cat',
+    'cd',
+    'command',
+    'echo',
+    'node',
+    'printf',
+    'read',
+    'readlink',
+    'shopt',
+    'test',
+  ]
   // In POSIX mode bash itself refuses to start with functions of these names.
   const SPECIAL = ['break', 'continue', 'exit', 'export', 'return', 'set', 'shift', 'trap', 'unset']
 

@@ -1,7 +1,7 @@
 /** The plugin, from a folder and from marketplaces: nothing is in the settings' hooks, and `postflight` is not on the PATH. */
 
 import { execFile } from 'node:child_process'
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ import { startGitServer } from '../git-server.ts'
 import { PACKAGE } from '../package-copy.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
-import { clientEnvironment } from './run-client.ts'
+import { clientEnvironment, transcriptNotices } from './run-client.ts'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
 
@@ -144,6 +144,28 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     expect(uninstalled.model.turns('main')[1]?.lastToolResult).toBe('none')
     const settings = readFileSync(join(guarded.project.home, '.claude', 'settings.json'), 'utf8')
     expect(settings).not.toContain('postflight')
+  })
+
+  it('tells the user at the start of a session that settings start the hook too, and how to end it', async () => {
+    const { guarded, folder } = beforeInstall()
+    const scene = async () => {
+      await guarded.run({ main: [say('Done.')] }, { args: ['--plugin-dir', folder] })
+      return transcriptNotices(guarded.project.home)
+    }
+    const once = await scene()
+    const command = join(folder, 'hooks', 'postflight-hook')
+    mkdirSync(join(guarded.project.dir, '.claude'), { recursive: true })
+    writeFileSync(
+      join(guarded.project.dir, '.claude', 'settings.local.json'),
+      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: `"${command}"` }] }] } }),
+    )
+
+    const twice = await scene()
+
+    expect(once).toEqual([])
+    expect(twice).toEqual([
+      { hookEvent: 'SessionStart', content: expect.stringContaining('`postflight uninstall --scope local` ends it.') },
+    ])
   })
 
   describe.each(Object.entries(FORMS))('from %s', (_form, install) => {
