@@ -105,6 +105,18 @@ export function parseMarker(text: string): Marker {
 /** A variable or a command of the shell: where a heredoc's delimiter is quoted, the shell leaves them as they are. */
 const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
 
+/** The fields whose values a script fills in. A reason may speak of variables. */
+const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation']
+
+function unfilledVariable(own: (field: string) => unknown): string | undefined {
+  for (const field of FILLED) {
+    const value = own(field)
+    const variable = typeof value === 'string' ? VARIABLE.exec(value)?.[0] : undefined
+    if (variable !== undefined) return variable
+  }
+  return undefined
+}
+
 /** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
   return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [], workflow: false }
@@ -148,7 +160,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
   if (id !== undefined) marker.id = id
   const sessionId = string('session_id')
   if (sessionId !== undefined) marker.sessionId = sessionId
-  const variable = sessionId === undefined ? undefined : VARIABLE.exec(sessionId)?.[0]
+  const variable = unfilledVariable(own)
   if (variable !== undefined) problems.unshift({ code: 'unfilled', variable })
   const skill = string('skill')
   if (skill !== undefined) marker.skill = skill

@@ -120,13 +120,16 @@ describe.concurrent('init', () => {
     const all = filesOf(project)
 
     const none = await cli('uninstall')
-    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n`)
+    const count = rulesOf('allow').length + rulesOf('ask').length
+    const keptRules = (what: string, it: string): string =>
+      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}\n`
+    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n${keptRules(`${count} permission rules`, 'them')}`)
     expect(filesOf(project)).toEqual(all)
     project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
     const before = filesOf(project)
     await cli('init --yes')
     expect(JSON.parse(project.read(SETTINGS)).permissions.allow).toContain(other)
-    await cli('uninstall')
+    expect((await cli('uninstall')).stdout).toContain(keptRules('a permission rule', 'it'))
     expect(filesOf(project)).toEqual(before)
 
     await cli('init --yes')

@@ -12,6 +12,18 @@ describe('what install and uninstall say', () => {
       ['hook', '.claude/settings.json', 'The hook is already in .claude/settings.json'],
       ['reactive rules', '.claude/settings.json', 'The reactive rules are already in .claude/settings.json'],
     ],
+    keptRules: [
+      [
+        's.json',
+        1,
+        'Kept a permission rule about postflight in s.json, because no record says that `postflight init` added it',
+      ],
+      [
+        's.json',
+        3,
+        'Kept 3 permission rules about postflight in s.json, because no record says that `postflight init` added them',
+      ],
+    ],
     stillIn: [
       [
         'plugin',

@@ -41,6 +41,22 @@ describe('the marker of the original pattern', () => {
     expect(read.problems).toEqual([{ code: 'unfilled', variable: '$session_id' }])
   })
 
+  it.each(['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation'])(
+    'with an unfilled variable in %s names it',
+    (field) => {
+      for (const variable of ['$name', '${' + 'name}']) {
+        expect(parseMarker(JSON.stringify({ [field]: `x_${variable}` })).problems).toContainEqual({
+          code: 'unfilled',
+          variable,
+        })
+      }
+    },
+  )
+
+  it('may speak of variables in its reason, and of money', () => {
+    expect(parseMarker(JSON.stringify({ reason: 'set $HOME', operation: 'costs $5' })).problems).toEqual([])
+  })
+
   it('from a quoted heredoc with a written number is usable, except for the literal time', () => {
     const read = parseMarker(PATTERN_MARKER_QUOTED.replace('$task_number', '259'))
     expect(read).toMatchObject({ taskNumber: 259, sessionId: '$session_id', operation: 'research' })

@@ -1,5 +1,6 @@
 import { INSTALL_TEXT } from '../../core/messages/settings.ts'
 import { hookHost } from '../../core/settings/hook-hosts.ts'
+import { countRules } from '../../core/settings/permission-rules.ts'
 import { shellWord } from '../../core/text.ts'
 import { listBackups } from '../../io/settings/backups.ts'
 import { SCOPES, type Scope } from '../../io/settings/paths.ts'
@@ -88,7 +89,10 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
   const removals = removalsFrom(target, target.files)
   const ofProject = host === 'claude' ? projectRemovals(context, target) : []
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
-  const left = stillWired(context, host, target)
+  const left = [
+    ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
+    ...stillWired(context, host, target),
+  ]
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
@@ -112,6 +116,16 @@ export function uninstall(context: CommandContext, options: UninstallOptions): C
     },
     lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
   }
+}
+
+/** A line for each file of Claude Code's settings in which rules about our commands stay: the user may have written them. */
+function keptRules(context: CommandContext, target: Target, removals: readonly Removal[]): string[] {
+  return target.files.flatMap((file) => {
+    const removal = removals.find((one) => one.file === file)
+    const text = removal === undefined ? readSettingsFile(file) : removal.after
+    const count = text === undefined ? 0 : countRules(text, file)
+    return count === 0 ? [] : [INSTALL_TEXT.keptRules(displayPath(context, file), count)]
+  })
 }
 
 /**

@@ -47,6 +47,8 @@ export const INSTALL_TEXT = {
   keptBackup: (backup: string): string => `Kept the backup ${backup}, because it differs from the file`,
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
+  keptRules: (file: string, count: number): string =>
+    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}`,
   stillIn: (what: Installed, file: string, command: string): string =>
     `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,

@@ -66,13 +66,22 @@ export function missingRules(text: string, path: string, isDependency: boolean):
   return LISTS.flatMap((list) => rulesOf(list, isDependency).filter((rule) => !held?.[list]?.includes(rule)))
 }
 
+const ABOUT_US = /^Bash\(.*postflight/
+
+/** The number of rules about our commands in the settings, whoever wrote them. @throws {PostflightError} as `addRules`. */
+export function countRules(text: string, path: string): number {
+  const { held } = readDocument(text, settingsAt(path))
+  const isAboutUs = (rule: unknown): boolean => typeof rule === 'string' && ABOUT_US.test(rule)
+  return LISTS.reduce((sum, list) => sum + (held?.[list]?.filter(isAboutUs).length ?? 0), 0)
+}
+
 /**
  * The text without the rules that `init` added. Lists and `permissions` that held nothing else are removed too. The
  * record of these may come with a clone, so only rules about our commands are removed.
  * @throws {PostflightError} as `addRules`.
  */
 export function removeRules(text: string, path: string, added: readonly string[]): string {
-  const ours = added.filter((rule) => /^Bash\(.*postflight/.test(rule))
+  const ours = added.filter((rule) => ABOUT_US.test(rule))
   return LISTS.reduce(
     (rest, list) =>
       removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule as string)),
