@@ -6,6 +6,8 @@ import { pageFaults } from './check-page.ts'
 import { parsePage } from './pages.ts'
 
 const CREATE = 'postflight create 259 a_slug --agent main'
+/** Without the hook in its settings, `create` would say so. */
+const WIRED = 'before: postflight install'
 
 /** A page with one block below an optional comment. */
 function block(language: string, text: string, directions?: string): string {
@@ -30,7 +32,7 @@ const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] 
     /exit code 1 .*expected 0/,
   ],
   ['a failure before the last command', block('bash', 'false\ntrue', 'exits: 1'), /before the last command/],
-  ['other output', block('console', `$ ${CREATE}\ncreated specs/260…`), /printed\ncreated specs\/259_a_slug/],
+  ['other output', block('console', `$ ${CREATE}\ncreated specs/260…`, WIRED), /printed\ncreated specs\/259_a_slug/],
   ['output that is missing', block('text', 'one\ntwo', 'output of: echo one'), /but the page shows/],
   [
     'a wrong command that is not run',
@@ -71,7 +73,11 @@ const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] 
 const SOUND: readonly (readonly [what: string, page: string])[] = [
   [
     'commands and their output',
-    block('console', `$ ${CREATE}\ncreated specs/259_a_slug/.postflight-pending  pf_…\n…\n$ postflight clear 259\n…`),
+    block(
+      'console',
+      `$ ${CREATE}\ncreated specs/259_a_slug/.postflight-pending  pf_…\n…\n$ postflight clear 259\n…`,
+      WIRED,
+    ),
   ],
   ['a failure that is announced', block('bash', `postflight status --exit-code`, `before: ${CREATE}\nexits: 1`)],
   [
