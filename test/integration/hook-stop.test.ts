@@ -209,7 +209,7 @@ describe.concurrent('at the limit', () => {
 
     const run = await project.hook(subagentStop())
 
-    expect(run.stderr).toContain('postflight inspect')
+    expect(run.stderr).toContain('postflight clear 1')
     expect(run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 })

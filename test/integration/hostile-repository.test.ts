@@ -60,7 +60,9 @@ describe('a cloned repository', () => {
   it('with settings that name a command like ours is inspected, and none of its commands is run', async () => {
     const sandbox = makeSandbox()
     try {
-      const forged = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
+      // In the form that `install` writes, so it counts as ours although its file is missing.
+      const missing = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
+      const forged = `[ ! -f ${missing} ] || exec ${missing}`
       // More than our command, so it belongs to the user: neither run nor removed.
       const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
       mkdirSync(sandbox.at('.claude'))

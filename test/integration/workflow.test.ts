@@ -462,7 +462,7 @@ describe('bad input', () => {
     expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
-      /"one" \(completed\): `postflight workflow start 7 --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
+      /"one" \(completed\): `postflight workflow start 007_flow --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
