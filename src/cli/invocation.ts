@@ -43,7 +43,7 @@ interface CommandInputs {
   install: Input<[], InstallOptions>
   uninstall: Input<[], UninstallOptions>
   doctor: Input<[], NoOptions>
-  'workflow validate': Input<[file: string], NoOptions>
+  'workflow validate': Input<[definition: string], NoOptions>
   'workflow start': Input<[task: string, slug: string | undefined], StartOptions>
   'workflow status': Input<[task: string | undefined], Watchable>
   'workflow next': Input<[task: string], NextOptions>
@@ -57,7 +57,7 @@ interface CommandInputs {
   'workflow abort': Input<[task: string], NoOptions>
   'workflow history': Input<[task: string], NoOptions>
   'workflow graph': Input<[target: string], NoOptions>
-  'workflow simulate': Input<[file: string], SimulateOptions>
+  'workflow simulate': Input<[definition: string], SimulateOptions>
 }
 
 interface Input<Arguments extends readonly unknown[], Options extends object> {

@@ -94,6 +94,8 @@ export interface ErrorArguments {
   /** `place`: the rule and its field, as they follow the path. */
   'rules-invalid': { readonly path: string; readonly place: string; readonly detail: string }
   'rules-not-of-host': { readonly host: string }
+  /** `examples`: the names of the shipped examples; empty if there are none. */
+  'definition-missing': { readonly path: string; readonly examples: string }
   /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   'workflow-definition': {
     readonly path: string
@@ -191,6 +193,7 @@ export const EXIT_CODES = {
   'payload-not-json': EXIT.data,
   'payload-not-object': EXIT.data,
   'file-unreadable': EXIT.data,
+  'definition-missing': EXIT.data,
   'settings-not-json': EXIT.data,
   'settings-too-deep': EXIT.data,
   'settings-wrong-shape': EXIT.data,

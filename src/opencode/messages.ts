@@ -41,7 +41,7 @@ export const WORKFLOW_TOOL_TEXT = {
     'Runs the postflight workflow of a task to its end: phases gated by artifacts, each in a sub-agent of its own, one after another. Returns when the workflow is completed, stopped or stuck. Call it once and wait.',
   task: 'The task: its number, or the name of its folder in specs/. A new run makes the folder where it is missing: give its name then, such as 259_my_slug',
   definition:
-    'Path of the definition (JSON or YAML) to start a new run with; an empty string to continue the existing run',
+    'Path of the definition (JSON or YAML) to start a new run with, or the name of a shipped example; an empty string to continue the existing run',
   inputs:
     'The inputs of a new run, one NAME=VALUE on each line; an empty string for none. Ask the user for values that you do not know',
   commandDescription: 'Run or continue a postflight workflow: <task> [definition] [--set NAME=VALUE]',

@@ -27,7 +27,8 @@ import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from './workflow/names.ts'
 /** The time (ms) that the end of OpenCode waits for events that are still being answered. */
 const DISPOSE_PATIENCE_MS = 1_000
 
-const CLI = path.join(import.meta.dirname, '..', '..', 'bin', 'postflight.js')
+const PACKAGE = path.join(import.meta.dirname, '..', '..')
+const CLI = path.join(PACKAGE, 'bin', 'postflight.js')
 
 /** Creates the hooks. OpenCode calls this once for each project folder, with the options of its configuration. */
 export async function server(
@@ -54,7 +55,17 @@ export async function server(
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
   const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
   const findRoot = (): string | undefined => guard.rootsFor(undefined)[0]
-  const ports = { client, sessions, turns, subAgents, reporter, folder: directory, findRoot, driven }
+  const ports = {
+    client,
+    sessions,
+    turns,
+    subAgents,
+    reporter,
+    folder: directory,
+    packageFolder: PACKAGE,
+    findRoot,
+    driven,
+  }
   const driver = new WorkflowDriver(ports)
 
   const instance = { driver }

@@ -28,7 +28,7 @@ const LINES: Readonly<Record<CommandName, string>> = {
   logs: 'logs',
   'workflow validate': 'workflow validate flow.json',
   'workflow graph': 'workflow graph flow.json',
-  'workflow simulate': 'workflow simulate flow.json',
+  'workflow simulate': 'workflow simulate spec-kit',
   'workflow start': 'workflow start 7 flow --definition flow.json',
   'workflow next': 'workflow next 7',
   'workflow check': 'workflow check 7',

@@ -117,9 +117,9 @@ describe.concurrent('the plugin for Claude Code', () => {
     const created = await postflight('create 259 x --step one --quiet')
     const ticked = await postflight('step 259 one')
     const cleared = await postflight('clear 259')
-    const validated = await postflight(`workflow validate '${join(PACKAGE, 'examples', 'four-phases.yaml')}'`)
+    const started = await postflight('workflow start 260 y --definition four-phases')
 
-    expect([version, created, ticked, cleared, validated].map(({ status, stderr }) => [status, stderr])).toEqual(
+    expect([version, created, ticked, cleared, started].map(({ status, stderr }) => [status, stderr])).toEqual(
       Array(5).fill([0, '']),
     )
     expect(version.stdout.trim()).toBe(readJson<{ version: string }>(PACKAGE, 'package.json').version)

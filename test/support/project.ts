@@ -274,7 +274,7 @@ export function withoutPrivileges(project: Project): Unprivileged {
 /** Copies what the package ships into `folder`. */
 export function copyPackage(folder: string): string {
   mkdirSync(folder, { recursive: true })
-  for (const name of ['bin', 'dist', 'hooks', 'plugin', 'package.json']) {
+  for (const name of ['bin', 'dist', 'examples', 'hooks', 'plugin', 'package.json']) {
     cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
   }
   return folder

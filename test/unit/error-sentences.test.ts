@@ -263,6 +263,13 @@ describe('each error says what is wrong and what to do about it', () => {
       [{ path: '/f', detail: 'ENOENT' }, '/f does not exist: check the path.'],
       [{ path: '/f', detail: 'EACCES' }, '/f cannot be read (EACCES): fix or replace it by hand.'],
     ],
+    'definition-missing': [
+      [
+        { path: '/f', examples: 'one, two' },
+        '/f does not exist: check the path, or name one of the shipped examples: one, two.',
+      ],
+      [{ path: '/f', examples: '' }, '/f does not exist: check the path.'],
+    ],
     'settings-not-json': [
       [{ path: '/s', line: 3, column: 5, fault: 'CommaExpected' }, '/s:3:5: invalid JSON (comma expected).'],
     ],

@@ -43,7 +43,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     count: 2_345,
     phase: 'PHASE',
   },
-  ...{ scope: 'SCOPE', kind: 'pipe', longest: 120, largest: 999_999 },
+  ...{ scope: 'SCOPE', examples: 'EXAMPLES', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 
 /** The sentence of a code, with its arguments from `EVERY_ARGUMENT`. */

@@ -7,6 +7,7 @@ import { stepAsText } from '../../core/workflow/step.ts'
 import { findTaskFolder } from '../../io/find-task-folder.ts'
 import { readMarker } from '../../io/markers/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
+import { listExamples } from '../../io/workflow/find-definition.ts'
 import { readState } from '../../io/workflow/state-store.ts'
 import type { Candidate, CompletionRequest, Wanted } from '../completion/request.ts'
 import { COMPLETION_SCRIPTS } from '../completion/scripts.ts'
@@ -45,6 +46,7 @@ export function complete(context: CommandContext, request: CompletionRequest): C
 function candidatesFor(context: CommandContext, { task }: CompletionRequest, wanted: Wanted): Candidate[] {
   if (wanted === 'file') return []
   try {
+    if (wanted === 'example') return examples(context)
     const root = findCommandRoot(context)
     if (root === undefined) return []
     if (wanted === 'task') return tasks(root)
@@ -57,6 +59,10 @@ function candidatesFor(context: CommandContext, { task }: CompletionRequest, wan
   }
 }
 
+function examples({ packageFolder }: CommandContext): Candidate[] {
+  return listExamples(packageFolder).map(({ name }) => ({ value: name, description: 'a shipped example' }))
+}
+
 function tasks(root: string): Candidate[] {
   const folders = listTaskFolders(root).folders.filter(({ task }) => task !== SPECS_ITSELF && !task.startsWith('.'))
   const below = folders.filter(({ task, relative }) => /^\d/.test(task) || relative.split('/').length > 2)
@@ -64,7 +70,7 @@ function tasks(root: string): Candidate[] {
 }
 
 /** The facts about a task that are on the disk. */
-const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
+const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'example' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
   phase: phases,
   step: steps,
   'step-number': stepNumbers,

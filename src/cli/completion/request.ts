@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 /** Values that must be looked up on the disk. */
-export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'file'
+export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'example' | 'file'
 
 /** What may follow. */
 export interface CompletionRequest {
@@ -32,9 +32,11 @@ const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   step: ['step'],
   phase: ['phase'],
   '--step <number>': ['step-number'],
+  definition: ['example', 'file'],
+  '--definition <file>': ['example', 'file'],
   file: ['file'],
   folder: ['file'],
-  'file-or-task': ['task', 'file'],
+  'definition-or-task': ['task', 'example', 'file'],
 }
 
 /** The candidates after the words; the last word is the one to complete, and may be empty. */

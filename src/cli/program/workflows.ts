@@ -23,22 +23,25 @@ const NEXT_NOTE = `
 For the agent that does the work: if the last prompt left no result, this counts an attempt. To look at a run, use
 \`postflight workflow status\`.`
 
+const DEFINITION = 'a definition file (JSON or YAML), or the name of a shipped example'
+
 /** Adds the commands about workflows. */
 export function addWorkflowCommands(program: Program, run: Run): void {
   const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
   const task = ['<task>', 'task number or folder name'] as const
+  const definition = ['<definition>', DEFINITION] as const
   workflow
     .command('validate')
     .description('check a definition: print every fault and warning, with line and column')
-    .argument('<file>', 'the definition file (JSON or YAML)')
-    .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate flow.json --json'))
-    .action((file) => run({ command: 'workflow validate', arguments: [file], options: {} }))
+    .argument(...definition)
+    .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate spec-kit --json'))
+    .action((named) => run({ command: 'workflow validate', arguments: [named], options: {} }))
   workflow
     .command('start')
     .description('start a workflow in a task folder, for this host session')
     .argument(...task)
     .argument('[slug]', 'name for a new task folder')
-    .option('--definition <file>', 'the definition file (JSON or YAML)')
+    .option('--definition <file>', DEFINITION)
     .option('--host-session <id>', "the host's id of the conversation (default: from the environment)")
     .option('--parent-session <id>', 'the session that its prompts belong to (default: the host session)')
     .option('--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, [])
@@ -48,6 +51,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
       example(
         'workflow start 259 --definition flow.yaml',
         'workflow start 259 my_slug --definition flow.yaml',
+        'workflow start 1 --definition spec-kit',
         'workflow start 259 --definition flow.yaml --set issue=42',
         'workflow start 259 --definition flow.yaml --fresh',
       ),
@@ -144,7 +148,7 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .description(
       'walk through a definition with given outcomes, and print its path and its number of prompts; writes nothing',
     )
-    .argument('<file>', 'the definition file (JSON or YAML)')
+    .argument(...definition)
     .option(
       '--fail <phase:count>',
       'let the first COUNT attempts fail; PHASE/STEP:COUNT for a step (repeatable)',
@@ -166,14 +170,20 @@ export function addWorkflowCommands(program: Program, run: Run): void {
     .option('--set <name=value>', 'the value of an input of the workflow (repeatable)', collect, [])
     .addHelpText(
       'after',
-      example('workflow simulate flow.yaml', 'workflow simulate flow.yaml --fail validate:1 --json'),
+      example('workflow simulate four-phases', 'workflow simulate flow.yaml --fail validate:1 --json'),
     )
-    .action((file, options) => run({ command: 'workflow simulate', arguments: [file], options }))
+    .action((named, options) => run({ command: 'workflow simulate', arguments: [named], options }))
   workflow
     .command('graph')
     .description('print a Mermaid diagram of a definition, or of a run, coloured by its state')
-    .argument('<file-or-task>', 'a definition, or a task number or folder name')
-    .addHelpText('after', example('workflow graph flow.yaml', 'workflow graph 259 > run.mmd'))
+    .argument(
+      '<definition-or-task>',
+      'a task number or folder name, a definition file, or the name of a shipped example',
+    )
+    .addHelpText(
+      'after',
+      example('workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'),
+    )
     .action((target) => run({ command: 'workflow graph', arguments: [target], options: {} }))
   const names = workflow.commands.map((command) => command.name())
   workflow.description(`run a workflow of phases and steps: ${names.join(', ')}`)

@@ -10,6 +10,7 @@ import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
 import { retryWhileLocked } from '../../io/fs/lock.ts'
 import { makeOwnFolder } from '../../io/fs/own-folder.ts'
 import { appendRecorded } from '../../io/journal.ts'
+import { findDefinition } from '../../io/workflow/find-definition.ts'
 import { interruptRun, startRun } from '../../io/workflow/run.ts'
 import { requireState } from '../../io/workflow/state-store.ts'
 import { requireTrust, trustRun } from '../../io/workflow/trust.ts'
@@ -29,7 +30,7 @@ import { nextTurn, standingWait, takePassed, takeUp, turnEntry } from './turn.ts
 export interface RunRequest {
   /** A task's number, or its folder's name. */
   readonly task: string
-  /** The path of a definition to start a new run with; an empty string to continue the existing run. */
+  /** The path of a definition, or the name of a shipped example, to start a new run with; an empty string to continue the existing run. */
   readonly definition: string
   /** The values of its inputs. */
   readonly inputs: readonly GivenInput[]
@@ -40,6 +41,8 @@ export interface DriverPorts extends PhasePorts {
   readonly reporter: Reporter
   /** The project's folder; a definition's path is relative to it. */
   readonly folder: string
+  /** This package's folder, which holds examples/. */
+  readonly packageFolder: string
   readonly findRoot: () => string | undefined
   /** The task folders whose run is being driven; the driver fills this set. */
   readonly driven: Set<string>
@@ -111,7 +114,8 @@ export class WorkflowDriver {
     // The first use of the parsers takes about 25 ms, like loading them, so other work of the server may run in
     // between.
     await new Promise((resolve) => setTimeout(resolve, 0))
-    const ready = requireDefinition(path.resolve(this.#ports.folder, definition), definition)
+    const { folder: cwd, packageFolder } = this.#ports
+    const ready = requireDefinition(findDefinition({ cwd, packageFolder }, definition), definition)
     const inputs = inputValues(ready, given)
     // Not before all of that is right: a refused start leaves no empty folder.
     makeOwnFolder(folder.path)

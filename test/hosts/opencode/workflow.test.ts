@@ -288,6 +288,15 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     ])
   })
 
+  it('starts with a shipped example by its name', async () => {
+    const guarded = projectWithFlow()
+
+    const { model } = await guarded.run({ main: worker([runWorkflow(TASK, 'four-phases'), say('All is done.')]) })
+
+    expect(placesIn(model.turns('main'))).toEqual(PLACES)
+    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', name: 'four phases' })
+  })
+
   it('reports a wrong task or definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
@@ -305,7 +314,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
-    expect(results[2]).toContain('nowhere.yaml does not exist')
+    expect(results[2]).toMatch(/nowhere\.yaml does not exist: .*shipped examples: four-phases, /)
     expect(results[3]).toContain('give a slug after the number, to name the folder: `007_my_slug`')
     expect(existsSync(join(guarded.project.dir, IN_TASK))).toBe(false)
   })

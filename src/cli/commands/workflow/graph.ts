@@ -1,18 +1,49 @@
 import path from 'node:path'
+import type { Definition } from '../../../core/workflow/definition.ts'
 import { mermaidLines } from '../../../core/workflow/mermaid.ts'
+import type { WorkflowState } from '../../../core/workflow/state.ts'
+import { findTaskFolder } from '../../../io/find-task-folder.ts'
 import { kindAt } from '../../../io/fs/path-kind.ts'
+import { findDefinition, listExamples } from '../../../io/workflow/find-definition.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
-import { requireState } from '../../../io/workflow/state-store.ts'
-import { type CommandContext, type CommandResult, displayPath, requireRoot, requireTaskFolder } from '../../context.ts'
+import { readState, requireState } from '../../../io/workflow/state-store.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  findCommandRoot,
+  requireRoot,
+  requireTaskFolder,
+} from '../../context.ts'
 import type { GraphDocument } from '../../documents/workflow/graph.ts'
 
 /** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
 export function graph(context: CommandContext, target: string): CommandResult<GraphDocument> {
-  const file = path.resolve(context.cwd, target)
-  // A name that looks like a file's is read as one, even if the file does not exist.
-  const isFile = /\.(?:ya?ml|json)$/i.test(target) || (/[./\\]/.test(target) && kindAt(file) === 'file')
-  const state = isFile ? undefined : requireState(requireTaskFolder(requireRoot(context), target, 'workflow'))
-  const definition = state?.definition ?? requireDefinition(file, displayPath(context, file))
+  const state = isFile(context, target) || isExample(context, target) ? undefined : stateOf(context, target)
+  const definition = state?.definition ?? definitionAt(context, target)
   const lines = mermaidLines(definition, state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
+}
+
+/** Whether the target is a file. A name that looks like a file's is read as one, even if the file does not exist. */
+function isFile({ cwd }: CommandContext, target: string): boolean {
+  if (/\.(?:ya?ml|json)$/i.test(target)) return true
+  return /[./\\]/.test(target) && kindAt(path.resolve(cwd, target)) === 'file'
+}
+
+/** Whether the target is a shipped example, and no task of that name has a run. */
+function isExample(context: CommandContext, target: string): boolean {
+  if (!listExamples(context.packageFolder).some(({ name }) => name === target)) return false
+  const root = findCommandRoot(context)
+  const folder = root === undefined ? undefined : findTaskFolder(root, target)
+  return folder === undefined || readState(folder) === undefined
+}
+
+function stateOf(context: CommandContext, task: string): WorkflowState {
+  return requireState(requireTaskFolder(requireRoot(context), task, 'workflow'))
+}
+
+function definitionAt(context: CommandContext, named: string): Definition {
+  const file = findDefinition(context, named)
+  return requireDefinition(file, displayPath(context, file))
 }

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { commandLine } from '../../../core/command-line.ts'
 import { NEXT_TEXT, SIMULATE_TEXT, STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { inLine } from '../../../core/text.ts'
@@ -6,6 +5,7 @@ import { promptBound } from '../../../core/workflow/bound.ts'
 import { inputValues } from '../../../core/workflow/inputs.ts'
 import { type DuePrompt, stepsOf } from '../../../core/workflow/prompt.ts'
 import { simulate as walk } from '../../../core/workflow/simulate.ts'
+import { findDefinition } from '../../../io/workflow/find-definition.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { SimulateDocument } from '../../documents/workflow/simulate.ts'
@@ -28,7 +28,7 @@ export function simulate(
   target: string,
   options: SimulateOptions,
 ): CommandResult<SimulateDocument> {
-  const file = path.resolve(context.cwd, target)
+  const file = findDefinition(context, target)
   const definition = requireDefinition(file, displayPath(context, file))
   const script = scriptFrom(definition, options)
   const place = {

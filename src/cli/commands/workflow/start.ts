@@ -1,9 +1,9 @@
-import path from 'node:path'
 import { commandLine } from '../../../core/command-line.ts'
 import { setAsideLine, startedLine } from '../../../core/messages/workflow-commands.ts'
 import { inLine, shellWord } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import { inputValues } from '../../../core/workflow/inputs.ts'
+import { findDefinition } from '../../../io/workflow/find-definition.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
 import { trustRun } from '../../../io/workflow/trust.ts'
@@ -32,7 +32,7 @@ export function start(
   options: StartOptions,
 ): CommandResult<RunDocument> {
   const runner = runnerOf(context, options)
-  const file = path.resolve(context.cwd, options.definition)
+  const file = findDefinition(context, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))

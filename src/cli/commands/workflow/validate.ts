@@ -1,9 +1,9 @@
-import path from 'node:path'
 import { VALIDATE_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { inLine } from '../../../core/text.ts'
 import { promptBound } from '../../../core/workflow/bound.ts'
 import type { Definition } from '../../../core/workflow/definition.ts'
 import { MAX_PHASE_STEPS } from '../../../core/workflow/definition-limits.ts'
+import { findDefinition } from '../../../io/workflow/find-definition.ts'
 import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
 import type { ValidateDocument } from '../../documents/workflow/validate.ts'
@@ -11,7 +11,7 @@ import type { Painter } from '../../painter.ts'
 
 /** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
 export function validate(context: CommandContext, paint: Painter, file: string): CommandResult<ValidateDocument> {
-  const target = path.resolve(context.cwd, file)
+  const target = findDefinition(context, file)
   const { faults, warnings, definition } = loadDefinition(target)
   const shown = displayPath(context, target)
   const line = (finding: PlacedFinding, sign: string): string =>
