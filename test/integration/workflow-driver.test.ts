@@ -28,7 +28,7 @@ describe('start and resume', () => {
       for (const run of [await start(project, '7', session), await project.cli(['workflow', 'resume', '7'], session)]) {
         expect(run.stderr).toContain(`no settings file of ${title} starts the hook`)
         expect(run.stderr).toContain('`postflight init` sets it up')
-        expect(run.stdout).toContain('So no prompt will come automatically')
+        expect(run.stdout).toContain('No prompt will come automatically until the hook is set up')
       }
       expect((await project.cli(['install', '--host', host])).status).toBe(0)
       const resumed = await project.cli(['workflow', 'resume', '7'], session)

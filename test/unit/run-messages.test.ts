@@ -212,7 +212,7 @@ describe('who drives a run', () => {
     afterInit: [
       [
         'postflight workflow next 7',
-        'So no prompt will come automatically. After that, start a new session and resume there. Or get each prompt with: postflight workflow next 7',
+        'No prompt will come automatically until the hook is set up (`postflight init`) and a new session resumes the run. Until then, get each prompt with: postflight workflow next 7',
       ],
     ],
     inWorktree: [

@@ -21,7 +21,7 @@ export const optionalCount = (description: string) =>
 /** The task folder's name. */
 export const task = text('Name of the task folder; "." for specs/ itself.')
 
-/** The owner of a promise. */
+/** The owner of a marker. */
 export const owner = z.strictObject({
   host_session: optionalText("The host's id of the conversation; null: unowned."),
   agent: optionalText('"main" or the id of a sub-agent; null: not known.'),

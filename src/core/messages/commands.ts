@@ -54,7 +54,7 @@ export const EXPLAIN_TEXT = {
 export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:
-    'Not run by an agent, so this marker will not block your conversation, only the stops of sub-agents (--host-session names a session)',
+    'Not run by an agent, so this marker will not block your conversation; it blocks only sub-agents (--host-session names a session)',
   ownerLost:
     'postflight: the output of this command does not reach the hook, so the hook cannot learn the owner from it, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>

@@ -38,7 +38,7 @@ const SETTINGS_SHAPES: Record<ErrorArguments['settings-wrong-shape']['expected']
   unique: 'occur only once',
 }
 
-/** Why a promise or a run may not wait, as the end of "the marker …" or "the state …". */
+/** Why a marker or a run may not wait, as the end of "the marker …" or "the state …". */
 const WAIT_REFUSALS: Record<ErrorArguments['wait-refused']['why'], (task: string) => string> = {
   unowned: (task) =>
     `has no host session, so it does not block the main conversation: \`${markerCommand('adopt', task)}\` binds it to your session.`,
@@ -64,7 +64,7 @@ const WIRED: Record<ErrorArguments['already-wired']['wiredBy'], (where: string) 
   plugin: (where) => `the plugin ${where} already brings the hook`,
 }
 
-/** Why a promise's checks were not run, as the end of "the marker …". */
+/** Why a marker's checks were not run, as the end of "the marker …". */
 const CHECK_REFUSALS: Record<
   ErrorArguments['checks-refused']['refusal'],
   (args: ErrorArguments['checks-refused']) => string

@@ -78,7 +78,7 @@ export function transitionWords(
   return `${where}: ${TRANSITION_WORDS[event]}${rest === undefined ? '' : ` (${rest})`}`
 }
 
-/** The names of the standings of promises and runs. */
+/** The names of the standings of markers and runs. */
 export const STANDING_WORDS = {
   pending: 'pending',
   waiting: 'waiting',

@@ -99,7 +99,7 @@ export const DRIVER_TEXT = {
   noHook: (what: string, fix: string, next: string): string =>
     `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is wired in another way, end your turn now.)`,
   afterInit: (next: string): string =>
-    `So no prompt will come automatically. After that, start a new session and resume there. Or get each prompt with: ${next}`,
+    `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`,
   inWorktree: (main: string): string =>
     `This is a linked worktree of ${quote(main, 400)}: the run is stored in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
