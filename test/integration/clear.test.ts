@@ -253,6 +253,139 @@ describe.concurrent('an abandoned marker that is a folder', () => {
   })
 })
 
+const OTHER = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
+const FLOWS = {
+  strict: {
+    name: 'flow',
+    phases: [
+      {
+        id: 'a',
+        prompt: 'Do it.',
+        artifact: 'a.json',
+        max_attempts: 1,
+        next: { pass: 'end', fail: 'end', verdict: '/verdict' },
+      },
+    ],
+  },
+  advisory: { name: 'flow', phases: [{ id: 'a', prompt: 'Do it.', artifact: 'a.json', gate: 'advisory' }] },
+}
+
+/** A project in which the run of task 7 has ended in the given way. */
+async function endedRun(outcome: string): Promise<Project> {
+  const project = createSourceProject()
+  const words = async (...args: string[]) => project.cli(['workflow', ...args], { env: ENV })
+  project.write('flow.json', JSON.stringify(outcome === 'skipped' ? FLOWS.advisory : FLOWS.strict))
+  await words('start', '7', 'flow', '--definition', 'flow.json')
+  if (outcome === 'aborted') await words('abort', '7')
+  else if (outcome === 'stopped') await words('stop', '7', '--now')
+  else {
+    await words('next', '7')
+    if (outcome === 'failed') project.write('specs/007_flow/a.json', '{"verdict":"fail"}')
+    await words('next', '7')
+  }
+  const { items, ended } = (await project.cli(['status', '--json'])).json()
+  expect([...items, ...ended].map(({ kind }: { kind: string }) => kind)).toEqual([outcome])
+  return project
+}
+
+describe.concurrent('clear of a task whose run has ended', () => {
+  it.each([
+    ['stopped', 'stopped', true],
+    ['stalled', 'stalled', true],
+    ['failed', 'failed', true],
+    ['aborted', 'aborted', false],
+    ['skipped', 'completed', false],
+  ])('settles it and keeps its files (%s)', async (kind, outcome, isResumable) => {
+    const project = await endedRun(kind)
+    const before = project.snapshot('specs/007_flow')
+
+    const dry = await project.cli(['clear', '7', '--dry-run'])
+    expect(dry.stdout).toMatch(/^would settle specs\/007_flow: /)
+    expect(project.snapshot('specs/007_flow')).toEqual(before)
+
+    const run = await project.cli(['clear', '7'])
+
+    const hint = isResumable ? '; to continue it: postflight workflow resume 007_flow' : ''
+    expect(run).toMatchObject({
+      status: 0,
+      stdout: `settled specs/007_flow: status no longer lists its workflow "flow" (${outcome})${hint}\n`,
+    })
+    const verdict = await project.cli(['status', '--exit-code', '--json'])
+    expect(verdict.status).toBe(0)
+    expect(verdict.json()).toMatchObject({ items: [], ended: [], completed: 0 })
+    expect(Object.keys(project.snapshot('specs/007_flow'))).toEqual(Object.keys(before))
+    expect(JSON.parse(project.read('specs/007_flow/workflow/state.json'))).toMatchObject({ settled: true, outcome })
+    expect(project.journal().at(-1)).toMatchObject({
+      event: 'clear',
+      task: '007_flow',
+      detail: `settled the workflow "flow" (${outcome})`,
+    })
+    expect((await project.cli(['clear', '7'])).stdout).toBe('nothing to clear\n')
+  })
+
+  it.each(['stopped', 'stalled', 'failed'])(
+    'leaves it to `workflow resume`, after which it counts (%s)',
+    async (kind) => {
+      const project = await endedRun(kind)
+      await project.cli(['clear', '7'])
+
+      expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
+
+      const [item] = (await project.cli(['status', '--json'])).json().items
+      expect(item).toMatchObject({ kind: 'running' })
+      await project.cli(['workflow', 'stop', '7', '--now'])
+      expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
+    },
+  )
+
+  it('ends the reports about a stalled run at the start of a session and in doctor', async () => {
+    const project = await endedRun('stalled')
+    const notice = async () =>
+      JSON.stringify(
+        (await project.hook({ session_id: OTHER_SESSION, hook_event_name: 'SessionStart', source: 'startup' })).answer,
+      )
+    const findings = async () => (await project.cli(['doctor'])).stdout
+    expect(await notice()).toContain('a workflow that stalled')
+    expect(await findings()).toContain('specs/007_flow')
+
+    await project.cli(['clear', '7'], { env: OTHER })
+
+    expect(await notice()).not.toContain('stalled')
+    expect(await findings()).not.toContain('specs/007_flow')
+  })
+
+  it('settles nothing in the session that ran it, whose agent would accept its own failure', async () => {
+    const project = await endedRun('failed')
+    project.marker('007_flow', { ...OWNED, agent_id: 'main' })
+
+    const run = await project.cli(['clear', '7'], { env: ENV })
+
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('cleared specs/007_flow: .postflight-pending')
+    expect(run.stdout).toContain(
+      'specs/007_flow: status still lists its workflow "flow" (failed), because the session that ran it cannot settle it. In a terminal: postflight clear 007_flow\n',
+    )
+    expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
+  })
+
+  it('leaves a run that goes on, one that was completed, and a state that cannot be read', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', JSON.stringify(FLOWS.strict))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    await project.cli(['workflow', 'start', '8', 'done', '--definition', 'flow.json'])
+    project.write('specs/008_done/a.json', '{"verdict":"pass"}')
+    await project.cli(['workflow', 'next', '8'])
+    project.write('specs/009_bad/workflow/state.json', 'garbage')
+    const before = project.snapshot('specs')
+
+    for (const task of ['7', '8', '9']) {
+      expect(await project.cli(['clear', task])).toMatchObject({ status: 0, stdout: 'nothing to clear\n' })
+    }
+
+    expect(project.snapshot('specs')).toEqual(before)
+  })
+})
+
 describe.concurrent('clear --all', () => {
   it.each([[[]], [['--dry-run']]])(
     'names the runs that go on, with the command that stops each, with %j',

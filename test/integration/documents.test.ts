@@ -77,6 +77,11 @@ const ROWS: readonly Row[] = [
 
   { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
   {
+    words: ['clear', '7'],
+    holds: { cleared: [], settled: [{ task: TASK, outcome: 'aborted', resume: null }] },
+    ready: aborted,
+  },
+  {
     words: ['clear', '--all'],
     holds: { cleared: [], running: [{ task: TASK, stop: 'postflight workflow stop 007_x --now' }] },
     ready: running,
@@ -85,6 +90,7 @@ const ROWS: readonly Row[] = [
   { words: ['status'], holds: { clean: true, items: [] } },
   { words: ['status'], holds: { clean: false, items: [{ kind: 'abandoned' }] }, ready: withAbandoned },
   { words: ['status'], holds: { items: [{ kind: 'unreadable' }] }, ready: withUnreadable },
+  { words: ['status'], holds: { clean: true, ended: [{ kind: 'aborted' }] }, ready: aborted },
   { words: ['statusline'], holds: { text: '', pending: 0 } },
   { words: ['statusline'], holds: { abandoned: 1 }, ready: withAbandoned },
   { words: ['report'], holds: { file: null, tasks: [] } },

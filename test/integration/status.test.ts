@@ -105,7 +105,7 @@ describe('status', () => {
     })
   })
 
-  it('counts a run that was completed with skips, stopped or aborted', async () => {
+  it('counts a run that was completed with skips or stopped, and lists one that was aborted as ended', async () => {
     const project = createSourceProject()
     const advisory = JSON.stringify({
       name: 'a',
@@ -117,11 +117,36 @@ describe('status', () => {
     for (let asked = 0; asked < 2; asked++) await project.cli(['workflow', 'next', '1'])
     await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'])
     await project.cli(['workflow', 'abort', '2'])
+    await project.cli(['workflow', 'start', '3', 'stopped', '--definition', 'flow.json'])
+    await project.cli(['workflow', 'stop', '3', '--now'])
 
     const run = await project.cli(['status', '--exit-code', '--json'])
 
     expect(run.status).toBe(1)
-    expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '002_aborted': 'aborted' })
+    expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '003_stopped': 'stopped' })
+    expect(kindsOf(run.json().ended)).toEqual({ '002_aborted': 'aborted' })
+    const human = await project.cli(['status'])
+    expect(human.stdout).toMatch(/If that is all right: postflight clear 001_skips$/m)
+    expect(human.stdout).toMatch(/resume 003_stopped; if it is no longer wanted: postflight clear 003_stopped$/m)
+    expect(human.stdout).toMatch(/^ended\n○ aborted: specs\/002_aborted · flow · /m)
+  })
+
+  it('is green where a run was aborted: that is a decision', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', FLOW)
+    await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'], { env: ENV })
+    await project.cli(['workflow', 'abort', '2'])
+
+    const run = await project.cli(['status', '--exit-code'])
+
+    expect(run.status).toBe(0)
+    expect(run.stdout).toMatch(/^no marker was made in .*\nended\n○ aborted: specs\/002_aborted/)
+    expect(run.stdout).not.toContain('✗')
+    const ofSession = (session: string) => project.cli(['status', '--exit-code', '--json', '--session', session])
+    expect((await ofSession(SESSION)).json()).toMatchObject({ clean: true, completed: 0, ended: [{ kind: 'aborted' }] })
+    expect((await ofSession(OTHER_SESSION)).json()).toMatchObject({ clean: true, ended: [] })
+    expect((await project.cli(['status', '--exit-code', '--github'])).stdout).not.toContain('aborted')
+    expect((await project.cli(['status', '--expect', '2'])).status).toBe(1)
   })
 
   it('never takes a marker’s text for the end of an annotation', async () => {

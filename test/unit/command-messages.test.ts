@@ -83,6 +83,7 @@ describe('the details of journal lines', () => {
       ['pf_1', 'replaced pf_1'],
       [undefined, 'replaced an older marker'],
     ],
+    settledRun: [['f\nlow', 'failed', 'settled the workflow "f low" (failed)']],
     leftSteps: [[['commit', 'push'], 'steps not ticked: "commit", "push"']],
     step: [
       ['git commit', true, 'done: git commit'],
@@ -103,6 +104,33 @@ describe('the words of clear', () => {
     settled: [
       ['specs/7_x', 'removed', false, 'settled specs/7_x: its marker was removed by hand, and its file is gone'],
       ['specs/7\n_x', 'abandoned', true, 'would settle specs/7 _x: its marker was given up, and its file is gone'],
+    ],
+    settledRun: [
+      [
+        'specs/7_x',
+        'flow',
+        'failed',
+        'resume it',
+        false,
+        'settled specs/7_x: status no longer lists its workflow "flow" (failed); to continue it: resume it',
+      ],
+      [
+        'specs/7\n_x',
+        'f\nlow',
+        'aborted',
+        null,
+        true,
+        'would settle specs/7 _x: status no longer lists its workflow "f low" (aborted)',
+      ],
+    ],
+    ownRun: [
+      [
+        'specs/7_x',
+        'flow',
+        'failed',
+        'clear it',
+        'specs/7_x: status still lists its workflow "flow" (failed), because the session that ran it cannot settle it. In a terminal: clear it',
+      ],
     ],
     runGoesOn: [['specs/7_x', 'stop it', 'specs/7_x: the workflow goes on; to stop it: stop it']],
     notCleared: [['specs/7_x', 'EACCES', 'postflight: specs/7_x cannot be read (EACCES), so it was not cleared']],

@@ -167,19 +167,26 @@ describe('the fixes that status names', () => {
         'read specs/7_x/plan.md, then postflight workflow approve 7, or postflight workflow reject 7 --reason TEXT',
       ],
     ],
-    over: [['postflight workflow resume 7', 'to continue it: postflight workflow resume 7']],
+    restore: [['postflight workflow resume 7', 'to continue it: postflight workflow resume 7']],
+    over: [
+      [
+        'postflight workflow resume 7',
+        'postflight clear 7',
+        'to continue it: postflight workflow resume 7; if it is no longer wanted: postflight clear 7',
+      ],
+    ],
     aborted: [
       [
         'postflight workflow history 7',
-        'specs/7_x/workflow',
-        'postflight workflow history 7 shows what was done; `postflight workflow start <task> --definition FILE --fresh` starts a new run. To forget it, remove specs/7_x/workflow',
+        'postflight clear 7',
+        'postflight workflow history 7 shows what was done; `postflight workflow start <task> --definition FILE --fresh` starts a new run. To list it no longer: postflight clear 7',
       ],
     ],
     skipped: [
       [
         'postflight workflow history 7',
-        'specs/7_x/workflow',
-        'postflight workflow history 7 shows what was skipped. If that is all right, remove specs/7_x/workflow',
+        'postflight clear 7',
+        'postflight workflow history 7 shows what was skipped. If that is all right: postflight clear 7',
       ],
     ],
   })

@@ -28,7 +28,7 @@ const STOPS = {
 
 /** The values of the fields that state files of earlier versions lack. */
 const LATER_FIELDS = {
-  ...{ id: null, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
+  ...{ id: null, settled: false, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
   ...{
     in_work: [],
     archiving: [],
@@ -114,7 +114,7 @@ describe('a state file', () => {
       hostSession: 'host',
     })
     const [begun, limits] = [
-      { active: true, outcome: null, why: null },
+      { active: true, outcome: null, why: null, settled: false },
       { step_attempts: 0, max_step_attempts: 3, in_work: [], archiving: [], ended_steps: [] },
     ]
     const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }

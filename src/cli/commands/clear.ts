@@ -1,4 +1,6 @@
+import path from 'node:path'
 import { stopNowLine } from '../../core/command-line.ts'
+import { RUN_STATE_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { checksSessionOf } from '../../core/marker.ts'
 import { CLEAR_TEXT } from '../../core/messages/commands.ts'
@@ -6,6 +8,7 @@ import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../c
 import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
+import { kindAt } from '../../io/fs/path-kind.ts'
 import { clearableFiles, isAbandonedName } from '../../io/markers/clearable-files.ts'
 import { readMarker } from '../../io/markers/marker-file.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
@@ -20,10 +23,11 @@ import {
   requireOneTarget,
 } from '../context.ts'
 import type { ClearDocument } from '../documents/clear.ts'
+import type { SettledRun } from '../workflow/settle-ended.ts'
 
 /**
- * `postflight clear`: removes markers whose postflight is done or no longer wanted, after their checks. It succeeds if there
- * is none.
+ * `postflight clear`: removes markers whose postflight is done or no longer wanted, after their checks. Of a task that is
+ * named it also settles the run that has ended. It succeeds if there is nothing to clear.
  */
 
 export interface ClearOptions {
@@ -86,18 +90,35 @@ export async function clear(
       }
     }
   }
+  const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
   if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,
-    data: { root: root ?? null, dry_run: options.dryRun, cleared, kept, running },
+    data: {
+      ...{ root: root ?? null, dry_run: options.dryRun, cleared, kept },
+      ...{ settled: runs.flatMap(({ data }) => data ?? []), running },
+    },
     lines: [
-      ...(lines.length + keptLines.length === 0 ? [nothing(root, task, folders)] : [...lines, ...keptLines]),
+      ...(lines.length + keptLines.length + runs.length === 0 ? [nothing(root, task, folders)] : []),
+      ...[...lines, ...keptLines, ...runs.map(({ line }) => line)],
       ...running.map(({ path, stop }) => CLEAR_TEXT.runGoesOn(path, stop)),
     ],
     essential: keptLines,
   }
+}
+
+/** Settles the ended runs of the folders. Most folders have none, and need nothing loaded. */
+async function settleRuns(
+  context: CommandContext,
+  folders: readonly TaskFolder[],
+  isDryRun: boolean,
+): Promise<readonly SettledRun[]> {
+  const withRun = folders.filter((folder) => kindAt(path.join(folder.path, RUN_STATE_FILE)) !== undefined)
+  if (withRun.length === 0) return []
+  const { settleEnded } = await import('../workflow/settle-ended.ts')
+  return withRun.flatMap((folder) => settleEnded(context, folder, isDryRun) ?? [])
 }
 
 /** The active runs, which `clear` leaves alone. */

@@ -47,7 +47,7 @@ export function projectStatus(
   checkIds([['--session', session]])
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
-  const { items: found, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
+  const { items: found, ended, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
   const lost = lostRuns(context).map((run) => lostRunItem(run, context.nowMs, context.rootOption))
   const unfinished = [...found, ...lost.filter((item) => isOf(item, session))]
   const place = root ?? context.cwd
@@ -59,10 +59,13 @@ export function projectStatus(
   const proven = { session, cleared: cleared.length, checks, completed, hasMarkers: records.length > 0 }
   return {
     exitCode: isVerdict && !clean ? 1 : 0,
-    data: { root: root ?? null, clean, cleared: cleared.length, checks_passed: checks, completed, items },
-    lines: clean
-      ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
-      : linesOf(items, options.github, paint),
+    data: { root: root ?? null, clean, cleared: cleared.length, checks_passed: checks, completed, items, ended },
+    lines: [
+      ...(clean
+        ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
+        : linesOf(items, options.github, paint)),
+      ...(options.github || ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(ended, false, paint)]),
+    ],
     // An annotation is for a program.
     essential: options.github && !clean ? linesOf(items, true, paint) : [],
   }
@@ -71,13 +74,15 @@ export function projectStatus(
 /** What was found in a root. */
 interface Found {
   readonly items: readonly StatusItem[]
+  /** The runs that a person aborted: a decision, not a fault. */
+  readonly ended: readonly StatusItem[]
   /** The number of workflows that were completed without skips. */
   readonly completed: number
   /** The markers in the journal that the verdict looks at. */
   readonly records: readonly MarkerRecord[]
 }
 
-const NOTHING: Found = { items: [], completed: 0, records: [] }
+const NOTHING: Found = { items: [], ended: [], completed: 0, records: [] }
 
 function lookAt(context: CommandContext, root: string, session: string | undefined): Found {
   const { rootOption, nowMs } = context
@@ -85,7 +90,8 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
   const runs = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).flatMap(
     (folder) => runItem(folder, nowMs, rootOption) ?? [],
   )
-  const unfinishedRuns = runs.filter((run) => run !== 'completed')
+  const runItems = runs.filter((run) => run !== 'completed')
+  const unfinishedRuns = runItems.filter(({ kind }) => kind !== 'aborted')
   const journal = readRecords(root)
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
   // A note about a marker that was given up may be all that is left of it.
@@ -102,7 +108,8 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
       ...problems.map((problem) => unsearched(root, problem.path, unsearchable(problem.path, problem.detail))),
       ...journal.items,
     ],
-    completed: runs.length - unfinishedRuns.length,
+    ended: runItems.filter((item) => item.kind === 'aborted' && isOf(item, session)),
+    completed: runs.length - runItems.length,
     records: journal.records.filter(isRecent),
   }
 }
@@ -162,7 +169,12 @@ const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running',
 function linesOf(items: readonly StatusItem[], isForGithub: boolean, paint: Painter): string[] {
   if (isForGithub) return items.map(annotation)
   return items.flatMap(({ kind, message, fix }) => [
-    `${GOES_ON.includes(kind) ? paint.yellow('●') : paint.red('✗')} ${message}`,
+    `${markOf(kind, paint)} ${message}`,
     ...(fix === null ? [] : [PROJECT_STATUS_TEXT.fix(fix)]),
   ])
+}
+
+function markOf(kind: StatusItem['kind'], paint: Painter): string {
+  if (kind === 'aborted') return paint.dim('○')
+  return GOES_ON.includes(kind) ? paint.yellow('●') : paint.red('✗')
 }

@@ -46,7 +46,7 @@ function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefine
   const wrong = (what: string, fix: string): DoctorFinding =>
     bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
   if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
-  if (state?.outcome === 'stalled') return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
+  if (state?.outcome === 'stalled' && !state.settled) return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
   if (state === undefined || standing !== 'running') return undefined
   if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])

@@ -31,6 +31,14 @@ export const CLEAR_DOCUMENT = z.strictObject({
       failed: z.nullable(failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
     }),
   ),
+  settled: z.array(
+    z.strictObject({
+      task,
+      path: text('The task folder of an ended run that status no longer lists, relative to the root.'),
+      outcome: text('Its outcome.'),
+      resume: optionalText('The command that continues it; null if it cannot be resumed.'),
+    }),
+  ),
   running: z.array(
     z.strictObject({
       task,

@@ -23,6 +23,9 @@ export const PROJECT_STATUS_DOCUMENT = z.strictObject({
   checks_passed: z.array(text('A check that passed for one of them.')),
   completed: count('The number of workflows that were completed without skips.'),
   items: z.array(item),
+  ended: z.array(item).register(z.globalRegistry, {
+    description: 'The runs that a person aborted, and has not settled. They do not count.',
+  }),
 })
 
 export type ProjectStatusDocument = DocumentOf<typeof PROJECT_STATUS_DOCUMENT>

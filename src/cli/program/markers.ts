@@ -44,7 +44,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .action((task, slug, options) => run({ command: 'create', arguments: [task, slug], options }))
   program
     .command('clear')
-    .description('remove the marker: its postflight is done or no longer wanted')
+    .description('remove the marker: its postflight is done or no longer wanted; settle a workflow that has ended')
     .argument('[task]', 'task number or folder name; "." for specs/ itself')
     .option('--all', 'every task', false)
     .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)

@@ -1,5 +1,4 @@
 import { commandLine } from '../../core/command-line.ts'
-import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
 import { VERDICT_TEXT } from '../../core/messages/verdict.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
@@ -16,7 +15,7 @@ import type { StatusItem } from './status-item.ts'
 
 /** The runs of a project as items of `postflight status`. */
 
-/** A folder's run: an item, `completed` for a run without gaps, undefined where there is none. */
+/** A folder's run: an item, `completed` for a run without gaps, undefined for one that was settled, or where there is none. */
 export function runItem(
   folder: TaskFolder,
   nowMs: number,
@@ -25,7 +24,7 @@ export function runItem(
   const base = { task: folder.task, path: inLine(folder.relative) }
   try {
     const state = readState(folder)
-    if (state === undefined) return undefined
+    if (state === undefined || (!state.active && state.settled)) return undefined
     const kind = kindOf(state)
     return kind === undefined ? 'completed' : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
@@ -62,7 +61,7 @@ function itemOf(
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
-    fix: fixFor(kind, state, path, (...words) => commandLine(['workflow', ...words, taskWord(folder)], rootOption)),
+    fix: fixFor(kind, state, path, (...words) => commandLine([...words, taskWord(folder)], rootOption)),
   }
 }
 
@@ -83,11 +82,12 @@ function kindOf(state: WorkflowState): StatusKind | undefined {
 }
 
 function fixFor(kind: StatusKind, state: WorkflowState, path: string, command: (...words: string[]) => string): string {
-  const folder = `${path}/${WORKFLOW_FOLDER}`
-  if (awaitsApproval(state))
-    return TEXT.fixes.approval(fileToApprove(state, path), command('approve'), command('reject'))
-  if (kind === 'skipped') return TEXT.fixes.skipped(command('history'), folder)
-  if (kind === 'aborted') return TEXT.fixes.aborted(command('history'), folder)
-  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(command('status'), command('resume'))
-  return TEXT.fixes.over(command('resume'))
+  const ofRun = (word: string): string => command('workflow', word)
+  if (awaitsApproval(state)) return TEXT.fixes.approval(fileToApprove(state, path), ofRun('approve'), ofRun('reject'))
+  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
+  if (kind === 'lost') return TEXT.fixes.restore(ofRun('resume'))
+  const clear = command('clear')
+  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
+  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
+  return TEXT.fixes.over(ofRun('resume'), clear)
 }

@@ -2,7 +2,7 @@ import type { JournalProblem } from '../journal-entry.ts'
 import { CONTINUATION_LIMIT } from '../loop-guard.ts'
 import type { Rule } from '../stop/rules.ts'
 import { inLine, oneLine } from '../text.ts'
-import { QUOTE_LIMIT, quotedNames } from './phrases.ts'
+import { QUOTE_LIMIT, quote, quotedNames } from './phrases.ts'
 
 /** The sentences that commands print for people. */
 
@@ -84,6 +84,7 @@ export const JOURNAL_DETAILS = {
   wasAbandoned: 'was abandoned',
   noMarker: 'no marker was pending',
   fileGone: 'its file was gone',
+  settledRun: (name: string, outcome: string): string => `settled the workflow "${quote(name, 80)}" (${outcome})`,
   leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
   step: (name: string, done: boolean): string => `${done ? 'done' : 'undone'}: ${name}`,
 } as const
@@ -99,6 +100,10 @@ export const CLEAR_TEXT = {
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
   settled: (path: string, kind: 'removed' | 'abandoned', isDryRun: boolean): string =>
     `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker was ${kind === 'removed' ? 'removed by hand' : 'given up'}, and its file is gone`,
+  settledRun: (path: string, name: string, outcome: string, resume: string | null, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: status no longer lists its workflow "${quote(name, 80)}" (${outcome})${resume === null ? '' : `; to continue it: ${resume}`}`,
+  ownRun: (path: string, name: string, outcome: string, clear: string): string =>
+    `${inLine(path)}: status still lists its workflow "${quote(name, 80)}" (${outcome}), because the session that ran it cannot settle it. In a terminal: ${clear}`,
   runGoesOn: (path: string, stop: string): string => `${path}: the workflow goes on; to stop it: ${stop}`,
   notCleared: (path: string, detail: string): string =>
     `postflight: ${path} cannot be read (${detail}), so it was not cleared`,

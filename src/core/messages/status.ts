@@ -58,6 +58,8 @@ export const PROJECT_STATUS_TEXT = {
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
   expected: (sentence: string): string => `expected: ${sentence}`,
+  /** The heading of the runs that a person ended. */
+  ended: 'ended',
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
   waitsForApproval: 'waits for approval',
@@ -84,11 +86,12 @@ export const PROJECT_STATUS_TEXT = {
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
     approval: (file: string, approve: string, reject: string): string =>
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
-    over: (resume: string): string => `to continue it: ${resume}`,
+    restore: (resume: string): string => `to continue it: ${resume}`,
+    over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
-    aborted: (history: string, folder: string): string =>
-      `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To forget it, remove ${folder}`,
-    skipped: (history: string, folder: string): string =>
-      `${history} shows what was skipped. If that is all right, remove ${folder}`,
+    aborted: (history: string, clear: string): string =>
+      `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To list it no longer: ${clear}`,
+    skipped: (history: string, clear: string): string =>
+      `${history} shows what was skipped. If that is all right: ${clear}`,
   },
 } as const

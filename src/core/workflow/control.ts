@@ -9,7 +9,7 @@ import { currentPhase } from './position.ts'
 import { enter, type WorkflowState, withTransition } from './state.ts'
 import { isSpent, withWork } from './work.ts'
 
-/** The commands of a person to a run: stop, resume, abort. Pure. */
+/** The commands of a person to a run: stop, resume, abort, settle. Pure. */
 
 /**
  * The state of a run that sends no further prompt, and stops when the work on the last one has been judged. A second
@@ -30,6 +30,15 @@ export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
     nowMs,
   )
   return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
+}
+
+/**
+ * The state of an ended run that a person has settled: it no longer counts as unfinished. The same state for a run that goes
+ * on or was completed without gaps.
+ */
+export function settleState(state: WorkflowState): WorkflowState {
+  const isDone = state.outcome === 'completed' && state.skips === 0
+  return state.active || state.settled || isDone ? state : { ...state, settled: true }
 }
 
 /** The state of a run that ended at once, but can be resumed. */
@@ -68,6 +77,7 @@ export function resumeState(
     active: true,
     outcome: undefined,
     why: undefined,
+    settled: false,
     stopRequestedMs: undefined,
     wait: undefined,
     clockSinceMs: awaitsApproval({ ...state, active: true }) ? undefined : seen.nowMs,

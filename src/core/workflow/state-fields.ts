@@ -158,6 +158,8 @@ export const STATE_FIELDS = {
   outcome: ofRun('outcome', OUTCOME, undefined),
   /** The reason for the outcome, as a sentence. */
   why: ofRun('why', orNull(TEXT), undefined),
+  /** True once a person has settled the ended run: it no longer counts as unfinished. A resume drops it. */
+  settled: ofRun('settled', later(FLAG, false), false),
   phase: ofVisit('phase', TEXT, ({ id }) => id),
   /** The failed attempts at the phase's own prompt in this visit. */
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),

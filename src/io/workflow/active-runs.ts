@@ -137,8 +137,8 @@ export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
 }
 
 function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {
-  const { active, outcome, id } = state
-  if (!active) return outcome === 'stalled' ? 'stalled' : undefined
+  const { active, outcome, settled, id } = state
+  if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
   if (runFileOf(folder, id) === undefined) return 'lost'
   return awaitsApproval(state) ? 'approval' : 'running'
 }

@@ -9,6 +9,7 @@ import {
   promptAgain,
   requestStop,
   resumeState,
+  settleState,
 } from '../../core/workflow/control.ts'
 import { type Definition, findPhase } from '../../core/workflow/definition.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
@@ -169,6 +170,15 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
 /** Ends a run at once. */
 export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => finish(folder, abortState(state, nowMs), state))
+}
+
+/** Settles an ended run: see `settleState`. */
+export function settleRun(folder: TaskFolder): WorkflowState {
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
+    const settled = settleState(state)
+    writeChanged(folder, settled, state)
+    return settled
+  })
 }
 
 /** Stops a run at once, resumable, because its driver was interrupted or failed. A run of another session goes on. */

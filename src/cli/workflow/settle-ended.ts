@@ -1,0 +1,43 @@
+import { commandLine } from '../../core/command-line.ts'
+import { shellIdentity } from '../../core/hosts/index.ts'
+import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
+import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
+import { isResumable, settleState } from '../../core/workflow/control.ts'
+import { settleRun } from '../../io/workflow/run.ts'
+import { type CommandContext, recordInJournal } from '../context.ts'
+import type { ClearDocument } from '../documents/clear.ts'
+import { runStanding } from './run-standing.ts'
+
+/** Settles runs that have ended, so that `status` no longer counts them. Their files stay. */
+
+/** The result for a folder. `data` is undefined for a run that stays as it is. */
+export interface SettledRun {
+  readonly data: ClearDocument['settled'][number] | undefined
+  readonly line: string
+}
+
+/**
+ * Settles the ended run of a folder; undefined if there is nothing to settle. The session that ran it cannot: an agent that
+ * clears its marker would settle its own failure. An aborted run counts no longer anyway. A state that cannot be read stays, and `status` reports it.
+ */
+export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean): SettledRun | undefined {
+  const state = runStanding(folder)?.state
+  if (state === undefined || settleState(state) === state) return undefined
+  const session = shellIdentity(context.environment)?.session
+  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], context.rootOption)
+  const { task, relative: path } = folder
+  const { name, hostSession, outcome = 'stopped' } = state
+  if (session !== undefined && session === hostSession && outcome !== 'aborted') {
+    return { data: undefined, line: CLEAR_TEXT.ownRun(path, name, outcome, command('clear')) }
+  }
+  if (!isDryRun) {
+    settleRun(folder)
+    const detail = JOURNAL_DETAILS.settledRun(name, outcome)
+    recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, detail }])
+  }
+  const resume = isResumable(state) ? command('workflow', 'resume') : null
+  return {
+    data: { task, path, outcome, resume },
+    line: CLEAR_TEXT.settledRun(path, name, outcome, resume, isDryRun),
+  }
+}
