@@ -13,20 +13,41 @@ export interface TerminalSize {
   readonly rows: number
 }
 
-/** A command in a terminal. */
-export interface TerminalRun {
-  /** The rows of the screen now, without blanks at their ends. */
-  readonly screen: () => string[]
+/** A command in a terminal whose input stays open. */
+export interface TerminalCommand {
   /** Everything that was written, with its sequences. */
   readonly output: () => string
+  readonly type: (keys: string) => void
+  /** The exit code. */
+  readonly ended: Promise<number>
+}
+
+/** The CLI in a terminal. */
+export interface TerminalRun extends TerminalCommand {
+  /** The rows of the screen now, without blanks at their ends. */
+  readonly screen: () => string[]
   readonly isAlternate: () => boolean
   readonly isCursorVisible: () => boolean
-  readonly type: (keys: string) => void
   /** Sends a signal to the command. */
   readonly signal: (name: string) => void
   readonly resize: (size: TerminalSize) => void
-  /** The exit code. */
-  readonly ended: Promise<number>
+}
+
+/** Starts a command line of a shell in a terminal. */
+export function startCommandInTerminal(
+  command: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  onTestFinished: (action: () => void) => void,
+): TerminalCommand {
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
+  return { output: () => output, type: (keys) => void child.stdin.write(keys), ended }
 }
 
 /** Starts the CLI in a terminal of that size. A shell after it prints its exit code, and the state of the terminal. */
@@ -39,34 +60,24 @@ export function startInTerminal(
 ): TerminalRun {
   const before = `stty cols ${size.columns} rows ${size.rows}; echo "tty=$(tty) shell=$$"`
   const after = 'code=$?; stty -a | grep -q -- " -icanon" && echo raw; echo "ended=$code"; exit $code'
-  const child = spawn('script', ['-qefc', `sh -c '${before}; node "${CLI}" ${words}; ${after}'`, '/dev/null'], {
-    cwd: dir,
-    env: { ...env, TERM: 'xterm-256color', ...more },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
+  const line = `sh -c '${before}; node "${CLI}" ${words}; ${after}'`
+  const command = startCommandInTerminal(line, dir, { ...env, TERM: 'xterm-256color', ...more }, onTestFinished)
+  const { output } = command
   let current = size
   const shell = (line: string): void => {
     spawn('sh', ['-c', line], { stdio: 'ignore' })
   }
-  const named = (name: string): string => new RegExp(`${name}=(\\S+)`).exec(output)?.[1] ?? ''
+  const named = (name: string): string => new RegExp(`${name}=(\\S+)`).exec(output())?.[1] ?? ''
   return {
-    screen: () => screenOf(output, current).rows,
-    output: () => output,
-    isAlternate: () => screenOf(output, current).isAlternate,
-    isCursorVisible: () => screenOf(output, current).isCursorVisible,
-    type: (keys) => void child.stdin.write(keys),
+    ...command,
+    screen: () => screenOf(output(), current).rows,
+    isAlternate: () => screenOf(output(), current).isAlternate,
+    isCursorVisible: () => screenOf(output(), current).isCursorVisible,
     signal: (name) => shell(`kill -${name} $(ps -o pid= --ppid ${named('shell')} | head -1)`),
     resize: (next) => {
       current = next
       shell(`stty -F ${named('tty')} cols ${next.columns} rows ${next.rows}`)
     },
-    ended,
   }
 }
 

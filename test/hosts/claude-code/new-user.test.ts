@@ -5,6 +5,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { INIT_TEXT } from '../../../src/core/messages/settings.ts'
+import { startCommandInTerminal, type TerminalCommand } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startModel } from '../model.ts'
 import { PACKAGE } from '../package-copy.ts'
@@ -60,18 +62,18 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     const { project, clone, env } = newMachine()
     const [first = '', second = ''] = blockBelow('## Install').trim().split('\n')
     const started = performance.now()
-    const run = (command: string, cwd: string, input: string): string =>
-      execFileSync('script', ['-qec', command, '/dev/null'], {
-        cwd,
-        env: { ...env, SHELL: '/bin/bash' },
-        input,
-        encoding: 'utf8',
-      })
+    const start = (command: string): TerminalCommand =>
+      startCommandInTerminal(command, clone, { ...env, SHELL: '/bin/bash' }, onTestFinished)
 
-    run(first, clone, '')
+    expect(await start(first).ended).toBe(0)
     const installed = performance.now()
-    // Enter at each question.
-    run(second, clone, '\n\n\n\n\n\n')
+    const init = start(second)
+    // Enter at each question, once it is asked: entries, rules, ignored files, skill.
+    for (const asked of [1, 2, 3, 4]) {
+      await expect.poll(() => init.output().split(INIT_TEXT.question), { timeout: 20_000 }).toHaveLength(asked + 1)
+      init.type('\r')
+    }
+    expect(await init.ended, init.output()).toBe(0)
     const setUp = performance.now()
 
     const skill = blockBelow('## In a skill').split(/\n(?=# Stage)/)[0] as string
