@@ -398,6 +398,21 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ added: 1, ...JSON.parse(before) })
   })
 
+  it('stays also where a copy of the package lies beside its folder; the script of a package manager does not', async () => {
+    const project = createSourceProject()
+    const own = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)
+    project.write('tools/postflight-guard/package.json', '{"name":"postflight-guard"}')
+    const other = project.write('tools/.bin/postflight-hook', '#!/bin/sh\n', 0o755)
+    project.write('node_modules/postflight-guard/package.json', '{"name":"postflight-guard"}')
+    const installed = project.write('node_modules/.bin/postflight-hook', '#!/bin/sh\n', 0o755)
+    const hooks = [own, other, installed].map((command) => ({ type: 'command', command }))
+    project.write(SETTINGS, JSON.stringify({ hooks: { Stop: [{ hooks }] } }))
+
+    await project.cli(['uninstall'])
+
+    expect(commandsOf(project.read(SETTINGS))).toEqual([own, other])
+  })
+
   it('stays in the settings of another host and as a plugin of OpenCode', async () => {
     const project = createSourceProject()
     const script = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)

@@ -21,8 +21,14 @@ function startsOurPackage(context: CommandContext, project: string, command: str
   // A copy that is gone: only `install` writes such a command, or the path itself names our package.
   if (file === undefined) return isGuardedCommand(command) || IN_OUR_FOLDER.test(program)
   const folder = path.dirname(file)
-  return isOurPackage(path.dirname(folder)) || isOurPackage(path.join(folder, '..', 'postflight-guard'))
+  return (
+    isOurPackage(path.dirname(folder)) ||
+    (IN_BIN.test(folder) && isOurPackage(path.join(folder, '..', 'postflight-guard')))
+  )
 }
+
+/** Matches the folder in which a package manager puts a script, not a link, for each program of a package (pnpm, Windows). */
+const IN_BIN = /[/\\]node_modules[/\\]\.bin$/
 
 /** Tells our plugin in a configuration of OpenCode from the user's, in the same way. */
 export function ourPlugins(configuration: string): IsOurPlugin {
