@@ -55,6 +55,8 @@ export interface Payload {
   readonly durationMs?: number
   /** The last message of an agent that stops (Claude Code 2.1.329). */
   readonly lastMessage?: string
+  /** True for a `SessionStart` after a compaction: the agent works on (`source`, as Claude Code documents it). */
+  readonly isCompacted?: boolean
   /** The sub-agent whose caller has just got its last message as a tool's result (Claude Code 2.1.329). */
   readonly returned?: ReturnedAgent
 }
@@ -133,6 +135,7 @@ function fromFields(fields: Fields): Payload {
     ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
     ...(isDuration(durationMs) && { durationMs }),
     ...(lastMessage !== undefined && { lastMessage }),
+    ...(event === 'SessionStart' && own(fields, 'source') === 'compact' && { isCompacted: true }),
     ...(returned !== undefined && { returned }),
   }
 }

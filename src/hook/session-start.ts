@@ -13,8 +13,8 @@ import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /**
- * Handles `SessionStart`: its waits end, and the session gets a list of unfinished postflights (docs/design.md,
- * "Recovery").
+ * Handles `SessionStart`: the session gets a list of unfinished postflights (docs/design.md, "Recovery"), and its waits end,
+ * but not after a compaction.
  */
 export function handleSessionStart(context: HookContext): HookResult {
   const { payload, environment, roots, findRepositories, nowMs, deadline } = context
@@ -22,8 +22,9 @@ export function handleSessionStart(context: HookContext): HookResult {
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   const recorded: Recorded[] = []
   const complaints: string[] = []
+  const isStart = payload.isCompacted !== true
   const isOurs = (marker: Marker): boolean => !isUnowned(marker) && marker.hostSession === payload.session
-  for (const { folder, marker, state } of unfinished) {
+  for (const { folder, marker, state } of isStart ? unfinished : []) {
     if (state !== 'pending' || marker.wait === undefined || !isOurs(marker) || isPast(deadline)) continue
     try {
       recorded.push(...endWait(folder, payload, isOurs))
@@ -35,7 +36,7 @@ export function handleSessionStart(context: HookContext): HookResult {
   try {
     const driver = loadWorkflowDriver()
     unfinishedRuns = driver.listUnfinishedRuns({ roots, repositories: findRepositories() }, { nowMs, deadline })
-    recorded.push(...driver.noteSessionStarts(unfinishedRuns, payload.session))
+    if (isStart) recorded.push(...driver.noteSessionStarts(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))
   }

@@ -106,6 +106,16 @@ describe.concurrent('a promise that waits', () => {
     expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
   })
 
+  it('waits on after a compaction of the session', async () => {
+    const project = withPromise()
+    await project.cli(WAIT, { env: ENV })
+    await stopAt(project, 'p1')
+
+    await project.hook(sessionStart('compact'), { words: ['SessionStart'] })
+
+    expect(isBlock(await stopAt(project, 'p1'))).toBe(false)
+  })
+
   it('is left alone by a second session', async () => {
     const project = withPromise()
     await project.cli(WAIT, { env: ENV })

@@ -256,6 +256,20 @@ describe('the stop hook drives a workflow', () => {
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
+  it('after a compaction as without one: the agent works on, and a person who interrupts is heard', async () => {
+    const project = await started()
+    await asked(project)
+    const env = claudeHookEnv(project, SESSION)
+    await project.hook(sessionStart('compact'), { words: ['SessionStart'], env })
+    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
+    expect(await statusOf(project)).toMatchObject({ outcome: null })
+
+    const other = await started()
+    await asked(other)
+    await other.hook(sessionStart('compact'), { words: ['SessionStart'], env: claudeHookEnv(other, SESSION) })
+    expect((await asked(other, stop({ prompt_id: 'prompt-2' }))).answer.systemMessage).toContain('you interrupted')
+  })
+
   it('at once after a stop that was let go for background work: its end wakes the agent, not the person', async () => {
     const project = await started()
     await asked(project)

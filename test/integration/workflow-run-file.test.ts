@@ -598,6 +598,14 @@ describe.concurrent('a run that waits', () => {
     expect(await promptOf(project)).toContain('attempt 2 of 3')
   })
 
+  it('waits on after a compaction', async ({ expect }) => {
+    const project = await started()
+    await promptOf(project)
+    await project.cli(WAIT, { env: ENV })
+    await project.hook(sessionStart('compact'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
+    expect(JSON.parse(project.read(STATE)).wait).toMatchObject({ for: 'go-ahead to deploy' })
+  })
+
   it('waits at the prompt at which main announced it, although it first stops at a later one', async ({ expect }) => {
     const project = await started()
     await promptOf(project)

@@ -92,6 +92,13 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(afterStop(restarted).state.phaseAttempts).toBe(1)
   })
 
+  it('is still in work after the session has started again: a requested stop waits for it', () => {
+    const looking = { returned: false, mayPrompt: false }
+    const stopping = requestStop(afterSessionStart(asked()), NOW)
+    expect(advance(stopping, seeing(looking)).command.kind).toBe('wait')
+    expect(afterStop(stopping, ANOTHER)).toMatchObject({ command: 'finish', state: { outcome: 'stopped', prompts: 1 } })
+  })
+
   it.each<[string, WorkflowState]>([
     ['a run without a prompt that is out', begin(PHASE)],
     ['a run whose agent has stopped since', { ...asked(), cameBack: true }],

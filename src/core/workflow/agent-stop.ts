@@ -89,9 +89,12 @@ export function afterSessionStart(state: WorkflowState): WorkflowState {
   return prompted && !cameBack && heardPromptId !== promptId ? { ...awake, heardPromptId: promptId } : awake
 }
 
-/** True if the agent has nothing to do for the run: no prompt is out, or it waits, or the person interrupted it. */
-export function isIdle({ prompted, wait, heardPromptId }: WorkflowState): boolean {
-  return !prompted || wait !== undefined || heardPromptId !== undefined
+/**
+ * True if the agent has nothing to do for the run: no prompt is out, or it waits, or the person interrupted it. After a start
+ * of the session that is not known: the client may run the turn again.
+ */
+export function isIdle({ prompted, wait, heardPromptId, promptId }: WorkflowState): boolean {
+  return !prompted || wait !== undefined || (heardPromptId !== undefined && heardPromptId !== promptId)
 }
 
 /** The state at an event of its session, with its wait stamped, or removed where it is over. */
