@@ -153,18 +153,6 @@ describe.concurrent('init', () => {
     expect(project.has('.claude')).toBe(false)
   })
 
-  it('writes no record of its rules through a link', async () => {
-    const { project, cli } = withPackage()
-    mkdirSync(project.at('.claude'))
-    const target = join(project.base, 'theirs.json')
-    writeFileSync(target, 'theirs')
-    symlinkSync(target, project.at(`${SETTINGS}.postflight-rules`))
-
-    expect(await cli('init --yes')).toMatchObject({ status: 65, stderr: expect.stringContaining('.postflight-rules') })
-    expect(readFileSync(target, 'utf8')).toBe('theirs')
-    expect(project.has(SETTINGS)).toBe(false)
-  })
-
   it('writes nothing with --dry-run, and shows every rule', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
@@ -310,27 +298,57 @@ describe.concurrent('init', () => {
     expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
   })
 
-  it.each(['.gitignore', '.claude/skills/postflight/SKILL.md'])(
-    'refuses %s that leads out of the project',
-    async (name) => {
-      const project = createSourceProject()
-      project.write('../outside', 'theirs')
+  it.each([
+    ['gitignore', '.gitignore', 'file'],
+    ['skill', SKILL, 'file'],
+    ['skill', '.claude/skills', 'folder'],
+    ['permissions', `${SETTINGS}.postflight-rules`, 'file'],
+  ] as const)(
+    'leaves out %s where a link leads %s out of the project, says so, and writes the rest',
+    async (part, name, kind) => {
+      const { project, cli } = withPackage()
+      const outside = join(project.base, 'outside')
+      if (kind === 'folder') mkdirSync(outside)
+      else writeFileSync(outside, 'theirs')
       mkdirSync(join(project.at(name), '..'), { recursive: true })
-      symlinkSync(join(project.base, 'outside'), project.at(name))
-      const before = project.snapshot('..')
+      symlinkSync(outside, project.at(name))
 
-      const run = await project.cli(['init', '--yes'])
+      const planned = await cli('init --dry-run')
+      expect(planned).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('not written: a link leads this file out'),
+      })
+      expect(project.has(SETTINGS)).toBe(false)
+      const run = await cli('init --yes --json')
+      const again = await cli(`init --yes --json --skip ${part}`)
 
-      expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
-      expect(project.snapshot('..')).toEqual(before)
+      expect(run.status, run.stderr).toBe(0)
+      const states = JSON.parse(run.stdout).parts.map((one: { name: string; state: string }) => [one.name, one.state])
+      expect(Object.fromEntries(states)).toEqual({
+        ...{ hook: 'written', permissions: 'written', gitignore: 'written', skill: 'written' },
+        [part]: 'outside',
+      })
+      expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(3).fill({ state: 'done' }) })
+      expect(kind === 'folder' ? project.snapshot('../outside') : readFileSync(outside, 'utf8')).toEqual(
+        kind === 'folder' ? {} : 'theirs',
+      )
+      expect(JSON.parse(project.read(SETTINGS)).permissions === undefined).toBe(part === 'permissions')
     },
   )
 
-  it.each(['.claude/skills', '.claude'])('refuses %s that is a link to an empty folder outside', async (name) => {
+  it('reads no file of a part that is skipped', async () => {
+    const { project, cli } = withPackage()
+    mkdirSync(project.at('.gitignore'))
+
+    expect(await cli('init --yes')).toMatchObject({ status: 65 })
+    expect(await cli('init --yes --skip gitignore')).toMatchObject({ status: 0 })
+    expect(project.has(SKILL)).toBe(true)
+  })
+
+  it('refuses .claude that is a link to an empty folder outside', async () => {
     const project = createSourceProject()
     mkdirSync(join(project.base, 'outside'))
-    mkdirSync(join(project.at(name), '..'), { recursive: true })
-    symlinkSync(join(project.base, 'outside'), project.at(name))
+    symlinkSync(join(project.base, 'outside'), project.at('.claude'))
     const before = project.snapshot('..')
 
     const run = await project.cli(['init', '--yes'])

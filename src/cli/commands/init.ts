@@ -31,7 +31,7 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   if (!options.force && !options.skip.includes('hook')) {
     refuseSecond(context, target)
   }
-  const parts = initParts(context, target).filter(({ name }) => !options.skip.includes(name))
+  const parts = initParts(context, target, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(accepted)

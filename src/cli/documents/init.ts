@@ -13,7 +13,7 @@ export const INIT_DOCUMENT = z.strictObject({
     z.strictObject({
       name: z.enum(['hook', 'permissions', 'gitignore', 'skill']),
       file: text('The file that the part is in.'),
-      state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless']),
+      state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
     }),
   ),
 })

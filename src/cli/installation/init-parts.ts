@@ -2,7 +2,7 @@ import { INIT_TEXT } from '../../core/messages/settings.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addIgnored } from '../../core/settings/ignored-files.ts'
 import { addRules, rulesOf } from '../../core/settings/permission-rules.ts'
-import { requireInside } from '../../io/settings/paths.ts'
+import { linkOutside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { ownFilesNotIgnored } from './git.ts'
@@ -18,8 +18,11 @@ export const PART_NAMES = ['hook', 'permissions', 'gitignore', 'skill'] as const
 export interface InitPart {
   readonly name: (typeof PART_NAMES)[number]
   readonly file: string
-  /** `kept`: the file is the user's own, and stays. `needless`: the project does not need this part. */
-  readonly state: 'missing' | 'done' | 'kept' | 'needless'
+  /**
+   * `kept`: the file is the user's own, and stays. `needless`: the project does not need this part. `outside`: a link leads
+   * the file out of the project.
+   */
+  readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
   /** The text of the file with this part. */
   readonly add: (text: string) => string
   /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
@@ -30,9 +33,15 @@ export interface InitPart {
   readonly preview: readonly string[]
 }
 
-/** Every part, in the order in which people are asked. Nothing is written. */
-export function initParts(context: CommandContext, target: Target): InitPart[] {
-  return [hookPart(target), rulesPart(target), ignorePart(target), skillPart(context, target)]
+/** Every part but the skipped ones, in the order in which people are asked. Nothing is written, and no file of a skipped part is read. */
+export function initParts(context: CommandContext, target: Target, skip: readonly string[]): InitPart[] {
+  const build: Record<InitPart['name'], () => InitPart> = {
+    hook: () => hookPart(target),
+    permissions: () => rulesPart(target),
+    gitignore: () => ignorePart(target),
+    skill: () => skillPart(context, target),
+  }
+  return PART_NAMES.filter((name) => !skip.includes(name)).map((name) => build[name]())
 }
 
 function hookPart(target: Target): InitPart {
@@ -51,13 +60,22 @@ function entriesOf({ entry }: Target): string[] {
 function rulesPart(target: Target): InitPart {
   const file = placeOf(target)
   const add = (text: string): string => addRules(text, file, target.portable)
-  if (target.scope !== 'user') requireInside(recordOf(file), target.project)
+  const isOutside = target.scope !== 'user' && linkOutside(recordOf(file), target.project) !== undefined
+  const state = isOutside ? 'outside' : stateOf(file, add)
   const record = (before: string): void => recordRules(file, before, target.portable)
   const preview = [
     ...rulesOf('allow', target.portable).map((rule) => `  allow  ${rule}`),
     ...rulesOf('ask').map((rule) => `  ask    ${rule}`),
   ]
-  return { name: 'permissions', file, state: stateOf(file, add), add, keepsBackup: true, record, preview }
+  return {
+    name: 'permissions',
+    file: isOutside ? recordOf(file) : file,
+    state,
+    add,
+    keepsBackup: true,
+    record,
+    preview,
+  }
 }
 
 function ignorePart({ project }: Target): InitPart {
@@ -68,26 +86,20 @@ function ignorePart({ project }: Target): InitPart {
     .split('\n')
     .map((line) => `  ${line}`)
   if (findCommandRepository(project) === undefined) return { ...part, state: 'needless', preview }
-  requireInside(file, project)
+  if (linkOutside(file, project) !== undefined) return { ...part, state: 'outside', preview }
   const isIgnored = ownFilesNotIgnored(project)?.length === 0
   return { ...part, state: isIgnored ? 'done' : stateOf(file, addIgnored), preview }
 }
 
 function skillPart(context: CommandContext, { scope, project }: Target): InitPart {
   const file = protocolSkillFile(context, scope, project)
-  if (scope !== 'user') requireInside(file, project)
   const text = protocolSkill(context)
+  const preview = [INIT_TEXT.skillSource(skillSource(context))]
+  const part = { name: 'skill', file, add: () => text, keepsBackup: false, preview } as const
+  if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   const present = readSettingsFile(file)
   const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
-  const state = !isOurs ? 'kept' : present === text ? 'done' : 'missing'
-  return {
-    name: 'skill',
-    file,
-    state,
-    add: () => text,
-    keepsBackup: false,
-    preview: [INIT_TEXT.skillSource(skillSource(context))],
-  }
+  return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
 }
 
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {
