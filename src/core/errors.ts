@@ -145,6 +145,8 @@ export interface ErrorArguments {
   'scope-not-of-host': { readonly scope: string; readonly host: string }
   'not-a-folder': { readonly path: string; readonly kind: PathKind }
   'cannot-write': { readonly path: string; readonly detail: string }
+  /** `written`: the files. `fault`: the sentence of the error that stopped it. */
+  'init-unfinished': { readonly written: string; readonly fault: string }
   'output-unwritable': { readonly detail: string }
   internal: { readonly detail: string }
 }
@@ -220,6 +222,7 @@ export const EXIT_CODES = {
   'scope-not-of-host': EXIT.usage,
   'not-a-folder': EXIT.write,
   'cannot-write': EXIT.write,
+  'init-unfinished': EXIT.write,
   'output-unwritable': EXIT.write,
   internal: EXIT.internal,
 } as const satisfies Record<ErrorCode, ExitCode>

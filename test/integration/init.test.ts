@@ -303,13 +303,17 @@ describe.concurrent('init', () => {
     ['skill', SKILL, 'file'],
     ['skill', '.claude/skills', 'folder'],
     ['permissions', `${SETTINGS}.postflight-rules`, 'file'],
+    ['skill', '.claude/skills', 'nothing'],
+    ['gitignore', '.gitignore', 'nothing'],
   ] as const)(
     'leaves out %s where a link leads %s out of the project, says so, and writes the rest',
     async (part, name, kind) => {
       const { project, cli } = withPackage()
       const outside = join(project.base, 'outside')
       if (kind === 'folder') mkdirSync(outside)
-      else writeFileSync(outside, 'theirs')
+      if (kind === 'file') writeFileSync(outside, 'theirs')
+      const outsideNow = () => Object.entries(project.snapshot('..')).filter(([file]) => file.startsWith('outside'))
+      const before = outsideNow()
       mkdirSync(join(project.at(name), '..'), { recursive: true })
       symlinkSync(outside, project.at(name))
 
@@ -329,12 +333,25 @@ describe.concurrent('init', () => {
         [part]: 'outside',
       })
       expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(3).fill({ state: 'done' }) })
-      expect(kind === 'folder' ? project.snapshot('../outside') : readFileSync(outside, 'utf8')).toEqual(
-        kind === 'folder' ? {} : 'theirs',
-      )
+      expect(outsideNow()).toEqual(before)
       expect(JSON.parse(project.read(SETTINGS)).permissions === undefined).toBe(part === 'permissions')
     },
   )
+
+  it('names what it has written where a later file cannot be written', async () => {
+    const { project, cli } = withPackage()
+    project.write('.claude/skills', 'a file')
+
+    const run = await cli('init --yes')
+
+    expect(run).toMatchObject({
+      status: 73,
+      stderr: expect.stringMatching(/\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /),
+    })
+    rmSync(project.at('.claude/skills'))
+    expect((await cli('init --yes')).status).toBe(0)
+    expect(project.has(SKILL)).toBe(true)
+  })
 
   it('reads no file of a part that is skipped', async () => {
     const { project, cli } = withPackage()

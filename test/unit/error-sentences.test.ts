@@ -472,6 +472,12 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [{ path: '/p', detail: 'EACCES' }, 'cannot write /p (EACCES): check its permissions and the free space.'],
     ],
+    'init-unfinished': [
+      [
+        { written: '.claude/settings.json, .gitignore', fault: 'cannot write /p (EACCES): check its permissions.' },
+        'cannot write /p (EACCES): check its permissions. Already written: .claude/settings.json, .gitignore. Mend that, and run the same command again: it writes what is missing.',
+      ],
+    ],
     'output-unwritable': [
       [
         { detail: 'EPIPE' },

@@ -33,7 +33,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
   ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
-  ...{ where: 'WHERE', wiredBy: 'plugin' },
+  ...{ where: 'WHERE', wiredBy: 'plugin', written: 'WRITTEN' },
   ...{
     commands: 'COMMANDS',
     since: 'SINCE',

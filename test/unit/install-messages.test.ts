@@ -135,7 +135,12 @@ describe('what init says', () => {
       ],
       ['gitignore', 'done', '.gitignore', '✓ lines for git: .gitignore (already there)'],
       ['skill', 'kept', 'SKILL.md', '· a skill: SKILL.md (kept: it differs from the file that init writes)'],
-      ['skill', 'outside', 'SKILL.md', '· a skill: SKILL.md (not written: a link leads this file out of the project)'],
+      [
+        'skill',
+        'outside',
+        'SKILL.md',
+        '· a skill: SKILL.md (not written: a link leads this file out of the project, or to nothing)',
+      ],
       ['skill', 'declined', 'SKILL.md', '· a skill: SKILL.md (not written)'],
       ['gitignore', 'needless', '.gitignore', '· lines for git: .gitignore (not needed: this is not a git repository)'],
     ],

@@ -12,6 +12,7 @@ import { type InitPart, initParts, PART_NAMES } from '../installation/init-parts
 import { refuseSecond } from '../installation/refuse-second.ts'
 import { type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../installation/wiring.ts'
+import { asPostflightError } from '../print.ts'
 
 /** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
 
@@ -34,7 +35,7 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   const parts = initParts(context, target, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
-  const backups = options.dryRun ? [] : write(accepted)
+  const backups = options.dryRun ? [] : write(context, accepted)
   const warnings = findWarnings(context, target)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
@@ -108,17 +109,28 @@ function shown(context: Omit<CommandContext, 'terminal'>, part: InitPart): strin
   return [INIT_TEXT.part[part.name](displayPath(context, part.file)), ...part.preview]
 }
 
-/** Writes the parts, each file once. Returns the backups. */
-function write(parts: readonly InitPart[]): string[] {
+/**
+ * Writes the parts, each file once. Returns the backups.
+ * @throws {PostflightError} `init-unfinished` if some files were written; file-system errors.
+ */
+function write(context: CommandContext, parts: readonly InitPart[]): string[] {
   const files = [...new Set(parts.map(({ file }) => file))]
   const texts = files.map((file) => {
     const before = readSettingsFile(file)
     const edits = parts.filter((part) => part.file === file)
     return { file, before, after: edits.reduce((text, { add }) => add(text), before ?? ''), edits }
   })
-  return texts.flatMap(({ file, before, after, edits }) => {
-    for (const { record } of edits) record?.(before ?? '')
-    const backup = replaceSettingsFile(file, after, edits.some(({ keepsBackup }) => keepsBackup) ? before : undefined)
-    return backup ?? []
-  })
+  const written: string[] = []
+  try {
+    return texts.flatMap(({ file, before, after, edits }) => {
+      for (const { record } of edits) record?.(before ?? '')
+      const backup = replaceSettingsFile(file, after, edits.some(({ keepsBackup }) => keepsBackup) ? before : undefined)
+      written.push(displayPath(context, file))
+      return backup ?? []
+    })
+  } catch (error) {
+    if (written.length === 0) throw error
+    const { code, args } = asPostflightError(error)
+    throw new PostflightError('init-unfinished', { written: written.join(', '), fault: errorFault(code, args) }, error)
+  }
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { JournalLine } from '../../core/journal-entry.ts'
-import { FILE_DETAILS, KIND_NAMES } from '../../core/messages/files.ts'
+import { KIND_NAMES } from '../../core/messages/files.ts'
 import { REPORT_TEXT as TEXT } from '../../core/messages/report.ts'
 import { composeReport } from '../../core/report/compose.ts'
 import { reportPage } from '../../core/report/page/page.ts'
@@ -99,9 +99,7 @@ function markerOf(view: MarkerView): ReportMarker {
  */
 function write(file: string, root: string, page: string): void {
   const outside = file.startsWith(root + path.sep) ? linkOutside(file, root) : undefined
-  if (outside !== undefined) {
-    throw new PostflightError('cannot-write', { path: outside, detail: FILE_DETAILS.linkOutside })
-  }
+  if (outside !== undefined) throw new PostflightError('cannot-write', outside)
   const kind = kindAt(file)
   if (kind !== undefined && kind !== 'file') {
     throw new PostflightError('cannot-write', { path: file, detail: KIND_NAMES[kind] })

@@ -219,6 +219,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     IN_THE_WAY.includes(a.detail)
       ? `cannot write ${a.path} (${a.detail}): a folder is needed there, but something else has its name: move or rename that.`
       : `cannot write ${a.path} (${a.detail}): ${a.detail === 'ENOENT' ? 'its folder does not exist' : 'check its permissions and the free space'}.`,
+  'init-unfinished': (a) =>
+    `${a.fault} Already written: ${a.written}. Mend that, and run the same command again: it writes what is missing.`,
   'output-unwritable': (a) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,

@@ -71,7 +71,7 @@ const PART_STATES = {
   done: 'already there',
   kept: 'kept: it differs from the file that init writes',
   needless: 'not needed: this is not a git repository',
-  outside: 'not written: a link leads this file out of the project',
+  outside: 'not written: a link leads this file out of the project, or to nothing',
 } as const
 
 export const INIT_TEXT = {

@@ -89,21 +89,22 @@ export function distinctFiles(files: readonly string[]): string[] {
  */
 export function requireInside(file: string, project: string): void {
   const outside = linkOutside(file, project)
-  if (outside !== undefined) {
-    throw new PostflightError('file-unreadable', { path: outside, detail: FILE_DETAILS.linkOutside })
-  }
+  if (outside !== undefined) throw new PostflightError('file-unreadable', outside)
 }
 
 /**
  * The file, or the first folder above it that exists, if a link leads it out of the project: what is created below such a
- * folder lies outside too.
+ * folder lies outside too. A link to nothing counts, because what is created there may lie outside.
  * @throws {PostflightError} `file-unreadable` where that cannot be told.
  */
-export function linkOutside(file: string, project: string): string | undefined {
+export function linkOutside(file: string, project: string): { path: string; detail: string } | undefined {
   for (let target = file; target !== path.dirname(target); target = path.dirname(target)) {
     const real = realTarget(target)
-    if (real === undefined) continue
-    if (leadsOut(fs.realpathSync(project), real)) return target
+    if (real === undefined) {
+      if (kindAt(target) === 'link') return { path: target, detail: FILE_DETAILS.brokenLink }
+      continue
+    }
+    if (leadsOut(fs.realpathSync(project), real)) return { path: target, detail: FILE_DETAILS.linkOutside }
     // The first folder that exists decides: its real path resolves the links above it.
     if (target !== file) return undefined
   }
