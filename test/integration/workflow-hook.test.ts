@@ -289,6 +289,15 @@ describe('the stop hook drives a workflow', () => {
     expect(await statusOf(project)).toMatchObject({ prompts: 1, outcome: 'stopped' })
   })
 
+  it('never after workflow stop: a result that lies there already is judged at the next stop too', async () => {
+    const project = await started()
+    await asked(project)
+    project.write(`${IN_TASK}/list.json`, '{"steps": ["half of it"]}')
+    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
+    expect(await statusOf(project)).toMatchObject({ outcome: null })
+    expect((await asked(project, stop({ stop_hook_active: true }))).answer.systemMessage).toContain('has ended (')
+  })
+
   it.each<[string, (project: Project) => Promise<unknown>]>([
     ['interrupted', (project) => asked(project, stop({ prompt_id: 'prompt-2' }))],
     [

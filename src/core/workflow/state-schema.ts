@@ -72,6 +72,7 @@ export const STATE_SCHEMA = z.strictObject({
   active: flag('True while the run goes on.'),
   outcome: orNull(z.enum(RUN_OUTCOMES), 'How the run ended; null while it goes on.'),
   why: orNull(z.string(), 'The reason for the outcome.'),
+  settled: flag('True once a person has settled the ended run, so that it no longer counts as unfinished.'),
   phase: text('The phase in progress.'),
   phase_attempts: count("The failed attempts at the phase's own prompt in this visit."),
   max_phase_attempts: count('Their limit. It grows with each resume.'),

@@ -2,6 +2,7 @@ import { PostflightError } from '../../core/errors.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { cut } from '../../core/text.ts'
+import { isIdle } from '../../core/workflow/agent-stop.ts'
 import {
   abortState,
   haltState,
@@ -82,12 +83,14 @@ export interface Stopping {
   readonly wasOver: boolean
 }
 
-/** Asks a run to stop when the work on its last prompt has been judged. If its agent is idle, it stops at once. */
+/** Asks a run to stop at its agent's next stop, which judges the work on the last prompt. If the agent is idle, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
     writeChanged(folder, asked, state)
+    // What a working agent has left so far may be half of it, so its next stop judges that.
+    if (!isIdle(asked)) return { state: asked, wasOver: false }
     const { state: seen } = turnUnderLock(folder, asked, {
       nowMs,
       returned: false,
