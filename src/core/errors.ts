@@ -143,6 +143,7 @@ export interface ErrorArguments {
   'host-unknown': { readonly host: string; readonly known: string }
   'scope-unknown': { readonly scope: string }
   'scope-not-of-host': { readonly scope: string; readonly host: string }
+  'home-unknown': NoArguments
   'not-a-folder': { readonly path: string; readonly kind: PathKind }
   'cannot-write': { readonly path: string; readonly detail: string }
   /** `written`: the files. `fault`: the sentence of the error that stopped it. */
@@ -220,6 +221,7 @@ export const EXIT_CODES = {
   'host-unknown': EXIT.usage,
   'scope-unknown': EXIT.usage,
   'scope-not-of-host': EXIT.usage,
+  'home-unknown': EXIT.usage,
   'not-a-folder': EXIT.write,
   'cannot-write': EXIT.write,
   'init-unfinished': EXIT.write,

@@ -461,6 +461,12 @@ describe('each error says what is wrong and what to do about it', () => {
         '/p is a link, but must be a real folder: remove or rename it. Nothing was written there.',
       ],
     ],
+    'home-unknown': [
+      [
+        {},
+        'the home folder of this user is unknown: set HOME to the full path of a folder, because the user database has no entry.',
+      ],
+    ],
     'cannot-write': [
       [
         { path: '/p', detail: 'EEXIST' },

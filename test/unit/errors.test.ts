@@ -114,7 +114,13 @@ describe('the sentences of errors', () => {
   it('each has a value of an argument, unless its code has no arguments', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
-    expect(silent).toEqual(['current-folder-lost', 'session-unknown', 'payload-not-object', 'needs-answer'])
+    expect(silent).toEqual([
+      'current-folder-lost',
+      'session-unknown',
+      'payload-not-object',
+      'needs-answer',
+      'home-unknown',
+    ])
   })
 
   it.each([

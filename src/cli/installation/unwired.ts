@@ -47,15 +47,16 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   if (name === undefined) return undefined
   // The agent's shell has the command from our plugin, so the session has the plugin.
   if (kindAt(path.join(context.packageFolder, '.claude-plugin')) === 'folder') return undefined
-  const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
+  const home = homeIfKnown(context)
+  if (home === undefined) return undefined
+  const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
   if (read.some(mayStartHook) || wasSeen(root, host?.shellIdentity?.(environment)?.session)) return undefined
   return unwired(HOST_TITLES[name] as string)
 }
 
 /** The settings of the user, and of the folders in which the session may have begun: the root, and all from the current one up. */
-function settingsFiles(context: CommandContext, name: string, root: string): Set<string> {
+function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
   const { environment } = context
-  const home = context.findHome()
   const projects = new Set<string>()
   for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
   projects.add(root)
@@ -70,6 +71,15 @@ function settingsFiles(context: CommandContext, name: string, root: string): Set
         : (['project', 'user'] as const).map((scope) => hookHostSettingsPath(host, scope, project, home, environment))),
     ]),
   )
+}
+
+function homeIfKnown({ findHome }: CommandContext): string | undefined {
+  try {
+    return findHome()
+  } catch {
+    // A command that needs the folder reports that; a note must not fail a command that has done its work.
+    return undefined
+  }
 }
 
 function mayStartHook(read: FileRead): boolean {

@@ -214,6 +214,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,
+  'home-unknown': () =>
+    'the home folder of this user is unknown: set HOME to the full path of a folder, because the user database has no entry.',
   'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
   'cannot-write': (a) =>
     IN_THE_WAY.includes(a.detail)
