@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../support/payloads.ts'
@@ -283,7 +284,7 @@ describe('the definition of a check', () => {
     expect(run.stdout).toContain(words)
   })
 
-  it('is bound to the bytes of an artifact of any size', async () => {
+  it('is void when an artifact of any size gets other bytes, also with the old time', async () => {
     for (const size of [3, 5_000_000]) {
       const project = await startedRun({ run: 'echo ran >> ran' })
       const bytes = Buffer.alloc(size, 0x80)
@@ -299,6 +300,64 @@ describe('the definition of a check', () => {
       expect(again.json().message).not.toContain('was not run again')
       expect(ran(project)).toBe(2)
     }
+  })
+
+  describe('and its artifact', () => {
+    const RECEIPT = 'specs/007_x/checks/build/1-1.json'
+    const SMALL = 1_000
+    const LARGE = 4_194_305
+
+    /** A run whose check was green on an artifact of this size. */
+    async function checkedRun(size: number): Promise<Project> {
+      const project = await startedRun({ run: 'echo ran >> ran' })
+      writeFileSync(project.write(REPORT, ''), Buffer.alloc(size, 0x61))
+      expect((await project.cli(['workflow', 'check', '7'], { env: ENV })).status).toBe(0)
+      return project
+    }
+    const changeReceipt = (project: Project, fields: object) =>
+      project.write(RECEIPT, JSON.stringify({ ...JSON.parse(project.read(RECEIPT)), ...fields }))
+    const passes = async (project: Project): Promise<boolean> => {
+      await project.hook(stop())
+      return state(project).outcome === 'completed'
+    }
+    /** Gives the artifact another time, and the same content. */
+    const touch = (project: Project) => utimesSync(project.at(REPORT), 1, 1)
+
+    it('is not read at a stop while its size and times are those of the receipt', async () => {
+      const project = await checkedRun(SMALL)
+      changeReceipt(project, { artifact: 'another hash' })
+
+      expect(await passes(project)).toBe(true)
+    })
+
+    it('is hashed where only its times differ', async () => {
+      const project = await checkedRun(SMALL)
+      touch(project)
+
+      expect(await passes(project)).toBe(true)
+    })
+
+    it('is never hashed above 4 MiB: its size and times decide', async () => {
+      const [same, touched] = [await checkedRun(LARGE), await checkedRun(LARGE)]
+      touch(touched)
+
+      expect(JSON.parse(same.read(RECEIPT)).artifact).toBe('')
+      expect(await passes(same)).toBe(true)
+      expect(await passes(touched)).toBe(false)
+      await touched.cli(['workflow', 'check', '7'], { env: ENV })
+      expect(await passes(touched)).toBe(true)
+    })
+
+    it.each([
+      [SMALL, true],
+      [LARGE, false],
+    ])('of %i bytes counts with the hash of an older receipt: %s', async (size, expected) => {
+      const project = await checkedRun(size)
+      const artifact = createHash('sha256').update(Buffer.alloc(size, 0x61)).digest('hex')
+      changeReceipt(project, { artifact, artifact_file: undefined })
+
+      expect(await passes(project)).toBe(expected)
+    })
   })
 
   it('can pass with every file of the project: what is ours is never bound', async () => {

@@ -9,6 +9,7 @@ const GREEN: Receipt = {
   durationMs: 1500,
   output: 'ok\n',
   artifact: 'ab12',
+  artifactTimes: { size: 2, modifiedMs: 1.25, changedMs: 2.5 },
   files: [{ path: '../src/a.ts', size: 3, mtimeMs: 1.5 }],
 }
 
@@ -20,6 +21,7 @@ describe('a receipt', () => {
     expect(JSON.parse(formatReceipt(GREEN, NOW))).toEqual({
       ...{ run: 'wf_1', command: 'npm test', time: '2023-11-14T22:13:20.000Z', seconds: 1.5, exit_code: 0 },
       ...{ output: 'ok\n', artifact: 'ab12', files: [{ path: '../src/a.ts', size: 3, mtime_ms: 1.5 }] },
+      artifact_file: { size: 2, mtime_ms: 1.25, ctime_ms: 2.5 },
     })
     expect(formatReceipt(GREEN, NOW)).toMatch(/^\{\n {2}"run"[\s\S]*\}\n$/)
   })
@@ -49,6 +51,15 @@ describe('a receipt', () => {
     ],
   ])('does not count with %s', (_what, wrong) => {
     expect(parseReceipt(fieldsOf(wrong))).toBeUndefined()
+  })
+
+  it.each([
+    ['nothing, as in receipts of older versions', undefined],
+    ['a text', 'x'],
+    ['no ctime', { size: 2, mtime_ms: 1 }],
+    ['a size that is a text', { size: '2', mtime_ms: 1, ctime_ms: 1 }],
+  ])('counts by the hash of its artifact alone with %s as the size and times of the artifact', (_what, wrong) => {
+    expect(parseReceipt(fieldsOf({ artifact_file: wrong }))).toEqual({ ...GREEN, artifactTimes: undefined })
   })
 
   it('counts with as many files as it may be bound to, and without what says nothing of the result', () => {

@@ -21,6 +21,14 @@ export interface BoundFile {
   readonly mtimeMs: number
 }
 
+/** The size and the times of an artifact when the check began. No program can set ctime on a POSIX system. */
+export interface ArtifactTimes {
+  readonly size: number
+  readonly modifiedMs: number
+  /** ctime. */
+  readonly changedMs: number
+}
+
 /** A file, or a pattern, that a check names and that its result is not bound to. */
 export interface NotBound {
   /** Relative to the root. */
@@ -37,19 +45,22 @@ export interface Receipt {
   readonly failure: CheckFailure | undefined
   readonly durationMs: number
   readonly output: string
-  /** The hash of the artifact's content. */
+  /** The hash of the artifact's content; empty for a large one. */
   readonly artifact: string
+  /** Undefined in receipts of older versions. */
+  readonly artifactTimes: ArtifactTimes | undefined
   readonly files: readonly BoundFile[]
 }
 
 /** The text of a receipt's file. */
 export function formatReceipt(receipt: Receipt, nowMs: number): string {
-  const { run, command, failure, durationMs, output, artifact, files } = receipt
+  const { run, command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
   return `${JSON.stringify(
     {
       ...{ run, command, time: toIso(nowMs), seconds: durationMs / 1000 },
       ...(failure === undefined ? { exit_code: 0, output } : { ...failedField({ failure, output }), output }),
       artifact,
+      artifact_file: times && { size: times.size, mtime_ms: times.modifiedMs, ctime_ms: times.changedMs },
       files: files.map(({ path, size, mtimeMs }) => ({ path, size, mtime_ms: mtimeMs })),
     },
     null,
@@ -78,8 +89,16 @@ export function parseReceipt(text: string): Receipt | undefined {
     durationMs: typeof value.seconds === 'number' ? value.seconds * 1000 : 0,
     output: typeof value.output === 'string' ? value.output : '',
     artifact: value.artifact,
+    artifactTimes: parseTimes(value.artifact_file),
     files: files.filter((file) => file !== undefined),
   }
+}
+
+function parseTimes(value: unknown): ArtifactTimes | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { size, mtime_ms: modifiedMs, ctime_ms: changedMs } = value
+  const isWhole = typeof size === 'number' && typeof modifiedMs === 'number' && typeof changedMs === 'number'
+  return isWhole ? { size, modifiedMs, changedMs } : undefined
 }
 
 function parseBound(value: unknown): BoundFile | undefined {

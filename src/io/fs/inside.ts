@@ -13,7 +13,14 @@ import { sync } from './write.ts'
 /** The result of looking at a path inside a folder; `what` describes it for people. */
 export type Inside =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly changedMs: number }
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      readonly size: number
+      readonly modifiedMs: number
+      /** ctime. */
+      readonly changedMs: number
+    }
   /** Something other than a file. */
   | { readonly kind: 'other'; readonly what: string }
   /** The path leads through something other than a folder, or through a folder that cannot be searched. */
@@ -34,8 +41,8 @@ export function lookInside(folder: string, relative: string): Inside {
     if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: obstacle(kind) }
     if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] }
   }
-  const { size, ctimeMs } = fs.lstatSync(current)
-  return { kind: 'file', path: current, size, changedMs: ctimeMs }
+  const { size, mtimeMs, ctimeMs } = fs.lstatSync(current)
+  return { kind: 'file', path: current, size, modifiedMs: mtimeMs, changedMs: ctimeMs }
 }
 
 function obstacle(kind: PathKind): string {

@@ -75,19 +75,6 @@ export function readSmallBytes(path: string, limit: number, likely = false): Byt
   }
 }
 
-/** Passes the bytes of a regular file on, part by part. @throws file-system errors, also for a link. */
-export function readParts(path: string, take: (part: Buffer) => void): void {
-  const descriptor = fs.openSync(path, READING)
-  try {
-    const buffer = Buffer.allocUnsafe(1_048_576)
-    for (let count = readPart(descriptor, buffer, 0); count > 0; count = readPart(descriptor, buffer, 0)) {
-      take(buffer.subarray(0, count))
-    }
-  } finally {
-    closeQuietly(descriptor)
-  }
-}
-
 /** Why a file could not be opened or read; in words if it is a link. */
 export function openingFault(error: unknown): string {
   const code = errorCode(error)

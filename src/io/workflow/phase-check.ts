@@ -18,7 +18,7 @@ import { makeFoldersInside } from '../fs/inside.ts'
 import { kindAt } from '../fs/path-kind.ts'
 import { replaceFile } from '../fs/write.ts'
 import { observe } from './observe.ts'
-import { boundFile, checkBreach, hashOf, receiptPlace } from './receipts.ts'
+import { boundArtifact, boundFile, checkBreach, receiptPlace } from './receipts.ts'
 
 /** Runs the check of a run's current phase, and leaves its receipt. */
 
@@ -76,7 +76,7 @@ export async function runPhaseCheck(
   const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
     // Taken before the check: an edit while it runs was not checked.
     const { files, notBound } = await filesOf(folder, patterns ?? [])
-    const bound = { artifact: hashOf(folder.path, artifact), files }
+    const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = await runChecks([command], { ...place, cwd: folder.root })
     if (result === undefined) return { kind: 'none' }
     const { failure, durationMs, output } = result

@@ -7,10 +7,16 @@ import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { SPECS_ITSELF } from '../../core/task-folder.ts'
 import { stripControl } from '../../core/text.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
-import { type BoundFile, CHECKS_FOLDER, parseReceipt, type Receipt } from '../../core/workflow/receipt.ts'
+import {
+  type ArtifactTimes,
+  type BoundFile,
+  CHECKS_FOLDER,
+  parseReceipt,
+  type Receipt,
+} from '../../core/workflow/receipt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, readInside } from '../fs/inside.ts'
-import { readParts } from '../fs/read.ts'
+import { readSmallBytes } from '../fs/read.ts'
 
 /** Reads the receipts of checks, and compares the files that they are bound to. Runs nothing: hooks use it. */
 
@@ -20,8 +26,8 @@ const RECEIPT_LIMIT = 1_048_576
 /** The characters of a failed check's output that the next prompt shows. */
 const OUTPUT_LIMIT = 2_000
 
-/** The content of a larger artifact is not hashed, because a stop has no time for it (512 MiB take about a second). */
-const HASH_LIMIT = 536_870_912
+/** A larger artifact (in bytes) is not hashed: OpenCode's server may be held for 50 ms, and a MiB takes up to 5. */
+const HASH_LIMIT = 4_194_304
 
 /**
  * The command that runs the check of the run in a task folder. It names the root: an agent may have left the project's
@@ -44,9 +50,7 @@ export function checkBreach(
   if (check.run === undefined) return undefined
   const receipt = lastReceipt(folder, state)
   if (receipt === undefined || receipt.command !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
-  const hash = hashOf(folder, artifact)
-  // What cannot be read may have changed.
-  const changed = hash !== '' && receipt.artifact === hash ? changedFile(folder, receipt.files) : artifact
+  const changed = isUnchanged(folder, artifact, receipt) ? changedFile(folder, receipt.files) : artifact
   if (changed !== undefined) return WORKFLOW_TEXT.checkVoid(check.run, changed, command)
   return receipt.failure === undefined
     ? undefined
@@ -80,16 +84,41 @@ function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined 
   return undefined
 }
 
-/** The hash of an artifact's bytes; its size and times where it is very large. Empty where it cannot be read. */
-export function hashOf(folder: string, artifact: string): string {
+/** What a receipt holds of an artifact as it is now. */
+export function boundArtifact(folder: string, artifact: string): Pick<Receipt, 'artifact' | 'artifactTimes'> {
+  // The times first: they must not be those of a change that the hash does not cover.
+  const artifactTimes = timesOf(folder, artifact)
+  return { artifact: hashOf(folder, artifact), artifactTimes }
+}
+
+/** False also for an artifact that cannot be read, and for a large one that was only touched. */
+function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolean {
+  const [then, now] = [receipt.artifactTimes, timesOf(folder, artifact)]
+  if (now === undefined) return false
+  if (then?.size === now.size && then.modifiedMs === now.modifiedMs && then.changedMs === now.changedMs) return true
+  const hash = hashOf(folder, artifact)
+  return hash !== '' && receipt.artifact === hash
+}
+
+function timesOf(folder: string, artifact: string): ArtifactTimes | undefined {
   try {
     const found = lookInside(folder, artifact)
-    if (found.kind !== 'file') return ''
-    // A change of the content always changes ctime, which no program can set.
-    if (found.size > HASH_LIMIT) return `${found.size} ${fs.lstatSync(found.path).mtimeMs} ${found.changedMs}`
-    const hash = process.getBuiltinModule('node:crypto').createHash('sha256')
-    readParts(found.path, (part) => hash.update(part))
-    return hash.digest('hex')
+    if (found.kind !== 'file') return undefined
+    const { size, modifiedMs, changedMs } = found
+    return { size, modifiedMs, changedMs }
+  } catch {
+    return undefined
+  }
+}
+
+/** The hash of an artifact's bytes; empty where it is large or cannot be read. */
+function hashOf(folder: string, artifact: string): string {
+  try {
+    const found = lookInside(folder, artifact)
+    if (found.kind !== 'file' || found.size > HASH_LIMIT) return ''
+    const read = readSmallBytes(found.path, HASH_LIMIT)
+    if (read.kind !== 'bytes' || !read.whole) return ''
+    return process.getBuiltinModule('node:crypto').createHash('sha256').update(read.bytes).digest('hex')
   } catch {
     return ''
   }
