@@ -572,7 +572,7 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
 })
 
 const NOTE = (host: string): string =>
-  `postflight: no settings file of ${host} starts the hook, so it will not hold this session. \`postflight init\` sets it up.\n`
+  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.\n`
 
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
   const created = async (project: Project, env: Record<string, string>, ...words: string[]) => {
@@ -609,6 +609,12 @@ describe.concurrent('create says on stderr that the host of this session does no
 
   it.each([
     ['installed for the user', { hooks: { Stop: [{ hooks: [{ command: 'postflight hook' }] }] } }, ''],
+    ['installed on Windows', { hooks: { Stop: [{ hooks: [{ command: 'node "C:\\x\\dist\\hook.js"' }] }] } }, ''],
+    [
+      'a script of their own',
+      { hooks: { Stop: [{ hooks: [{ command: 'node my-webhook.js' }] }] } },
+      NOTE('Claude Code'),
+    ],
     ['a plugin that is on', { enabledPlugins: { 'postflight-guard@here': true } }, ''],
     ['a plugin that is off', { enabledPlugins: { 'postflight-guard@here': false } }, NOTE('Claude Code')],
   ])('or not: %s', async (_what, settings, said) => {

@@ -59,7 +59,7 @@ describe('a session without the hook', () => {
       unwired: [
         [
           'Qwen Code',
-          'postflight: no settings file of Qwen Code starts the hook, so it will not hold this session. `postflight init` sets it up.',
+          'postflight: no settings file of Qwen Code starts the hook, so it will probably not hold this session. `postflight init` sets it up.',
         ],
       ],
     },

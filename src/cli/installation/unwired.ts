@@ -34,7 +34,7 @@ const JOURNAL_LIMIT = 65_536
 
 /** Each command of ours has one of these, and so does our plugin unless it is switched off. */
 const STARTS_HOOK =
-  /postflight-hook|hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
+  /postflight-hook|[/\\]dist[/\\]{1,2}hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
 
 /**
  * The note for a session whose host does not start the hook. Undefined where it does, outside a session, and where it cannot

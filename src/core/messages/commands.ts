@@ -65,7 +65,7 @@ export const CREATE_NOTES = {
 
 /** For stderr: the host of this session does not start the hook. */
 export function unwired(host: string): string {
-  return `postflight: no settings file of ${host} starts the hook, so it will not hold this session. \`postflight init\` sets it up.`
+  return `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
 }
 
 /** Whose marker is in the way of `create`: the end of "the marker is …". */
