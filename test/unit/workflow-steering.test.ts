@@ -243,6 +243,69 @@ describe('a run that goes on from another phase', () => {
     const asking = played(working, MADE)
     expect(wentFrom(asking, 'a')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
   })
+
+  const BY_FAIL = { next: { pass: 'spec', fail: 'fix', verdict: '/ok' } }
+  const FAILED = { artifact: { kind: 'valid', verdict: 'fail' } } as const
+  const PASSED = { artifact: { kind: 'valid', verdict: 'pass' } } as const
+  const SPEC = phase('spec', { approve: true, next: 'build' })
+  const FIX = phase('fix', { next: 'build' })
+  const BUILD = phase('build', { next: 'end' })
+
+  it.each([
+    ['after it', [SPEC, BUILD, FIX]],
+    ['before it', [FIX, SPEC, BUILD]],
+  ])(
+    'is refused beside a phase that needs approval, to one that only a failing verdict leads to: %s',
+    (_where, rest) => {
+      const fixing = played(begin(phase('a', BY_FAIL), ...rest), FAILED)
+      const back = entered(wentFrom(fixing, 'a'))
+      expect(entered(wentFrom(back, 'fix'))).toMatchObject({ skips: 1, unfinished: { a: 'skipped' } })
+      const specifying = played(back, {}, {}, PASSED)
+      expect(specifying).toMatchObject({ phase: 'spec', approval: undefined })
+      const refusal = { kind: 'approval', phase: 'spec' }
+      expect(wentFrom(specifying, 'fix')).toEqual({ refusal })
+      expect(wentFrom(rejectState(played(specifying, MADE), 'too long', NOW), 'fix')).toEqual({ refusal })
+      // Nor by way of the phase that decides: spec stays open there.
+      expect(wentFrom(entered(wentFrom(specifying, 'a')), 'fix')).toEqual({ refusal })
+      // An approval of an earlier visit is not one of this visit.
+      const building = played(approveState(played(specifying, MADE), undefined, NOW), MADE)
+      expect(building.phase).toBe('build')
+      expect(wentFrom(entered(wentFrom(building, 'spec')), 'fix')).toEqual({ refusal })
+    },
+  )
+
+  it('is refused beside a phase whose only way to the end leads through an approval', () => {
+    const start = begin(
+      phase('a', BY_FAIL),
+      phase('spec', { next: 'sign' }),
+      { ...SPEC, id: 'sign', artifact: 's' },
+      FIX,
+      BUILD,
+    )
+    const specifying = played(entered(wentFrom(played(start, FAILED), 'a')), {}, {}, PASSED)
+    expect(specifying.phase).toBe('spec')
+    expect(wentFrom(specifying, 'fix')).toEqual({ refusal: { kind: 'approval', phase: 'sign' } })
+  })
+
+  it('goes back in a loop whose failing verdict leads before an approval', () => {
+    const review = phase('review', { next: { pass: 'end', fail: 'plan', verdict: '/ok' } })
+    const planned = played(begin(phase('plan', { approve: true }), phase('work'), review), MADE)
+    const reviewing = played(approveState(planned, undefined, NOW), MADE, MADE)
+    expect(reviewing.phase).toBe('review')
+    expect(entered(wentFrom(reviewing, 'work'))).toMatchObject({ phase: 'work', skips: 0 })
+  })
+
+  it('counts a phase that is still open at the end', () => {
+    const start = begin(phase('a', BY_FAIL), phase('spec', { next: 'build' }), BUILD, FIX)
+    const specifying = played(entered(wentFrom(played(start, FAILED), 'a')), {}, {}, PASSED)
+    const fixing = entered(wentFrom(specifying, 'fix'))
+    expect(fixing).toMatchObject({ skips: 0, unfinished: { spec: 'open' } })
+    const ended = played(fixing, {}, {}, MADE, {}, MADE)
+    expect(ended).toMatchObject({ outcome: 'completed', skips: 1, unfinished: { spec: 'skipped' } })
+    expect(ended.why).toContain('1 step or artifact was skipped')
+    expect(ended.history.at(-2)).toMatchObject({ event: 'phase-skipped', phase: 'spec', visit: 1 })
+    expect(phaseStandings(ended)).toEqual(['done', 'skipped', 'done', 'done'])
+  })
 })
 
 it('a run that goes on from a phase enters it again, once more than its limit', () => {

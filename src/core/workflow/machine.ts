@@ -141,9 +141,10 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
     effects: strays(state, seen),
   })
   if (target === END) {
-    const outcome = failed ? 'failed' : 'completed'
-    const gaps = state.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(state.skips)
-    return left(end(passed, outcome, nowMs, failed ? WORKFLOW_TEXT.endedOnFail(phase.id) : gaps), 'finish')
+    if (failed) return left(end(passed, 'failed', nowMs, WORKFLOW_TEXT.endedOnFail(phase.id)), 'finish')
+    const counted = withOpenSkipped(passed, nowMs)
+    const gaps = counted.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(counted.skips)
+    return left(end(counted, 'completed', nowMs, gaps), 'finish')
   }
   const next = findPhase(state.definition, target)
   if (next === undefined || visitsOf(state, target) >= next.maxVisits + state.visitsGranted) {
@@ -154,4 +155,13 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
     enter(passed, next, nowMs, { phase: phase.id, verdict, reason: state.approval?.note ?? reason }),
     'observe',
   )
+}
+
+/** The state at the end, where the phases that `resume --from` left open count as skipped. */
+function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {
+  const open = Object.keys(state.unfinished).filter((id) => state.unfinished[id] === 'open')
+  return open.reduce((one, id) => {
+    const noted = withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id) }, nowMs)
+    return { ...noted, unfinished: { ...one.unfinished, [id]: 'skipped' as const }, skips: one.skips + 1 }
+  }, state)
 }

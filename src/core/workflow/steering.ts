@@ -1,7 +1,7 @@
 import { WORKFLOW_TEXT } from '../messages/runs.ts'
 import { settleClock } from './clock.ts'
 import { isResumable } from './control.ts'
-import { type Definition, findPhase } from './definition.ts'
+import type { Definition } from './definition.ts'
 import { END } from './definition-limits.ts'
 import { targetsOf } from './next.ts'
 import type { Phase } from './phase-fields.ts'
@@ -131,18 +131,19 @@ export function enterFrom(
   if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
   const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
   if (phase.id === current) return { state: enter(granted, phase, nowMs) }
-  // A phase through which every way from here to the end leads will be done again.
-  const isPassedOver = (id: string): boolean => id !== phase.id && wayTo(definition, phase.id, END, id) !== undefined
-  const isBetween = ({ id }: Phase): boolean =>
-    wayTo(definition, current, id) !== undefined && wayTo(definition, id, phase.id) !== undefined
-  const unapproved = definition.phases.find(
-    (one) =>
-      one.approve &&
-      isPassedOver(one.id) &&
-      (one.id === current ? isApprovalDue(state) || isBetween(one) : isBetween(one)),
-  )
+  const ways = forwardWays(definition)
+  const isPassedOver = (id: string): boolean => !isCertain(ways, phase.id, id)
+  const isRefused = ({ id, approve }: Phase): boolean => {
+    if (!approve || !isPassedOver(id)) return false
+    if (id === current && state.approval?.standing === 'approved') return false
+    if (id === current && isApprovalDue(state)) return true
+    const isBetween = wayTo(ways, current, id) !== undefined && wayTo(ways, id, phase.id) !== undefined
+    const isAhead = Object.hasOwn(state.unfinished, id) || isCertain(ways, current, id)
+    return isBetween || (isAhead && wayTo(ways, phase.id, id) === undefined)
+  }
+  const unapproved = definition.phases.find(isRefused)
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
-  const skipped = (wayTo(definition, current, phase.id) ?? []).filter(isPassedOver)
+  const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
   const noted = skipped.reduce((one, id) => {
     const detail = WORKFLOW_TEXT.passedOver(phase.id)
     return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
@@ -154,18 +155,39 @@ export function enterFrom(
   return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }
 }
 
+/** The phases that may follow each phase, or the end. */
+type Ways = ReadonlyMap<string, readonly string[]>
+
+/** The ways on: without a failing verdict that ends the run, or that leads back in a loop. */
+function forwardWays({ phases }: Definition): Ways {
+  const passing: Ways = new Map(
+    phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]),
+  )
+  const isLoop = (from: string, fail: string): boolean => wayTo(passing, fail, from) !== undefined
+  return new Map(
+    phases.map(({ id, next }) => [
+      id,
+      next.cases !== undefined || (next.fail !== END && !isLoop(id, next.fail)) ? targetsOf(next) : [next.pass],
+    ]),
+  )
+}
+
+/** True for a phase through which every way from a phase to the end leads. */
+function isCertain(ways: Ways, from: string, id: string): boolean {
+  return id === from || wayTo(ways, from, END, id) === undefined
+}
+
 /**
- * The shortest way between two phases without a failing verdict: the ids from the first on, without the last; undefined if
- * there is none. `without`: a phase that it must not lead through.
+ * The shortest way between two phases: the ids from the first on, without the last; undefined if there is none. `without`: a
+ * phase that it must not lead through.
  */
-function wayTo(definition: Definition, from: string, to: string, without?: string): readonly string[] | undefined {
-  const ways: (readonly [string, readonly string[]])[] = [[from, []]]
+function wayTo(ways: Ways, from: string, to: string, without?: string): readonly string[] | undefined {
+  const found: (readonly [string, readonly string[]])[] = [[from, []]]
   const seen = new Set([from, without])
-  for (const [id, way] of ways) {
+  for (const [id, way] of found) {
     if (id === to) return way
-    const next = findPhase(definition, id)?.next
-    for (const target of next === undefined ? [] : next.cases === undefined ? [next.pass] : targetsOf(next)) {
-      if (!seen.has(target)) ways.push([target, [...way, id]])
+    for (const target of ways.get(id) ?? []) {
+      if (!seen.has(target)) found.push([target, [...way, id]])
       seen.add(target)
     }
   }
