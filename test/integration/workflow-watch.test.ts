@@ -124,7 +124,7 @@ describe.concurrent('workflow status --watch', () => {
     expect(await piped).toMatchObject({ status: 0, stderr: '' })
   })
 
-  it.each([
+  it.for([
     [
       'of a task without a folder',
       ['7'],
@@ -139,19 +139,22 @@ describe.concurrent('workflow status --watch', () => {
     ],
     ['in a project without specs/', ['7'], () => '', /task 7 yet: waiting/],
     ['of every run', [], (project: Project) => project.write(`${IN_TASK}/plan.md`, ''), /no workflows here/],
-  ] as const)('%s waits for it, and ends with it', async (_what, words, before, waiting) => {
-    const project = createSourceProject()
-    before(project)
-    const phases = [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }]
-    project.write('flow.json', JSON.stringify({ name: 'one', phases }))
-    const { stdout, ended } = watch(project, onTestFinished, ...words)
-    await expect.poll(stdout, patient).toMatch(waiting)
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', project.at('flow.json')])
-    await expect.poll(stdout, patient).toMatch(/running · 0 prompts/)
-    await finish(project)
-    expect(await ended).toBe(0)
-    expect(stdout()).toContain('completed')
-  })
+  ] as const)(
+    '%s waits for it, and ends with it',
+    async ([_what, words, before, waiting], { expect, onTestFinished }) => {
+      const project = createSourceProject()
+      before(project)
+      const phases = [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }]
+      project.write('flow.json', JSON.stringify({ name: 'one', phases }))
+      const { stdout, ended } = watch(project, onTestFinished, ...words)
+      await expect.poll(stdout, patient).toMatch(waiting)
+      await project.cli(['workflow', 'start', '7', 'flow', '--definition', project.at('flow.json')])
+      await expect.poll(stdout, patient).toMatch(/running · 0 prompts/)
+      await finish(project)
+      expect(await ended).toBe(0)
+      expect(stdout()).toContain('completed')
+    },
+  )
 
   it('ends at once where nothing runs', async ({ expect }) => {
     const project = await started()

@@ -95,7 +95,9 @@ describe('a marker that its published schema allows', () => {
         const allowed = written.filter(
           ([name, value]) => schemaFaults('marker.schema.json', { [name]: value }).length === 0,
         )
-        expect(parseMarker(JSON.stringify(Object.fromEntries(allowed))).problems).toEqual([])
+        const { problems } = parseMarker(JSON.stringify(Object.fromEntries(allowed)))
+        // A text such as `$(id)` is allowed, and looks like a variable that bash did not fill in.
+        expect(problems.filter(({ code }) => code !== 'unfilled')).toEqual([])
       }),
     )
   })

@@ -162,11 +162,22 @@ function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block'
   return spentOf(folder) >= 3 ? 'cap' : 'block'
 }
 
-/** The fate of a marker's wait at an event (docs/design.md, "Waiting"). */
-function waitAt(
-  { wait, session }: Marker,
-  event: { readonly session: string; readonly prompt: string },
-): 'none' | 'begins' | 'stands' | 'over' {
+/** An event. One with an agent and without `Stop` is a sub-agent's, unless that agent is `main`. */
+interface WaitEvent {
+  readonly event?: Stop['event']
+  readonly session: string
+  readonly agent: string | undefined
+  readonly prompt: string
+}
+
+/** The fate of a marker's wait at an event (docs/design.md, "Waiting"). A sub-agent's event ends no wait. */
+function waitAt(marker: Marker, event: WaitEvent): 'none' | 'begins' | 'stands' | 'over' {
+  const isMains = event.event === 'Stop' || event.agent === 'main'
+  const fate = waitOfMainAt(marker, event)
+  return fate === 'over' && !isMains ? 'stands' : fate
+}
+
+function waitOfMainAt({ wait, session }: Marker, event: WaitEvent): 'none' | 'begins' | 'stands' | 'over' {
   if (wait === undefined || session !== event.session) return 'none'
   if (wait.prompt_id !== undefined) return wait.prompt_id === event.prompt ? 'stands' : 'over'
   const isLater = wait.last_prompt_id !== undefined && wait.last_prompt_id !== event.prompt
@@ -628,7 +639,7 @@ function toolUseAct(task: Task, command: string, identity: Identity, prompt: str
       for (const each of TASKS) afterKill(model, real, each, words, false, false)
       return
     }
-    const event = { session: identity.session, prompt }
+    const event = { session: identity.session, agent: identity.agent ?? 'main', prompt }
     for (const each of TASKS) {
       const one = model[each].marker
       if (one === undefined) continue
