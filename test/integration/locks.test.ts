@@ -70,6 +70,21 @@ describe('an asynchronous wait for a lock', () => {
     expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
   })
 
+  it('ends when the patience is over where other processes take the lock one after another, and each one looks old', () => {
+    const { project, folder } = locked()
+    const now = Date.now.bind(Date)
+    // The clock of a network disk may differ from this machine's.
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
+    const endMs = performance.now() + 3_000
+    vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      if (performance.now() > endMs) throw new Error('still waiting')
+      rmSync(project.at(LOCK))
+      project.write(LOCK, '')
+      return 'timed-out'
+    })
+    expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
+  })
+
   it('passes on the errors of the action, and the next lock is waited for in the usual way again', async () => {
     const { project, folder } = locked()
     const failing = retryWhileLocked(() => {

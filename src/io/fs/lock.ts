@@ -128,11 +128,11 @@ function take(lock: string, patienceMs: number): FileIdentity {
     }
     const standing = takeOverStale(lock)
     if (standing === 'gone') continue
-    // A lock that is being watched is waited for without any patience too: otherwise nothing would ever remove it.
-    if (standing === 'held') {
-      refuseForeign(lock)
-      if (processAgeMs() >= deadline) throw new PostflightError('locked', { path: path.dirname(lock), lock })
-    }
+    if (standing === 'held') refuseForeign(lock)
+    // A lock that looks left behind is watched to the end without any patience too: otherwise nothing would ever remove
+    // it. But where the clock of the disk differs, each new holder's lock looks so and is watched anew.
+    const endMs = standing === 'watched' ? deadline + 2 * WATCH_MS : deadline
+    if (processAgeMs() >= endMs) throw new PostflightError('locked', { path: path.dirname(lock), lock })
     if (waitingSinceMs !== undefined) throw new LockBusy()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
   }
