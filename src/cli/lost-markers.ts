@@ -1,7 +1,7 @@
 import { PostflightError } from '../core/errors.ts'
 import { SPECS_FOLDER } from '../core/files.ts'
 import type { JournalLine } from '../core/journal-entry.ts'
-import { type MarkerRecord, markerRecords, removedByHand, unprovenChecks } from '../core/marker-record.ts'
+import { type MarkerRecord, markerRecords, needsFile, removedByHand, unprovenChecks } from '../core/marker-record.ts'
 import { FILE_DETAILS } from '../core/messages/files.ts'
 import { SPECS_ITSELF } from '../core/task-folder.ts'
 import { journalPaths } from '../io/journal.ts'
@@ -17,8 +17,8 @@ const MAX_JOURNAL_BYTES = 2_097_152
 
 /** A marker without a file. */
 export interface LostMarker {
-  /** `removed`: by hand, while it was pending. `abandoned`: it was given up, and its abandoned file was removed. */
-  readonly kind: 'removed' | 'abandoned'
+  /** `removed`: while it was pending. `abandoned`, `unchecked`: it was given up, or ended without its checks, and its abandoned file was removed. */
+  readonly kind: 'removed' | 'abandoned' | 'unchecked'
   readonly task: string
   /** The path of its task folder for people. The folder may be gone. */
   readonly relative: string
@@ -30,8 +30,8 @@ export interface LostMarker {
 
 /**
  * The journal of a root.
- * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: who made it so may have
- * wanted to hide its beginning.
+ * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: the added lines may hide
+ * its beginning.
  */
 export function journalAt(root: string): readonly JournalLine[] {
   const { entries, cut } = lastEntriesOf(root, MAX_JOURNAL_BYTES)
@@ -42,32 +42,36 @@ export function journalAt(root: string): readonly JournalLine[] {
   return entries
 }
 
-/** The markers without a file, from the journal and the markers that were found; those that were given up come first. */
+/** The markers without a file, from the journal and the markers that were found; those that only a note knows come first. */
 export function lostMarkers(
   root: string,
   records: readonly MarkerRecord[],
   found: readonly MarkerView[],
 ): LostMarker[] {
   const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
-  const abandoned = givenUpNotes(root)
-    .filter(({ relative }) => !withMarker.has(relative))
+  const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
+  const recorded = removedByHand(records, found).map((record): LostMarker => {
+    const { task, kept } = record
+    const relative =
+      notes.find(({ key }) => key === record.id)?.relative ??
+      (task === SPECS_ITSELF ? SPECS_FOLDER : `${SPECS_FOLDER}/${task}`)
+    const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
+    return { kind, task, relative, record, unproven: unprovenOf(record, records) }
+  })
+  // The journal may have been removed, or may be too full for their lines.
+  const noted = notes
+    .filter(({ key }) => recorded.every(({ record }) => record?.id !== key))
     .map(({ relative, task, key }): LostMarker => {
       const record = records.find(({ id }) => id === key)
       return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
     })
-  const removed = removedByHand(records, found).map((record): LostMarker => {
-    const { task } = record
-    const relative = task === SPECS_ITSELF ? SPECS_FOLDER : `${SPECS_FOLDER}/${task}`
-    return { kind: 'removed', task, relative, record, unproven: unprovenOf(record, records) }
-  })
-  return [...abandoned, ...removed]
+  return [...noted, ...recorded]
 }
 
 /** The markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
 export function findLostMarkers(context: CommandContext, root: string): LostMarker[] {
   const records = markerRecords(journalAt(root))
-  const isOpen = records.some(({ isMade, end }) => isMade && end === undefined)
-  if (!isOpen && givenUpNotes(root).length === 0) return []
+  if (!records.some(needsFile) && givenUpNotes(root).length === 0) return []
   return lostMarkers(root, records, viewMarkers(root, context.nowMs).markers)
 }
 

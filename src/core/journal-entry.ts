@@ -1,5 +1,6 @@
 import { MAX_CHECKS } from './check.ts'
 import { known } from './json-object.ts'
+import { isMarkerId } from './marker.ts'
 import { cut, stripControl } from './text.ts'
 import { toIso } from './time.ts'
 
@@ -31,6 +32,10 @@ export interface JournalEntry {
   readonly markerId?: string | undefined
   /** The id of the marker that this one replaces. */
   readonly replaces?: string | undefined
+  /** The id of the marker that is kept as abandoned, because its checks were not run. */
+  readonly keeps?: string | undefined
+  /** The ids of the abandoned markers that were removed. Each of our `clear` and `adopt` lines has the list, also an empty one. */
+  readonly settles?: readonly (string | undefined)[] | undefined
   /** The name of the task folder; `.` for `specs/` itself. */
   readonly task?: string | undefined
   readonly hostSession?: string | undefined
@@ -51,6 +56,9 @@ export interface Recorded {
 /** The maximum length of a value: a line must fit one write, and a hostile marker must not fill the disk. */
 export const VALUE_LIMIT = 500
 
+/** At most this many abandoned markers are named in a line. */
+const MAX_SETTLED = 100
+
 /** The entry as a line of JSON with its time, in snake_case. */
 export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
   const bounded = (text: string | undefined): string | undefined =>
@@ -62,6 +70,8 @@ export function formatJournalEntry(entry: JournalEntry, nowMs: number): string {
       outcome: entry.outcome,
       marker_id: bounded(entry.markerId),
       replaces: bounded(entry.replaces),
+      keeps: bounded(entry.keeps),
+      settles: entry.settles?.filter(isMarkerId).slice(0, MAX_SETTLED),
       task: bounded(entry.task),
       host_session: bounded(entry.hostSession),
       agent: bounded(entry.agent),

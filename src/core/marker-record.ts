@@ -19,6 +19,9 @@ const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced
 
 export type RecordedEnd = (typeof ENDS)[number]
 
+/** Why a marker is kept as abandoned. */
+export type KeptAs = 'capped' | 'unchecked'
+
 /** One marker in the journal. */
 export interface MarkerRecord {
   readonly id: string
@@ -33,6 +36,8 @@ export interface MarkerRecord {
   /** The commands that passed when it was cleared. */
   readonly passed: readonly string[]
   readonly end: RecordedEnd | undefined
+  /** Set while an abandoned marker must lie in its folder. */
+  readonly kept: KeptAs | undefined
   /** The time of its last line (ms since the epoch). */
   readonly lastMs: number
 }
@@ -43,6 +48,7 @@ interface Draft extends MarkerRecord {
   readonly checks: Set<string>
   passed: readonly string[]
   end: RecordedEnd | undefined
+  kept: KeptAs | undefined
   lastMs: number
 }
 
@@ -56,12 +62,16 @@ export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
 function read(drafts: Map<string, Draft>, line: JournalLine): void {
   const { event, marker_id: id, task, time } = line
   const timeMs = typeof time === 'string' ? fromIso(time) : undefined
-  if (!isMarkerId(id) || !isText(task) || timeMs === undefined) return
+  if (!isText(task) || timeMs === undefined) return
+  if (event === 'clear' || event === 'adopt') settle(drafts, line)
+  if (!isMarkerId(id)) return
   const draft = drafts.get(id) ?? newDraft(id, task)
   drafts.set(id, draft)
   draft.lastMs = Math.max(draft.lastMs, timeMs)
   const replaced = typeof line.replaces === 'string' ? drafts.get(line.replaces) : undefined
   if (replaced !== undefined && replaced !== draft) replaced.end = 'replaced'
+  const keeps = typeof line.keeps === 'string' ? drafts.get(line.keeps) : undefined
+  if (keeps !== undefined) keeps.kept = 'unchecked'
   switch (event) {
     case 'create':
     case 'adopt':
@@ -79,13 +89,35 @@ function read(drafts: Map<string, Draft>, line: JournalLine): void {
     case 'expire':
       draft.end = ENDS.find((end) => end === line.outcome) ?? 'settled'
       draft.passed = textsOf(line.checks)
+      if (draft.end === 'capped' || draft.end === 'unchecked') draft.kept = draft.end
+      // git may bring a marker that was given up back, and its checks may pass then.
+      else if (draft.end === 'settled' || isProven(draft)) draft.kept = undefined
+  }
+}
+
+function isProven({ end, checks, passed }: Draft): boolean {
+  return end === 'cleared' && [...checks].every((run) => passed.includes(run))
+}
+
+/**
+ * Settles the abandoned markers that the line names as removed. A line of an older version names none: then `clear` removed
+ * all of its task, and `adopt` the one that it replaced.
+ */
+function settle(drafts: ReadonlyMap<string, Draft>, { event, settles, replaces, task }: JournalLine): void {
+  const named = Array.isArray(settles) ? new Set<unknown>(settles) : undefined
+  for (const draft of drafts.values()) {
+    if (draft.kept === undefined) continue
+    const isMeant = event === 'clear' ? draft.task === task : draft.id === replaces
+    if (!(named?.has(draft.id) ?? isMeant)) continue
+    draft.kept = undefined
+    if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
   }
 }
 
 function newDraft(id: string, task: string): Draft {
   return {
     ...{ id, task, isMade: false, sessions: new Set(), checks: new Set() },
-    ...{ passed: [], end: undefined, lastMs: Number.NEGATIVE_INFINITY },
+    ...{ passed: [], end: undefined, kept: undefined, lastMs: Number.NEGATIVE_INFINITY },
   }
 }
 
@@ -114,15 +146,21 @@ interface FoundMarker {
 }
 
 /**
- * The markers that were removed by hand: `create` wrote them, neither a command nor the hook ended them, and no file has
- * their id, in any folder. A file without an id in their folder may be theirs, written anew.
+ * The markers that were removed by hand: no file has their id, in any folder, although `create` wrote them and neither a
+ * command nor the hook ended them, or although they were kept as abandoned and nothing settled them. A file without an id in
+ * their folder may be theirs, written anew.
  */
 export function removedByHand(records: readonly MarkerRecord[], found: readonly FoundMarker[]): MarkerRecord[] {
   const ids = new Set(found.map(({ id }) => id))
   const tasksWithoutId = new Set(found.filter(({ id }) => !isMarkerId(id)).map(({ task }) => task))
   return records
-    .filter(({ id, task, isMade, end }) => isMade && end === undefined && !ids.has(id) && !tasksWithoutId.has(task))
+    .filter((record) => needsFile(record) && !ids.has(record.id) && !tasksWithoutId.has(record.task))
     .slice(-MAX_REMOVED)
+}
+
+/** True if a pending or an abandoned marker must lie in some folder. */
+export function needsFile({ isMade, end, kept }: MarkerRecord): boolean {
+  return kept !== undefined || (isMade && end === undefined)
 }
 
 /** Why the verdict does not accept a task: no marker was made, or none was cleared, or not after all of its checks. */

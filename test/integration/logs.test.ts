@@ -282,3 +282,14 @@ describe.concurrent('the journal', () => {
     expect(project.snapshot('../home')).toEqual({ specs: 'folder' })
   })
 })
+
+describe.concurrent('logs of a cleared abandoned marker', () => {
+  it('say that the abandoned marker was cleared, and name it', async () => {
+    const project = createSourceProject()
+    project.write('specs/259_x/.postflight-abandoned', JSON.stringify({ id: 'pf_abcdefghijkl' }))
+    await project.cli(['clear', '259'])
+
+    expect((await project.cli(['logs'])).stdout).toContain('the abandoned marker was cleared')
+    expect(project.journal()).toMatchObject([{ event: 'clear', settles: ['pf_abcdefghijkl'] }])
+  })
+})

@@ -83,7 +83,7 @@ describe('status', () => {
 
     expect(run).toMatchObject({
       status: 0,
-      stdout: `no marker was made in ${project.dir} in the last 24 h, none is pending\n`,
+      stdout: `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`,
       stderr: '',
     })
     expect((await createSourceProject({ specs: false }).cli(['status', '--exit-code'])).stdout).toBe(
@@ -101,7 +101,7 @@ describe('status', () => {
     clean.marker('001_x', OWNED)
     expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({
       status: 0,
-      stdout: 'no marker was made in session another, none is pending\n',
+      stdout: 'no marker was made by `postflight create` in session another, none is pending\n',
     })
   })
 
@@ -140,7 +140,7 @@ describe('status', () => {
     const run = await project.cli(['status', '--exit-code'])
 
     expect(run.status).toBe(0)
-    expect(run.stdout).toMatch(/^no marker was made in .*\nended\n○ aborted: specs\/002_aborted/)
+    expect(run.stdout).toMatch(/^no marker was made by `postflight create` in .*\nended\n○ aborted: specs\/002_aborted/)
     expect(run.stdout).not.toContain('✗')
     const ofSession = (session: string) => project.cli(['status', '--exit-code', '--json', '--session', session])
     expect((await ofSession(SESSION)).json()).toMatchObject({ clean: true, completed: 0, ended: [{ kind: 'aborted' }] })

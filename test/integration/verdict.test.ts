@@ -194,6 +194,92 @@ describe.concurrent('a marker that was removed by hand', () => {
   })
 })
 
+describe.concurrent('an abandoned marker that was removed by hand', () => {
+  const ABANDONED = 'specs/259_x/.postflight-abandoned'
+
+  const WAYS: [string, string, (project: Project) => Promise<unknown>][] = [
+    [
+      'cleared without its checks',
+      'unchecked',
+      (project) => project.cli(['clear', '259', '--unchecked'], { env: ENV }),
+    ],
+    ['given up, without its note too', 'abandoned', giveUpWithoutNote],
+    [
+      'bypassed',
+      'unchecked',
+      async (project) => {
+        await project.cli(['bypass', '259'])
+        await project.hook(stop())
+      },
+    ],
+    [
+      'replaced by one without checks',
+      'unchecked',
+      (project) => project.cli(['create', '259', '--force', '--operation', 'o2', '--agent', 'main'], { env: ENV }),
+    ],
+    [
+      'adopted for another session',
+      'unchecked',
+      (project) => project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV }),
+    ],
+  ]
+
+  it.each(WAYS)('makes the verdict red until a person settles it: %s', async (_what, kind, end) => {
+    const project = await made('--check', 'false')
+    await end(project)
+    remove(project, ABANDONED)
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(project.has(MARKER)).toBe(false)
+    expect(await verdict(project)).toMatchObject({ status: 1, kinds: [kind] })
+    const { stdout } = await project.cli(['status', '--github'])
+    expect(stdout).toContain('the abandoned marker was removed by hand. Its checks have not passed since ("false").')
+
+    expect((await project.cli(['clear', '259'])).stdout).toMatch(
+      /^settled specs\/259_x: its marker (?:ended|was given up)/,
+    )
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it.each(WAYS)('is not one that `clear` removed after its checks: %s', async (_what, _kind, end) => {
+    const project = await made('--check', 'test -e done')
+    await end(project)
+    expect(project.has(ABANDONED)).toBe(true)
+    project.write('done', '')
+    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0 })
+    await project.cli(['clear', '259'])
+
+    expect(project.has(ABANDONED)).toBe(false)
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one that was adopted and then cleared', async () => {
+    const project = await made('--check', 'test -e done')
+    await giveUpWithoutNote(project)
+    await project.cli(['adopt', '259', '--agent', 'main'], { env: ENV })
+    project.write('done', '')
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one of an older version’s journal, whose `clear` does not name it', async () => {
+    const project = await made('--check', 'true')
+    await giveUpWithoutNote(project)
+    await project.cli(['clear', '259'], { env: ENV })
+    const lines = project.journal().map(({ settles: _, ...line }) => JSON.stringify(line))
+    project.write(JOURNAL, `${lines.join('\n')}\n`)
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+})
+
+/** The same without the note about it, which `git clean -fdx` removes. */
+async function giveUpWithoutNote(project: Project): Promise<void> {
+  await giveUp(project)
+  remove(project, 'specs/.postflight/given-up')
+}
+
 describe.concurrent('the verdict and a hostile journal', () => {
   it('is red where the journal cannot be read', async () => {
     const project = createSourceProject()
@@ -271,10 +357,10 @@ describe.concurrent('a green verdict', () => {
     const project = createSourceProject()
 
     expect((await project.cli(['status'])).stdout).toBe(
-      `no marker was made in ${project.dir} in the last 24 h, none is pending\n`,
+      `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`,
     )
     expect((await project.cli(['status', '--session', SESSION])).stdout).toBe(
-      `no marker was made in session ${SESSION}, none is pending\n`,
+      `no marker was made by \`postflight create\` in session ${SESSION}, none is pending\n`,
     )
   })
 })

@@ -155,7 +155,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'removed', commands: '`npm test`', unchecked: false },
-        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. Otherwise a person settles it with `postflight clear` in a terminal of their own.',
+        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. Otherwise, ask the user to run `postflight clear …` in their own terminal.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },

@@ -35,8 +35,6 @@ describe('a marker that was removed by hand', () => {
 
   it.each<[string, Omit<JournalEntry, 'task'>[]]>([
     ['was cleared', [MADE, CLEARED]],
-    ['was cleared without its checks', [MADE, { event: 'clear', outcome: 'unchecked', markerId: X }]],
-    ['was given up', [MADE, { event: 'cap', outcome: 'capped', markerId: X }]],
     ['was bypassed', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X }]],
     ['expired', [MADE, { event: 'expire', outcome: 'expired', markerId: X }]],
     ['was settled', [MADE, { event: 'clear', markerId: X }]],
@@ -73,6 +71,46 @@ describe('a marker that was removed by hand', () => {
       [],
     )
     expect(removed.map(({ id }) => id)).toEqual(ids.slice(-100))
+  })
+})
+
+describe('a marker that is kept as abandoned', () => {
+  const CAPPED: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
+  const UNCHECKED: JournalEntry = { event: 'clear', outcome: 'unchecked', markerId: X, settles: [] }
+  const OTHER: JournalEntry = { event: 'create', markerId: Y, replaces: X }
+  const OTHER_CLEARED: JournalEntry = { event: 'clear', outcome: 'cleared', markerId: Y, settles: [] }
+
+  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
+    ['given up', [MADE, CAPPED]],
+    ['given up, though plain bash wrote it', [CAPPED]],
+    ['cleared without its checks', [MADE, UNCHECKED]],
+    ['bypassed with checks', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X, keeps: X }]],
+    ['replaced with checks', [MADE, { ...OTHER, keeps: X }]],
+    ['replaced with checks, and the other one was cleared', [MADE, { ...OTHER, keeps: X }, OTHER_CLEARED]],
+    ['given up, brought back by git and replaced', [MADE, CAPPED, OTHER, OTHER_CLEARED]],
+    [
+      'adopted for another session, and cleared without its checks',
+      [MADE, { event: 'adopt', markerId: X, keeps: X, settles: [] }, { ...CLEARED, checks: [], settles: [] }],
+    ],
+    ['given up, and another abandoned marker was cleared', [MADE, CAPPED, { event: 'clear', settles: [Y] }]],
+  ])('is removed by hand if it has no file: %s', (_what, entries) => {
+    const records = recordsOf(...entries)
+    expect(removedByHand(records, []).map(({ id }) => id)).toContain(X)
+    expect(removedByHand(records, [{ task: '259_x', id: X }]).map(({ id }) => id)).not.toContain(X)
+  })
+
+  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
+    ['given up and cleared', [MADE, CAPPED, { event: 'clear', settles: [X] }]],
+    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, { event: 'clear', settles: [X] }]],
+    ['replaced, and cleared with the other one', [MADE, { ...OTHER, keeps: X }, { ...OTHER_CLEARED, settles: [X] }]],
+    ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED]],
+    ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }]],
+    ['brought back by git and cleared after its checks', [MADE, CAPPED, { ...CLEARED, settles: [] }]],
+    ['cleared by an older version', [MADE, CAPPED, { event: 'clear' }]],
+    ['cleared with another one by an older version', [MADE, UNCHECKED, { ...CLEARED, markerId: Y }]],
+    ['adopted by an older version', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X }, OTHER_CLEARED]],
+  ])('needs no file any more: %s', (_what, entries) => {
+    expect(removedByHand(recordsOf(...entries), [])).toEqual([])
   })
 })
 

@@ -48,11 +48,12 @@ describe('the sentences of the verdict', () => {
       ],
     ],
     fileGone: [
-      ['7_x', [], 'Task 7: the agent gave up, and the abandoned marker was removed by hand.'],
+      ['7_x', 'abandoned', [], 'Task 7: the agent gave up, and the abandoned marker was removed by hand.'],
       [
         '7_x',
+        'unchecked',
         ['npm test'],
-        'Task 7: the agent gave up, and the abandoned marker was removed by hand. Its checks have not passed since ("npm test").',
+        'Task 7: its marker ended without its checks, and the abandoned marker was removed by hand. Its checks have not passed since ("npm test").',
       ],
     ],
     run: [

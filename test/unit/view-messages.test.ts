@@ -100,10 +100,10 @@ const PROVEN = { root: '/p', session: undefined, cleared: 0, checks: [], complet
 describe('what status says', () => {
   itSays(PROJECT_STATUS_TEXT, {
     clean: [
-      [PROVEN, 'no marker was made in /p in the last 24 h, none is pending'],
-      [{ ...PROVEN, session: 's\n1' }, 'no marker was made in session s 1, none is pending'],
+      [PROVEN, 'no marker was made by `postflight create` in /p in the last 24 h, none is pending'],
+      [{ ...PROVEN, session: 's\n1' }, 'no marker was made by `postflight create` in session s 1, none is pending'],
       [{ ...PROVEN, completed: 1 }, '1 workflow completed, none pending in /p'],
-      [{ ...PROVEN, hasMarkers: true }, '0 cleared, none pending in /p'],
+      [{ ...PROVEN, hasMarkers: true }, 'nothing was cleared, none pending in /p'],
       [{ ...PROVEN, hasMarkers: true, cleared: 1, session: 's' }, '1 cleared, none pending in session s'],
       [
         { ...PROVEN, root: '/p\n', hasMarkers: true, cleared: 2, checks: ['npm\ntest', 'true'], completed: 2 },

@@ -33,7 +33,13 @@ interface Clearing {
 
 /** The result for a folder. */
 type Result =
-  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'cleared'
+      readonly data: ClearDocument['cleared'][number]
+      readonly notes: readonly string[]
+      /** The ids of the abandoned markers that were removed. */
+      readonly settles: readonly (string | undefined)[]
+    }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
 /** The promises in a folder. */
@@ -98,10 +104,12 @@ export async function clearOne(
   }
   const left = leftSteps(result.marker)
   const id = result.marker?.marker.id
-  record(context, folder, result, left, done)
+  const settles = result.abandoned.map(({ marker }) => marker.id)
+  record(context, folder, { ...result, settles }, left, done)
   const owner = otherOwner(session, result.marker?.marker.hostSession)
   return {
     kind: 'cleared',
+    settles,
     data: {
       ...{ task: folder.task, path: folder.path, marker_id: id ?? null, steps_left: left, files: result.files },
       checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
@@ -120,6 +128,7 @@ function wouldClear(folder: TaskFolder, files: readonly string[], commands: read
   const left = leftSteps(readMarker(folder))
   return {
     kind: 'cleared',
+    settles: [],
     data: {
       ...{ task: folder.task, path: folder.path, marker_id: null, steps_left: left, files },
       checks: [],
@@ -191,12 +200,12 @@ function keptData(folder: TaskFolder, { pending }: Promises, commands: readonly 
 function record(
   context: CommandContext,
   folder: TaskFolder,
-  { marker, isUnchecked }: Cleared,
+  { marker, isUnchecked, settles }: Cleared & { readonly settles: readonly (string | undefined)[] },
   left: readonly string[],
   done: readonly RunCheck[],
 ): void {
   const details = [
-    ...(marker === undefined ? [JOURNAL_DETAILS.noMarker] : []),
+    ...(marker !== undefined ? [] : [settles.length > 0 ? JOURNAL_DETAILS.abandonedCleared : JOURNAL_DETAILS.noMarker]),
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
     ...(left.length === 0 ? [] : [JOURNAL_DETAILS.leftSteps(left)]),
   ]
@@ -205,6 +214,7 @@ function record(
       event: 'clear',
       outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
       markerId: marker?.marker.id,
+      settles,
       task: folder.task,
       hostSession: shellIdentity(context.environment)?.session,
       checks: done.map(({ run }) => run),

@@ -18,7 +18,7 @@ import { findLostMarkers, type LostMarker } from '../lost-markers.ts'
 interface Settling {
   readonly isDryRun: boolean
   /** The ids of the markers that were cleared a moment ago: a full disk may have kept that out of the journal. */
-  readonly cleared: ReadonlySet<string | null>
+  readonly cleared: ReadonlySet<string | null | undefined>
 }
 
 /** The result for a marker. */
@@ -58,6 +58,7 @@ export function settleLost(
         {
           event: 'clear',
           markerId: record?.id,
+          settles: [],
           task: lost.task,
           hostSession: session,
           detail: JOURNAL_DETAILS.fileGone,

@@ -65,6 +65,8 @@ export function adopt(context: CommandContext, task: string, options: AdoptOptio
       event: 'adopt',
       markerId: id,
       replaces,
+      keeps: keepsUnchecked ? (replaces ?? id) : undefined,
+      settles: revived === undefined || keepsUnchecked ? [] : [replaces],
       task: folder.task,
       hostSession: session,
       agent,

@@ -54,6 +54,7 @@ export async function clear(
     root === undefined ? { folders: [], problems: [] } : foldersToClear(context, root, task, options)
   if (task !== undefined && folders.length === 0) refuseOptionAsTask(task, ['all', 'orphaned'])
   const cleared: Cleared[] = []
+  const ids = new Set<string | null | undefined>()
   const kept: ClearDocument['kept'][number][] = []
   const lines: string[] = []
   const keptLines: string[] = []
@@ -72,6 +73,7 @@ export async function clear(
       } else if (result !== undefined) {
         const { data, notes } = result
         cleared.push(data)
+        for (const id of [data.marker_id, ...result.settles]) ids.add(id)
         lines.push(CLEAR_TEXT.cleared(displayPath(context, data.path), data.files, notes, options.dryRun))
       }
     } catch (error) {
@@ -79,7 +81,6 @@ export async function clear(
     }
   }
   if (root !== undefined && !options.orphaned) {
-    const ids = new Set(cleared.map(({ marker_id }) => marker_id))
     for (const result of settleLost(context, root, task, { isDryRun: options.dryRun, cleared: ids })) {
       if (result.kind === 'kept') {
         kept.push(result.data)

@@ -72,6 +72,7 @@ export function create(
       hostSession: owner.session,
       agent: owner.agent,
       replaces: keepsCount ? undefined : previous?.id,
+      keeps: isKept ? previous.id : undefined,
       checks: runsOf(fields.checks),
       detail:
         previous === undefined

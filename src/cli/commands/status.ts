@@ -96,7 +96,7 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
   // A note about a marker that was given up may be all that is left of it.
   const lost = lostMarkers(root, journal.records, markers).filter(({ kind, record }) =>
-    record === undefined || (kind === 'abandoned' && session === undefined) ? true : isRecent(record),
+    record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
   )
   const isUnseen = (view: MarkerView): boolean =>
     isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)

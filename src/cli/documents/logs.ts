@@ -12,6 +12,8 @@ export const JOURNAL_ENTRY_DOCUMENT = z.looseObject({
   outcome: field('How the marker ended.'),
   marker_id: field("The marker's id."),
   replaces: field('The id of the marker that it replaces.'),
+  keeps: field('The id of the marker that is kept as abandoned, because its checks were not run.'),
+  settles: field('The ids of the abandoned markers that were removed (clear, adopt).'),
   task: field('Name of the task folder.'),
   host_session: field("The host's id of the conversation."),
   agent: field('"main" or the id of a sub-agent.'),

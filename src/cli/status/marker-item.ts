@@ -84,7 +84,8 @@ export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: stri
   const path = inLine(relative)
   const sessions = [...(record?.sessions ?? [])]
   const facts = [
-    kind === 'abandoned' ? TEXT.fileGone : undefined,
+    kind === 'unchecked' ? TEXT.unchecked : undefined,
+    kind === 'removed' ? undefined : TEXT.fileGone,
     record === undefined ? undefined : TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
     unproven.length === 0 ? undefined : TEXT.unproven(unproven),
     record === undefined ? undefined : TEXT.session(sessions.at(-1) ?? null),
@@ -99,7 +100,7 @@ export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: stri
       path,
       facts.filter((fact) => fact !== undefined),
     ),
-    sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, unproven),
+    sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, kind, unproven),
     fix: TEXT.fixes.lost(commandLine(['clear', inLine(task)], rootOption)),
   }
 }

@@ -33,7 +33,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   if (!isDryRun) {
     settleRun(folder)
     const detail = JOURNAL_DETAILS.settledRun(name, outcome)
-    recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, detail }])
+    recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, settles: [], detail }])
   }
   const resume = isResumable(state) ? command('workflow', 'resume') : null
   return {

@@ -83,6 +83,7 @@ export const JOURNAL_DETAILS = {
   replaced: (id: string | undefined): string => `replaced ${id ?? 'an older marker'}`,
   wasAbandoned: 'was abandoned',
   noMarker: 'no marker was pending',
+  abandonedCleared: 'the abandoned marker was cleared',
   fileGone: 'its file was gone',
   settledRun: (name: string, outcome: string): string => `settled the workflow "${quote(name, 80)}" (${outcome})`,
   leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
@@ -90,6 +91,13 @@ export const JOURNAL_DETAILS = {
 } as const
 
 /** What `clear` prints. */
+/** What happened to a marker without a file. */
+const LOST = {
+  removed: 'was removed by hand',
+  abandoned: 'was given up',
+  unchecked: 'ended without its checks',
+} as const
+
 export const CLEAR_TEXT = {
   nothing: 'nothing to clear',
   noSpecs: 'nothing to clear: no specs/ folder here',
@@ -98,8 +106,8 @@ export const CLEAR_TEXT = {
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
   leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
-  settled: (path: string, kind: 'removed' | 'abandoned', isDryRun: boolean): string =>
-    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker was ${kind === 'removed' ? 'removed by hand' : 'given up'}, and its file is gone`,
+  settled: (path: string, kind: keyof typeof LOST, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker ${LOST[kind]}, and its file is gone`,
   settledRun: (path: string, name: string, outcome: string, resume: string | null, isDryRun: boolean): string =>
     `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: status no longer lists its workflow "${quote(name, 80)}" (${outcome})${resume === null ? '' : `; to continue it: ${resume}`}`,
   ownRun: (path: string, name: string, outcome: string, clear: string): string =>

@@ -79,7 +79,7 @@ const CHECK_REFUSALS: Record<
   unreadable: ({ unchecked }) =>
     `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
   removed: ({ commands }) =>
-    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. Otherwise a person settles it with \`postflight clear\` in a terminal of their own.`,
+    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. Otherwise, ask the user to run \`postflight clear …\` in their own terminal.`,
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */

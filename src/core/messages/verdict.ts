@@ -75,8 +75,8 @@ export const VERDICT_TEXT = {
     `Check "${checkCommand(run)}" failed (${failure.replace(/^exit code /, 'exit ')}).`,
   removed: (task: string, unproven: readonly string[]): string =>
     `${VERDICT_TEXT.task(task)}: its marker was removed by hand, not cleared${unproven.length === 0 ? '' : `, and its checks have not passed since (${runs(unproven)})`}.`,
-  fileGone: (task: string, unproven: readonly string[]): string =>
-    `${VERDICT_TEXT.task(task)}: the agent gave up, and the abandoned marker was removed by hand${unproven.length === 0 ? '' : `. Its checks have not passed since (${runs(unproven)})`}.`,
+  fileGone: (task: string, kind: 'abandoned' | 'unchecked', unproven: readonly string[]): string =>
+    `${VERDICT_TEXT.task(task)}: ${kind === 'abandoned' ? 'the agent gave up' : 'its marker ended without its checks'}, and the abandoned marker was removed by hand${unproven.length === 0 ? '' : `. Its checks have not passed since (${runs(unproven)})`}.`,
   run: (task: string, kind: StatusKind, name: string, detail: string | undefined): string =>
     `${VERDICT_TEXT.task(task)}: its workflow "${oneLine(name, 80)}" ${RUN_ENDS[kind] ?? kind}${detail === undefined ? '' : ` (${quote(detail)})`}.`,
   runWaits: (task: string, name: string, what: string): string =>

@@ -1,6 +1,6 @@
 import type { JournalEntry, Recorded } from '../journal-entry.ts'
 import { CONTINUATION_LIMIT } from '../loop-guard.ts'
-import { isMarkerId, type Marker } from '../marker.ts'
+import { isMarkerId, type Marker, mayHaveChecks } from '../marker.ts'
 import type { Payload } from '../payload.ts'
 import type { TaskFolder } from '../task-folder.ts'
 import type { PlannedMarker, StopPlan } from './plan.ts'
@@ -76,8 +76,11 @@ function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefin
         count: CONTINUATION_LIMIT,
         ...aboutMarker(folder, outcome.marker, payload),
       }
-    case 'bypassed':
-      return { event: 'bypass', outcome: 'bypassed', ...aboutMarker(folder, outcome.marker, payload) }
+    case 'bypassed': {
+      const about = aboutMarker(folder, outcome.marker, payload)
+      const keeps = mayHaveChecks(outcome.marker) ? about.markerId : undefined
+      return { event: 'bypass', outcome: 'bypassed', keeps, ...about }
+    }
     case 'expired':
       return { event: 'expire', outcome: 'expired', ...aboutMarker(folder, outcome.marker, payload) }
   }

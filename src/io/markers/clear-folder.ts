@@ -18,6 +18,8 @@ import { removeOrKeep } from './quarantine.ts'
 export interface Cleared {
   readonly marker: StoredMarker | undefined
   readonly files: readonly string[]
+  /** The abandoned markers that it removed. */
+  readonly abandoned: readonly StoredMarker[]
   /** True if the marker had checks that were not run, and is kept as abandoned. */
   readonly isUnchecked: boolean
 }
@@ -67,6 +69,7 @@ export function clearFolder(
       if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
     }
     if (files.some((name) => name !== MARKER_FILE && name !== LOOP_GUARD_FILE)) sync(folder.path)
-    return { marker, files: files.filter((name) => !kept.includes(name)), isUnchecked }
+    const removed = abandoned.flatMap(({ name, read }) => (read === undefined || kept.includes(name) ? [] : read))
+    return { marker, files: files.filter((name) => !kept.includes(name)), abandoned: removed, isUnchecked }
   })
 }
