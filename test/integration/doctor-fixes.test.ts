@@ -126,7 +126,7 @@ type Row = [
   name: string,
   make: (wired: Wired) => unknown,
   what: RegExp,
-  byHand?: ((wired: Wired) => unknown) | undefined,
+  byHand?: ((wired: Wired, fix: string) => unknown) | undefined,
 ]
 
 /** Findings after which no stop is blocked, or each one costs too much. */
@@ -205,7 +205,7 @@ const PROJECT: readonly Row[] = [
       change(wired, LOCAL, (settings) => Object.assign(settings, { hooks: { SubagentStop } }))
     },
     /looks for the same markers, so one stop of a sub-agent counts twice/,
-    ({ project }) => rmSync(project.at(LOCAL)),
+    ({ cli }, fix) => cli(fix.split(' ').slice(1), { answers: ['y'] }),
   ],
   [
     'missing lines in .gitignore',
@@ -278,7 +278,7 @@ describe.concurrent('doctor finds', () => {
     const found = before.wrong.filter((finding) => what.test(finding.what))
     expect(found, before.stdout).toHaveLength(1)
     expect(before).toMatchObject({ status: 1, wrong: found })
-    await (byHand === undefined ? follow(wired, found[0]?.fix ?? '') : byHand(wired))
+    await (byHand === undefined ? follow(wired, found[0]?.fix ?? '') : byHand(wired, found[0]?.fix ?? ''))
     const after = await doctor(wired)
 
     expect({ status: after.status, wrong: after.wrong }).toEqual({ status: 0, wrong: [] })

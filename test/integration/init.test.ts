@@ -201,6 +201,92 @@ describe.concurrent('init', () => {
     expect(filesOf(project)).toEqual({ specs: 'folder' })
   })
 
+  describe('the entry of a shell hook', () => {
+    const GUARD = '.claude/hooks/guard.sh'
+    const ENTRY =
+      '{ "hooks": [{ "type": "command", "command": "bash .claude/hooks/guard.sh 2>/dev/null || echo {}" }] }'
+    /** Settings with other entries around it, one of which names the same markers without counting a stop. */
+    const settings = (entry: string): string => `{
+  "model": "opus",   "hooks": {
+    "SessionStart": [{ "hooks": [{ "type": "command", "command": "find specs -name .postflight-pending -mtime +7 -delete" }] }],
+    "SubagentStop": [
+      { "hooks": [{ "type": "command", "command": "date >> stops.log" }] }${entry === '' ? '' : `,\n      ${entry}`}
+    ]
+  }
+}
+`
+    const script = '#!/bin/bash\nmarker=$(find specs -name .postflight-pending | head -1)\n'
+    const REST = ['--skip', 'hook', '--skip', 'permissions', '--skip', 'gitignore', '--skip', 'skill']
+
+    function withShellHook(name: string, entry = ENTRY) {
+      const { project, cli } = withPackage()
+      project.write(GUARD, script)
+      project.write(name, settings(entry))
+      return { project, cli }
+    }
+
+    it.each([SETTINGS, LOCAL, `../home/${SETTINGS}`])(
+      'in %s is shown and taken out, and nothing else',
+      async (name) => {
+        const { project, cli } = withShellHook(name)
+
+        const run = await cli(`init ${REST.join(' ')}`, { answers: ['y'] })
+
+        expect(run.status).toBe(0)
+        expect(run.stdout).toContain('in 1 part.')
+        expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
+        expect(project.read(name)).toBe(settings(''))
+        expect(project.read(`${name}.postflight-backup`)).toBe(settings(ENTRY))
+        expect(project.read(GUARD)).toBe(script)
+        expect(JSON.parse((await cli('init --yes --json')).stdout).parts).toHaveLength(4)
+      },
+    )
+
+    it('stays where the answer is no, and with --skip shell-hook', async () => {
+      const { project, cli } = withShellHook(LOCAL)
+      const before = filesOf(project)
+
+      const run = await cli(`init ${REST.join(' ')}`, { answers: ['n'] })
+      await cli(`init --yes --skip shell-hook ${REST.join(' ')}`)
+
+      expect(run.stdout).toContain(`the entry of a shell hook: ${LOCAL} (left there)`)
+      expect(filesOf(project)).toEqual(before)
+    })
+
+    it('is no question where no entry of SubagentStop names markers', async () => {
+      const { cli } = withShellHook(LOCAL, '')
+
+      const { stdout } = await cli('init --dry-run --json')
+
+      expect(JSON.parse(stdout).parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
+    })
+
+    it('goes in the same write as our entries, with one backup; uninstall does not bring it back', async () => {
+      const { project, cli } = withShellHook(SETTINGS)
+
+      const run = await cli('init --yes')
+      const written = project.read(SETTINGS)
+      await cli('uninstall')
+
+      expect(run.stdout.match(/Backup: /g)).toHaveLength(1)
+      expect(run.stdout).toContain('does not put the entry of the shell hook back')
+      expect(written).toContain('postflight-hook')
+      expect(written).not.toContain('guard.sh')
+      expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(settings('')))
+      expect(project.read(`${SETTINGS}.postflight-backup`)).toBe(settings(ENTRY))
+    })
+
+    it('goes in the same write where two scopes share the file through a link', async () => {
+      const { project, cli } = withShellHook(SETTINGS)
+      symlinkSync('settings.json', project.at(LOCAL))
+
+      await cli('init --yes --scope local')
+
+      expect(project.read(SETTINGS)).toContain('postflight-hook')
+      expect(project.read(SETTINGS)).not.toContain('guard.sh')
+    })
+  })
+
   it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
@@ -209,7 +295,7 @@ describe.concurrent('init', () => {
     expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
     expect(await cli('init --yes --skip hooks')).toMatchObject({
       status: 64,
-      stderr: 'postflight: --skip must be one of hook, permissions, gitignore, skill, not "hooks".\n',
+      stderr: 'postflight: --skip must be one of hook, shell-hook, permissions, gitignore, skill, not "hooks".\n',
     })
     expect(filesOf(project)).toEqual(before)
   })

@@ -392,6 +392,11 @@ describe('two kinds of our hooks', () => {
     expect(hooksOf(remove(text)).Stop).toEqual([{ hooks: [agent('x'), FOREIGN] }])
     expect(hooksOf(removeEntries(text, PATH, isOther)).Stop).toEqual([{ hooks: [OURS, FOREIGN] }])
   })
+
+  it('of one event are removed alone', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [OURS] }], SubagentStop: [{ hooks: [OURS] }] } })
+    expect(hooksOf(removeEntries(text, PATH, isOurHook, 'SubagentStop'))).toEqual({ Stop: [{ hooks: [OURS] }] })
+  })
 })
 
 describe('a file that is not JSON is refused with line and column', () => {

@@ -58,9 +58,6 @@ describe('findings about the hook', () => {
         'the hook "bash guard.sh" in .claude/settings.json looks for the same markers, so one stop of a sub-agent counts twice',
       ],
     ],
-    removeShellHook: [
-      ['.claude/settings.json', 'remove that entry from SubagentStop in .claude/settings.json (docs/from-shell.md)'],
-    ],
     reactive: [
       [1, '.claude/settings.json', '1 reactive rule in .claude/settings.json'],
       [2, '.claude/settings.json', '2 reactive rules in .claude/settings.json'],

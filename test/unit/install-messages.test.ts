@@ -124,6 +124,11 @@ describe('what init says', () => {
         'postflight init sets this project up for Claude Code in 4 parts. Nothing is written before the last answer.',
       ],
     ],
+    question: [
+      ['hook', '   Write this? [Y/n] '],
+      ['shell-hook', '   Take this out? [Y/n] '],
+    ],
+    shellHookEntry: [['bash a.sh\n\u001b[2J', '  SubagentStop: bash a.sh [2J']],
     numbered: [[1, 'The hook', '1. The hook']],
     line: [
       ['hook', 'written', '.claude/settings.json', '✓ the hook: .claude/settings.json (written)'],
@@ -133,6 +138,9 @@ describe('what init says', () => {
         '.claude/settings.json',
         '· permission rules: .claude/settings.json (would be written)',
       ],
+      ['shell-hook', 'written', 's.json', '✓ the entry of a shell hook: s.json (taken out)'],
+      ['shell-hook', 'planned', 's.json', '· the entry of a shell hook: s.json (would be taken out)'],
+      ['shell-hook', 'declined', 's.json', '· the entry of a shell hook: s.json (left there)'],
       ['gitignore', 'done', '.gitignore', '✓ lines for git: .gitignore (already there)'],
       ['skill', 'kept', 'SKILL.md', '· a skill: SKILL.md (kept: it differs from the file that init writes)'],
       [
@@ -171,6 +179,12 @@ describe('the parts of init', () => {
       [
         '.claude/settings.json',
         'The hook, in .claude/settings.json: entries that start it when an agent stops, when a session starts, and after commands that name postflight.',
+      ],
+    ],
+    'shell-hook': [
+      [
+        '.claude/settings.json',
+        'To take out of .claude/settings.json: an entry of a shell hook that looks for the same markers. With both, one stop of a sub-agent counts twice. Its script stays, and a backup of the file keeps the entry: `postflight uninstall` does not put it back. Everybody who uses that file loses the shell hook.',
       ],
     ],
     permissions: [

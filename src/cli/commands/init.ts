@@ -42,6 +42,7 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
   const isWritten = accepted.length > 0 && !options.dryRun
   if (isWritten) lines.push(INSTALL_TEXT.restart, INIT_TEXT.undo(scope, target.portable))
+  if (isWritten && accepted.some(({ name }) => name === 'shell-hook')) lines.push(INIT_TEXT.shellHookKept)
   if (accepted.some(({ name }) => name === 'hook') && scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
@@ -95,7 +96,7 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   for (const [index, part] of parts.entries()) {
     const [what = '', ...preview] = shown(context, part)
     terminal.print(['', INIT_TEXT.numbered(index + 1, what), ...preview].join('\n'))
-    const answer = terminal.ask(INIT_TEXT.question)
+    const answer = terminal.ask(INIT_TEXT.question(part.name))
     // The input ended without an answer, so the answer is no.
     if (answer === undefined) return []
     if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)

@@ -10,6 +10,7 @@ export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string
   '--host': Object.entries(HOST_TITLES).map(([value, description]) => ({ value, description })),
   '--skip': [
     { value: 'hook', description: 'the entries in the settings' },
+    { value: 'shell-hook', description: 'the question about a shell hook' },
     { value: 'permissions', description: 'the permission rules' },
     { value: 'gitignore', description: 'the lines of .gitignore' },
     { value: 'skill', description: 'the skill that teaches the protocol' },

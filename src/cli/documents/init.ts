@@ -11,7 +11,7 @@ export const INIT_DOCUMENT = z.strictObject({
   warnings: z.array(text('What keeps the guard from working, here or on another machine.')),
   parts: z.array(
     z.strictObject({
-      name: z.enum(['hook', 'permissions', 'gitignore', 'skill']),
+      name: z.enum(['hook', 'shell-hook', 'permissions', 'gitignore', 'skill']),
       file: text('The file that the part is in.'),
       state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
     }),

@@ -2,18 +2,19 @@ import { INIT_TEXT } from '../../core/messages/settings.ts'
 import { claudeEntries } from '../../core/settings/hook-entries.ts'
 import { addIgnored } from '../../core/settings/ignored-files.ts'
 import { addRules, rulesOf } from '../../core/settings/permission-rules.ts'
-import { linkOutside } from '../../io/settings/paths.ts'
+import { distinctFiles, linkOutside } from '../../io/settings/paths.ts'
 import { readSettingsFile } from '../../io/settings/read.ts'
 import { type CommandContext, findCommandRepository } from '../context.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { ignoreFile } from './project-files.ts'
 import { hasMark, isAsWritten, protocolSkill, protocolSkillFile, skillSource } from './protocol-skill.ts'
 import { recordOf, recordRules } from './rules-record.ts'
+import { removeShellHook, shellHookPlaces } from './shell-hook.ts'
 import { placeOf, type Target } from './target.ts'
 
 /** The parts of `init`: each is an edit of one file. */
 
-export const PART_NAMES = ['hook', 'permissions', 'gitignore', 'skill'] as const
+export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill'] as const
 
 export interface InitPart {
   readonly name: (typeof PART_NAMES)[number]
@@ -23,7 +24,7 @@ export interface InitPart {
    * the file out of the project.
    */
   readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
-  /** The text of the file with this part. */
+  /** The text of the file with this part; without the entry of a shell hook. */
   readonly add: (text: string) => string
   /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
   readonly keepsBackup: boolean
@@ -35,13 +36,14 @@ export interface InitPart {
 
 /** Every part but the skipped ones, in the order in which people are asked. Nothing is written, and no file of a skipped part is read. */
 export function initParts(context: CommandContext, target: Target, skip: readonly string[]): InitPart[] {
-  const build: Record<InitPart['name'], () => InitPart> = {
-    hook: () => hookPart(target),
-    permissions: () => rulesPart(target),
-    gitignore: () => ignorePart(target),
-    skill: () => skillPart(context, target),
+  const build: Record<InitPart['name'], () => InitPart[]> = {
+    hook: () => [hookPart(target)],
+    'shell-hook': () => shellHookParts(context, target),
+    permissions: () => [rulesPart(target)],
+    gitignore: () => [ignorePart(target)],
+    skill: () => [skillPart(context, target)],
   }
-  return PART_NAMES.filter((name) => !skip.includes(name)).map((name) => build[name]())
+  return PART_NAMES.filter((name) => !skip.includes(name)).flatMap((name) => build[name]())
 }
 
 function hookPart(target: Target): InitPart {
@@ -55,6 +57,22 @@ function entriesOf({ entry }: Target): string[] {
   return claudeEntries(entry).flatMap(({ event, group: { matcher, hooks } }) =>
     hooks.map((hook) => `  ${[event, matcher, hook.if].filter((one) => one !== undefined).join(' ')}: ${hook.command}`),
   )
+}
+
+/** One for each settings file that starts a shell hook, of any scope: Claude Code runs them all. */
+function shellHookParts(context: CommandContext, target: Target): InitPart[] {
+  return shellHookPlaces(context, target.project).map((place) => {
+    const own = placeOf(target)
+    return {
+      name: 'shell-hook',
+      // One name for one file, which is written once for all parts.
+      file: distinctFiles([own, place.file]).length === 1 ? own : place.file,
+      state: 'missing',
+      add: (text) => removeShellHook(text, place),
+      keepsBackup: true,
+      preview: place.commands.map(INIT_TEXT.shellHookEntry),
+    }
+  })
 }
 
 function rulesPart(target: Target): InitPart {

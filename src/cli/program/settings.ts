@@ -21,7 +21,7 @@ export function addSettingsCommands(program: Program, run: Run): void {
       '--scope <scope>',
       'project, local or user (default: project if it depends on postflight-guard, else local)',
     )
-    .option('--skip <part>', 'leave out hook, permissions, gitignore or skill (repeatable)', collect, [])
+    .option('--skip <part>', 'leave out hook, shell-hook, permissions, gitignore or skill (repeatable)', collect, [])
     .option('--yes', 'do not ask', false)
     .option('--dry-run', 'only print what would be written', false)
     .option('--force', 'even if the hook is installed in another place', false)

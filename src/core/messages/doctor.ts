@@ -26,7 +26,6 @@ export const HOOK_FINDINGS = {
   pluginPlace: (name: string): string => `the plugin ${name}`,
   shellHook: (command: string, file: string): string =>
     `the hook "${quote(command, 120)}" in ${file} looks for the same markers, so one stop of a sub-agent counts twice`,
-  removeShellHook: (file: string): string => `remove that entry from SubagentStop in ${file} (docs/from-shell.md)`,
   reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',

@@ -1,4 +1,4 @@
-import { counted, listed } from './phrases.ts'
+import { counted, listed, quote } from './phrases.ts'
 
 /** What `install`, `uninstall` and `init` print. */
 
@@ -55,10 +55,11 @@ export const INSTALL_TEXT = {
 } as const
 
 /** The parts of `init`, by their names. */
-type Part = 'hook' | 'permissions' | 'gitignore' | 'skill'
+type Part = 'hook' | 'shell-hook' | 'permissions' | 'gitignore' | 'skill'
 
 const PART_TITLES: Record<Part, string> = {
   hook: 'the hook',
+  'shell-hook': 'the entry of a shell hook',
   permissions: 'permission rules',
   gitignore: 'lines for git',
   skill: 'a skill',
@@ -74,6 +75,13 @@ const PART_STATES = {
   outside: 'not written: a link leads this file out of the project, or to nothing',
 } as const
 
+/** The states of the part that takes something out. */
+const REMOVAL_STATES: Partial<Record<keyof typeof PART_STATES, string>> = {
+  written: 'taken out',
+  planned: 'would be taken out',
+  declined: 'left there',
+}
+
 export const INIT_TEXT = {
   intro: (count: number): string =>
     `postflight init sets this project up for Claude Code in ${counted(count, 'part')}. Nothing is written before the last answer.`,
@@ -81,6 +89,8 @@ export const INIT_TEXT = {
   part: {
     hook: (file: string): string =>
       `The hook, in ${file}: entries that start it when an agent stops, when a session starts, and after commands that name postflight.`,
+    'shell-hook': (file: string): string =>
+      `To take out of ${file}: an entry of a shell hook that looks for the same markers. With both, one stop of a sub-agent counts twice. Its script stays, and a backup of the file keeps the entry: \`postflight uninstall\` does not put it back. Everybody who uses that file loses the shell hook.`,
     permissions: (file: string): string =>
       `Permission rules, in ${file}: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
     gitignore: (file: string): string =>
@@ -88,15 +98,19 @@ export const INIT_TEXT = {
     skill: (file: string): string =>
       `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
   } satisfies Record<Part, (file: string) => string>,
-  question: '   Write this? [Y/n] ',
-  line: (part: Part, state: keyof typeof PART_STATES, file: string): string =>
-    `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${PART_STATES[state]})`,
+  question: (part: Part): string => `   ${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
+  line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {
+    const words = (part === 'shell-hook' ? REMOVAL_STATES[state] : undefined) ?? PART_STATES[state]
+    return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${words})`
+  },
+  shellHookEntry: (command: string): string => `  SubagentStop: ${quote(command)}`,
   dependencyOutside: (specifier: string): string =>
     `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`,
   ignoredSettings: (fault: string): string =>
     `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
   skillSource: (file: string): string => `  the text of ${file}`,
   tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker.`,
+  shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:

@@ -30,12 +30,12 @@ export function addEntries(
 }
 
 /**
- * The text without our entries. Lists and `hooks` that held nothing else are removed too.
+ * The text without our entries, of one event if it is given. Lists and `hooks` that held nothing else are removed too.
  * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
  */
-export function removeEntries(text: string, path: string, isOurs: IsOurs): string {
+export function removeEntries(text: string, path: string, isOurs: IsOurs, event?: string): string {
   const file = settingsAt(path)
-  const ours = ourGroups(text, path, isOurs)
+  const ours = ourGroups(text, path, isOurs, event)
   const isOnly = (group: unknown): boolean => isOnlyOurs(group, isOurs)
   // Shared groups first: they stay, so the indices do not change.
   const unshared = ours.reduce((rest, { event, index, group }) => {
@@ -44,9 +44,14 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs): strin
   return ours.reduce((rest, { event }) => removeFromList(rest, file, ['hooks', event], isOnly), unshared)
 }
 
-/** Our commands in the settings, with their events. @throws {PostflightError} as `addEntries`. */
-export function findCommands(text: string, path: string, isOurs: IsOurs): { event: string; command: string }[] {
-  return ourGroups(text, path, isOurs).flatMap(({ event, group }) =>
+/** Our commands in the settings, with their events; of one event if it is given. @throws {PostflightError} as `addEntries`. */
+export function findCommands(
+  text: string,
+  path: string,
+  isOurs: IsOurs,
+  event?: string,
+): { event: string; command: string }[] {
+  return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
     hooksOf(group)
       .filter(isOurs)
       .map((hook) => ({ event, command: (hook as { command: string }).command })),
@@ -92,8 +97,10 @@ interface OurGroup {
   readonly group: unknown
 }
 
-function ourGroups(text: string, path: string, isOurs: IsOurs): OurGroup[] {
-  return Object.entries(readDocument(text, settingsAt(path)).held ?? {}).flatMap(([event, groups]) =>
-    groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),
-  )
+function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): OurGroup[] {
+  return Object.entries(readDocument(text, settingsAt(path)).held ?? {})
+    .filter(([event]) => only === undefined || event === only)
+    .flatMap(([event, groups]) =>
+      groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),
+    )
 }
