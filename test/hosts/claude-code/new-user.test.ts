@@ -70,7 +70,9 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     const init = start(second)
     // Enter at each question, once it is asked: entries, rules, ignored files, skill.
     for (const asked of [1, 2, 3, 4]) {
-      await expect.poll(() => init.output().split(INIT_TEXT.question('hook')), { timeout: 20_000 }).toHaveLength(asked + 1)
+      await expect
+        .poll(() => init.output().split(INIT_TEXT.question('hook')), { timeout: 20_000 })
+        .toHaveLength(asked + 1)
       init.type('\r')
     }
     expect(await init.ended, init.output()).toBe(0)
