@@ -1,6 +1,6 @@
 /** `workflow status --watch` without a terminal: its pictures, and every way in which it ends. */
 
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CLI, startCli } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
