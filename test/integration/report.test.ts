@@ -106,7 +106,7 @@ describe('postflight report', () => {
     const [first, second] = tasks[0].promises
     expect(first).toMatchObject({ standing: 'cleared', blocks: 1, waits: 0 })
     expect(first.events.map(({ words }: { words: string }) => words)).toEqual([
-      'promised',
+      'marker created',
       'stop blocked: 1 of 3',
       expect.stringMatching(/^step done: /),
       'cleared',

@@ -36,8 +36,8 @@ describe('a stop', () => {
     const project = await behind(phases, 'x')
     let { answer, ms } = await timed(project)
     expect(ms).toBeLessThan(LIMIT_MS)
-    // A busy machine may need a second stop.
-    if (answer.decision === undefined) {
+    // A busy machine may need further stops, each in time.
+    for (let more = 0; answer.decision === undefined && more < 5; more += 1) {
       expect(answer.systemMessage).toContain('more finished phases than one stop has time to check')
       ;({ answer, ms } = await timed(project))
       expect(ms).toBeLessThan(LIMIT_MS)
