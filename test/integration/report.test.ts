@@ -112,7 +112,7 @@ describe('postflight report', () => {
       'cleared',
     ])
     expect(second).toMatchObject({ standing: 'pending', blocks: 0 })
-    expect(stdout).toMatch(/^259_x\n {2}Promise pf_\w+: cleared · /)
+    expect(stdout).toMatch(/^259_x\n {2}Marker pf_\w+: cleared · /)
     expect(stdout).toContain('stop blocked: 1 of 3')
   })
 

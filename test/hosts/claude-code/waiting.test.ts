@@ -139,7 +139,7 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     client.send('end')
     await client.done
 
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('This is continuation 1 of 3.')])
+    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Blocked stop 1 of 3.')])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   }, 120_000)
 
