@@ -1,6 +1,7 @@
 /** Fills a project with promises and runs of past days, as the journal and the states tell of them. */
 
 import { formatJournalEntry, type JournalEntry } from '../../src/core/journal-entry.ts'
+import { pauseClock } from '../../src/core/workflow/clock.ts'
 import { type Definition, readDefinition } from '../../src/core/workflow/definition.ts'
 import { historyFields, type Transition } from '../../src/core/workflow/history.ts'
 import { enter, newState, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
@@ -77,13 +78,13 @@ export function reportRun(
         note({ event: 'retry', phase: phase.id, attempt: 1, detail: 'the check `npm test` failed (exit code 1)' }, 6)
         const why = 'phase "review": 3 attempts failed'
         note({ event: 'end', phase: phase.id, outcome, detail: why }, 1)
-        return { ...state, active: false, outcome, why }
+        return { ...pauseClock(state, nowMs), active: false, outcome, why }
       }
       note({ event: 'pass', phase: phase.id, visit: 1 }, 9)
     }
   }
   note({ event: 'end', phase: 'review', outcome: 'completed' }, 0.1)
-  return { ...state, active: false, outcome: 'completed' }
+  return { ...pauseClock(state, nowMs), active: false, outcome: 'completed' }
 }
 
 /** The lines of the journal for a promise that began at `startMs`. */

@@ -47,7 +47,15 @@ function loopedRun(): WorkflowState {
   const [make, check] = definition.phases
   let state: WorkflowState = {
     ...reportRun(NOW - 60 * MINUTE, undefined),
-    ...{ definition, name: definition.name, history: [], visits: {}, hostSession: undefined },
+    ...{
+      definition,
+      name: definition.name,
+      history: [],
+      visits: {},
+      hostSession: undefined,
+      durations: {},
+      clockSinceMs: undefined,
+    },
   }
   state = enter(state, make, journalAt(0))
   state = withTransition(state, { event: 'prompt', phase: 'make', visit: 1, step: 1, attempt: 1 }, journalAt(1))
@@ -255,7 +263,7 @@ describe('the card of a run', () => {
 <th>Phase</th>
 <th>Result</th>
 <th class="n">Prompts</th>
-<th class="n">Time</th>
+<th class="n">Worked</th>
 </tr>
 <tr>
 <td>
@@ -270,7 +278,14 @@ describe('the card of a run', () => {
 <tr class="under">
 <td colspan="4">
 <p>
-<small>0 of 2 steps</small>
+<small>visit 1: 0 of 2 steps</small>
+</p>
+<ul class="steps">
+<li class="open">1. a &lt;b&gt;</li>
+<li class="open">2. c</li>
+</ul>
+<p>
+<small>visit 2: 0 of 2 steps</small>
 </p>
 <ul class="steps">
 <li class="failed">1. a &lt;b&gt; (2 attempts, 11 min)</li>
@@ -317,10 +332,10 @@ describe('the card of a run', () => {
   it('counts the steps that it does not list', () => {
     const run = runOf(loopedRun())
     const [phase] = run.phases
-    const step = phase?.steps[0]
+    const step = phase?.steps[0]?.steps[0]
     if (phase === undefined || step === undefined) throw new Error('no step')
     const steps = Array.from({ length: 70 }, (_, index) => ({ ...step, number: index + 1, result: 'done' as const }))
-    const card = runCard({ ...run, phases: [{ ...phase, steps }] }).text
+    const card = runCard({ ...run, phases: [{ ...phase, visits: 1, steps: [{ visit: 1, steps }] }] }).text
     expect(card).toContain('<small>70 of 70 steps</small>')
     expect(card.match(/<li class="done">/g)).toHaveLength(60)
   })
@@ -549,20 +564,14 @@ describe('the upper part of the page', () => {
 `)
   })
 
-  it('explains its colours', () => {
+  it('explains the colours and marks that it has, and no others', () => {
     expect(part(days, '<div class="key">', 'nothing else')).toBe(`
 <span>
 <i class="good">
 </i>cleared, completed</span>
 <span>
-<i class="warn">
-</i>pending, running</span>
-<span>
 <i class="bad">
 </i>given up, failed</span>
-<span>
-<i>
-</i>ended in another way</span>
 <span>
 <i class="wait">
 </i>waiting now</span>
@@ -575,6 +584,16 @@ describe('the upper part of the page', () => {
 <span>
 <u class="bad">
 </u>a check failed, or it was given up</span>
+</div>
+</div>`)
+    const two = reportOf([
+      { at: 0, event: 'create' },
+      { at: 9, event: 'clear' },
+    ])
+    expect(part(two, '<div class="key">', 'nothing else')).toBe(`
+<span>
+<i class="good">
+</i>cleared, completed</span>
 </div>
 </div>`)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStory } from '../../src/core/report/report.ts'
 import { storyLines } from '../../src/core/report/text.ts'
+import { pauseClock, phaseMs, workedMs } from '../../src/core/workflow/clock.ts'
 import { enter, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { reportRun } from '../support/report-project.ts'
 import { journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
@@ -154,7 +155,7 @@ describe('the story of a run', () => {
     expect(events).toHaveLength(state.history.length)
     const phase = (id: string, durationMinutes: number, more: object) => ({
       ...{ id, standing: 'done', artifact: undefined, check: undefined, visits: 1, prompts: 1, steps: [] },
-      ...{ durationMs: Math.round(durationMinutes * MINUTE), ...more },
+      ...{ workedMs: Math.round(durationMinutes * MINUTE), ...more },
     })
     const step = (number: number, name: string, attempts: number, minutes: number) => ({
       ...{ number, name, attempts, result: 'done', durationMs: Math.round(minutes * MINUTE) },
@@ -165,16 +166,22 @@ describe('the story of a run', () => {
     expect(story).toEqual({
       ...{ name: 'research to release', standing: 'stalled', why: 'phase "review": 3 attempts failed' },
       ...{ waitsFor: undefined, session: 'session-of-a-host', startMs: at(0), endMs: at(56.1), prompts: 8, skips: 2 },
+      workedMs: Math.round(56.1 * MINUTE),
       phases: [
         phase('research', 9.2, { artifact: 'research.md' }),
         phase('plan', 9.2, { artifact: 'plan.json' }),
         phase('implement', 30.6, {
           prompts: 5,
           steps: [
-            step(1, 'parser', 1, 5),
-            step(2, 'command line', 2, 10.1),
-            step(3, 'documentation', 1, 7),
-            step(4, 'tests', 1, 8),
+            {
+              visit: 1,
+              steps: [
+                step(1, 'parser', 1, 5),
+                step(2, 'command line', 2, 10.1),
+                step(3, 'documentation', 1, 7),
+                step(4, 'tests', 1, 8),
+              ],
+            },
           ],
         }),
         phase('review', 7.1, { standing: 'failed', artifact: 'review.json', check: 'npm test' }),
@@ -194,6 +201,17 @@ describe('the story of a run', () => {
     expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, standing: 'running' })
     expect(run.visits.at(-1)).toMatchObject({ phase: 'implement', endMs: NOW, result: 'running' })
     expect(runOf(reportRun(NOW + MINUTE, undefined))).toMatchObject({ startMs: NOW + MINUTE, endMs: NOW + MINUTE })
+  })
+
+  it('has worked only while its clock ran, and says so beside the time from its start to its end', () => {
+    const running = reportRun(NOW - 60 * MINUTE, undefined)
+    const stopped: WorkflowState = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
+    const run = runOf({ ...stopped, updatedMs: NOW })
+    expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
+    const lines = storyLines(reportOf([], [], [{ task: TASK, state: run.state, history: [] }]), {
+      bold: (text) => text,
+    })
+    expect(lines[1]).toBe('  Run research to release: stopped · 1 h · 45 min of it worked · 7 prompts')
   })
 
   it('waits for what its agent announced, only while it runs', () => {
@@ -233,7 +251,7 @@ describe('the story of a run', () => {
     expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ended (${outcome})` })
   })
 
-  it('tells the results of the last visit of a phase, and adds up the time of all', () => {
+  it('tells the results of each visit of a phase, and the working time of all as `status` does', () => {
     let state = reportRun(NOW - 120 * MINUTE, undefined)
     const [, plan, implement] = state.definition.phases
     const before = runOf(state).phases[2]?.prompts ?? 0
@@ -248,10 +266,17 @@ describe('the story of a run', () => {
       { phase: 'implement', visit: 2, startMs: NOW - 20 * MINUTE, endMs: NOW, prompts: 1, result: 'running' },
     ])
     expect(run.phases[2]).toMatchObject({ visits: 2, prompts: before + 1 })
-    expect(run.phases[2]?.durationMs).toBe(
-      run.visits.filter(({ phase }) => phase === 'implement').reduce((sum, one) => sum + one.endMs - one.startMs, 0),
-    )
-    expect(run.phases[2]?.steps.map(({ attempts, result, durationMs }) => [attempts, result, durationMs])).toEqual([
+    expect(run.phases[2]?.workedMs).toBe(phaseMs(state, 'implement', NOW))
+    expect(run.workedMs).toBe(workedMs(state, NOW))
+    const [first, second, ...others] = run.phases[2]?.steps ?? []
+    expect([first?.visit, second?.visit, others]).toEqual([1, 2, []])
+    expect(first?.steps.map(({ name, result }) => [name, result])).toEqual([
+      ['parser', 'done'],
+      ['command line', 'done'],
+      ['documentation', 'done'],
+      ['tests', 'done'],
+    ])
+    expect(second?.steps.map(({ attempts, result, durationMs }) => [attempts, result, durationMs])).toEqual([
       [1, 'open', undefined],
       [0, 'open', undefined],
       [0, 'open', undefined],

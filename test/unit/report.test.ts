@@ -224,7 +224,7 @@ describe('the story of a run', () => {
       ['implement', 'done', 5],
       ['review', 'done', 1],
     ])
-    expect(run?.phases[2]?.steps.map(({ name, attempts, result }) => [name, attempts, result])).toEqual([
+    expect(run?.phases[2]?.steps.at(-1)?.steps.map(({ name, attempts, result }) => [name, attempts, result])).toEqual([
       ['parser', 1, 'done'],
       ['command line', 2, 'done'],
       ['documentation', 1, 'done'],
@@ -275,7 +275,12 @@ describe('the story of a run', () => {
       'review failed',
       'implement running',
     ])
-    expect(run?.phases[2]?.steps.map(({ result }) => result)).toEqual(['skipped', 'failed', 'open', 'open'])
+    expect(run?.phases[2]?.steps.at(-1)?.steps.map(({ result }) => result)).toEqual([
+      'skipped',
+      'failed',
+      'open',
+      'open',
+    ])
     const page = reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))
     expect(page).toContain('2 ×')
     expect(page).toContain('given up (too hard)')
@@ -324,7 +329,7 @@ describe('the story of a run', () => {
     for (const event of ['prompt', 'step-failed', 'step-skipped', 'step-again'] as const) {
       state = withTransition(state, { event, phase: 'implement', step: 1, attempt: 1 }, NOW)
     }
-    expect(storyOf(state)?.phases[2]?.steps[0]?.result).toBe('open')
+    expect(storyOf(state)?.phases[2]?.steps.at(-1)?.steps[0]?.result).toBe('open')
   })
 
   it('that is resumed from another phase has no visit of the one that it was in', () => {
@@ -356,9 +361,13 @@ describe('the story of a run', () => {
     }
     const noted = withTransition(start, { event: 'prompt', phase: 'a', step: 1, attempt: 1 }, NOW)
     const state = { ...noted, takenSteps: ['one', 'two'] }
-    expect(storyOf(state)?.phases.map(({ steps }) => steps.map(({ name }) => name))).toEqual([['one', 'two'], []])
+    expect(
+      storyOf(state)?.phases.map(({ steps }) => steps.flatMap((one) => one.steps).map(({ name }) => name)),
+    ).toEqual([['one', 'two'], []])
     const later = { ...state, phase: 'b', visits: { a: 1, b: 1 }, takenSteps: undefined }
-    expect(storyOf(later)?.phases.map(({ steps }) => steps.map(({ name }) => name))).toEqual([[undefined], []])
+    expect(
+      storyOf(later)?.phases.map(({ steps }) => steps.flatMap((one) => one.steps).map(({ name }) => name)),
+    ).toEqual([[undefined], []])
     expect(reportPage(reportOf([], [], [{ task: TASK, state: later, history: later.history }]))).toContain('step 1')
   })
 })

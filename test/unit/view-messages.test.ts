@@ -30,6 +30,8 @@ describe('a transition of a run in words', () => {
 
 describe('the words of the report', () => {
   itSays(REPORT_TEXT, {
+    worked: [['45 min', '45 min of it worked']],
+    ofVisit: [[2, '0 of 2 steps', 'visit 2: 0 of 2 steps']],
     made: [['2026-11-22 12:00:00', 'Generated 2026-11-22 12:00:00. All times are UTC.']],
     waited: [['5 min', 'waits 5 min']],
     others: [[3, '3 more']],

@@ -132,8 +132,8 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
         started_at: toIso(one.startMs),
         ended_at: toIso(one.endMs),
         prompts: one.prompts,
-        phases: one.phases.map(({ id, standing, visits, prompts, durationMs, steps }) => ({
-          ...{ id, standing, visits, prompts, duration_ms: Math.round(durationMs), steps: steps.length },
+        phases: one.phases.map(({ id, standing, visits, prompts, workedMs, steps }) => ({
+          ...{ id, standing, visits, prompts, duration_ms: workedMs, steps: steps.at(-1)?.steps.length ?? 0 },
         })),
         events: one.events.map(event),
       })),

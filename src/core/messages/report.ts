@@ -140,13 +140,15 @@ export const REPORT_TEXT = {
   verdict: (verdict: string): string => `verdict ${verdict}`,
   waitCount: (count: number): string => counted(count, 'wait'),
   prompts: (count: number): string => counted(count, 'prompt'),
+  worked: (time: string): string => `${time} of it worked`,
   skips: (count: number): string => `${count} skipped`,
   visits: (count: number): string => `${count} ×`,
   stepsDone: (done: number, all: number): string => `${done} of ${counted(all, 'step')}`,
+  ofVisit: (visit: number, words: string): string => `visit ${visit}: ${words}`,
   attempts: (count: number): string => counted(count, 'attempt'),
   step: (number: number, name: string | undefined): string =>
     name === undefined ? `step ${number}` : `${number}. ${name}`,
-  columns: ['Phase', 'Result', 'Prompts', 'Time'],
+  columns: ['Phase', 'Result', 'Prompts', 'Worked'],
   phaseStandings: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,

@@ -97,6 +97,12 @@ export interface StepStory {
   readonly durationMs: number | undefined
 }
 
+/** The steps of one visit of a phase. */
+export interface VisitSteps {
+  readonly visit: number
+  readonly steps: readonly StepStory[]
+}
+
 /** The story of a phase. */
 export interface PhaseStory {
   readonly id: string
@@ -105,8 +111,10 @@ export interface PhaseStory {
   readonly check: string | undefined
   readonly visits: number
   readonly prompts: number
-  readonly durationMs: number
-  readonly steps: readonly StepStory[]
+  /** The working time, as `workflow status` tells it: not while the run is stopped or waits for approval. */
+  readonly workedMs: number
+  /** Of each visit that had steps. */
+  readonly steps: readonly VisitSteps[]
 }
 
 /** The story of a run. */
@@ -116,6 +124,8 @@ export interface RunStory extends Span {
   readonly why: string | undefined
   readonly waitsFor: string | undefined
   readonly session: string | undefined
+  /** The working time of all phases; the span also has the times in which the run was stopped or waited for approval. */
+  readonly workedMs: number
   readonly prompts: number
   readonly skips: number
   readonly phases: readonly PhaseStory[]

@@ -1,13 +1,14 @@
 import { REPORT_TEXT, transitionWords } from '../messages/report.ts'
 import { oneLine } from '../text.ts'
 import { awaitsApproval } from '../workflow/approval.ts'
+import { phaseMs, workedMs } from '../workflow/clock.ts'
 import type { HistoryEntry, TransitionEvent } from '../workflow/history.ts'
 import type { RunOutcome } from '../workflow/outcome.ts'
 import type { Phase } from '../workflow/phase-fields.ts'
 import { phaseStandings } from '../workflow/picture.ts'
 import { visitsOf, type WorkflowState } from '../workflow/state.ts'
 import { stepAsText } from '../workflow/step.ts'
-import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitStory } from './report.ts'
+import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './report.ts'
 
 /** Makes the story of a run from its state and its history. Pure. */
 
@@ -46,10 +47,11 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),
     startMs: state.startedMs,
     endMs: state.active ? Math.max(nowMs, state.startedMs) : state.updatedMs,
+    workedMs: workedMs(state, nowMs),
     prompts: state.prompts,
     skips: state.skips,
     phases: state.definition.phases.map((phase, index) =>
-      phaseStory(phase, standings[index] ?? 'waiting', state, history, visits),
+      phaseStory(phase, standings[index] ?? 'waiting', state, history, visits, nowMs),
     ),
     visits,
     events: history.map(eventOf),
@@ -112,6 +114,7 @@ function phaseStory(
   state: WorkflowState,
   history: readonly HistoryEntry[],
   visits: readonly VisitStory[],
+  nowMs: number,
 ): PhaseStory {
   const own = visits.filter((visit) => visit.phase === phase.id)
   return {
@@ -121,17 +124,31 @@ function phaseStory(
     check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
     visits: visitsOf(state, phase.id),
     prompts: own.reduce((sum, { prompts }) => sum + prompts, 0),
-    durationMs: own.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0),
-    steps: stepStories(phase, state, history),
+    workedMs: phaseMs(state, phase.id, nowMs),
+    steps: visitSteps(phase, state, history),
   }
 }
 
-/** The steps of a phase's last visit. */
-function stepStories(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]): StepStory[] {
-  const entered = history.findLastIndex(({ event, phase: id }) => event === 'enter' && id === phase.id)
-  const own = history.slice(entered + 1).filter(({ phase: id, step }) => id === phase.id && step !== undefined)
+/** The steps of each visit of a phase. An entry of the history belongs to the visit that was entered before it. */
+function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]): VisitSteps[] {
+  const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
+  const own = history.filter(({ phase: id }) => id === phase.id)
+  for (const entry of own) {
+    if (entry.event === 'enter') visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
+    // The beginning of the history may be lost.
+    if (visits.length === 0) visits.push({ visit: entry.visit ?? 1, entries: [] })
+    visits.at(-1)?.entries.push(entry)
+  }
+  const last = visitsOf(state, phase.id)
+  if (!visits.some(({ visit }) => visit === last)) visits.push({ visit: last, entries: [] })
+  return visits
+    .map(({ visit, entries }) => ({ visit, steps: stepStories(phase, visit === last, state, entries) }))
+    .filter(({ steps }) => steps.length > 0)
+}
+
+function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: readonly HistoryEntry[]): StepStory[] {
   const listed = phase.steps?.kind === 'list' ? phase.steps.steps : undefined
-  const names = listed ?? (phase.id === state.phase ? state.takenSteps : undefined) ?? []
+  const names = listed ?? (isLast && phase.id === state.phase ? state.takenSteps : undefined) ?? []
   const reached = own.reduce((most, { step }) => Math.max(most, step ?? 0), 0)
   return Array.from({ length: Math.max(names.length, reached) }, (_, index) => {
     const entries = own.filter(({ step }) => step === index + 1)

@@ -1,6 +1,6 @@
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../messages/report.ts'
 import { inLine } from '../text.ts'
-import { clock, duration } from './page/scale.ts'
+import { clock, duration, runTimes } from './page/scale.ts'
 import type { PromiseStory, Report, RunStory, StoryEvent } from './report.ts'
 
 /** The report as lines for a terminal. Pure. */
@@ -30,8 +30,9 @@ function promiseLines({ id, standing, startMs, endMs, blocks, events }: PromiseS
   return [`  ${TEXT.promise} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
 }
 
-function runLines({ name, standing, startMs, endMs, prompts, events }: RunStory): string[] {
-  const facts = [STANDING_WORDS[standing], duration(endMs - startMs), TEXT.prompts(prompts)]
+function runLines(run: RunStory): string[] {
+  const { name, standing, prompts, events } = run
+  const facts = [STANDING_WORDS[standing], ...runTimes(run), TEXT.prompts(prompts)]
   return [`  ${TEXT.run} ${name}: ${facts.join(' · ')}`, ...events.map(eventLine)]
 }
 

@@ -28,7 +28,7 @@ export function overview({ tasks }: Report): Html {
       tasks.map((task, index) => row(task, index, scale)),
       30,
       (part) => html`<div class="rows">${part}</div>`,
-    )}${key()}</div>`
+    )}${key(promises, runs)}</div>`
 }
 
 /** The first items, and the rest in a part that a reader can open. */

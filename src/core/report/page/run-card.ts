@@ -1,9 +1,9 @@
 import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
-import type { PhaseStory, RunStory, StepStory, Tone, VisitStory } from '../report.ts'
+import type { PhaseStory, RunStory, StepStory, Tone, VisitSteps, VisitStory } from '../report.ts'
 import { eventList } from './event-list.ts'
 import { graph } from './graph.ts'
 import { type Html, html } from './html.ts'
-import { duration, scaleOf } from './scale.ts'
+import { duration, runTimes, scaleOf } from './scale.ts'
 import { badge } from './tones.ts'
 import { bar } from './track.ts'
 
@@ -24,7 +24,7 @@ export function runCard(run: RunStory): Html {
   const { standing, phases, visits, startMs, endMs } = run
   const scale = scaleOf([{ startMs, endMs }])
   const facts = [
-    duration(endMs - startMs),
+    ...runTimes(run),
     TEXT.prompts(run.prompts),
     ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
     ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
@@ -49,19 +49,20 @@ export function toldOf({ waitsFor, why }: RunStory): string | undefined {
   return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
 }
 
-function phaseRow({ id, standing, visits, prompts, durationMs, steps, check }: PhaseStory): Html {
-  const done = steps.filter(({ result }) => result === 'done').length
+function phaseRow({ id, standing, visits, prompts, workedMs, steps, check }: PhaseStory): Html {
   const under = [
     ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
-    ...(steps.length === 0
-      ? []
-      : [
-          html`<p><small>${TEXT.stepsDone(done, steps.length)}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`,
-        ]),
+    ...steps.map((one) => stepList(one, visits > 1)),
   ]
   return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
-    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(durationMs)}</td></tr>
+    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
+}
+
+function stepList({ visit, steps }: VisitSteps, isOneOfSeveral: boolean): Html {
+  const done = steps.filter(({ result }) => result === 'done').length
+  const count = TEXT.stepsDone(done, steps.length)
+  return html`<p><small>${isOneOfSeveral ? TEXT.ofVisit(visit, count) : count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
 }
 
 const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {

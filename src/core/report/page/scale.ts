@@ -1,5 +1,6 @@
+import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
 import { toIso } from '../../time.ts'
-import type { Span } from '../report.ts'
+import type { RunStory, Span } from '../report.ts'
 
 /** Puts times on a line. Long times in which nothing happened are drawn short. Pure. */
 
@@ -90,4 +91,11 @@ export function duration(ms: number): string {
   const [smaller, smallerName] = units[at + 1] ?? [1, '']
   const rest = smallerName === '' ? 0 : Math.floor((seconds % size) / smaller)
   return `${whole} ${name === 'days' && whole === 1 ? 'day' : name}${rest === 0 ? '' : ` ${rest} ${smallerName}`}`
+}
+
+/** The time of a run from its start to its end, and how long of it the run worked, where that is another time. */
+export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
+  const whole = duration(endMs - startMs)
+  const worked = duration(workedMs)
+  return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
 }

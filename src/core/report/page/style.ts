@@ -76,11 +76,12 @@ th{text-align:left;color:var(--soft);font-weight:600}
 th,td{padding:5px 10px 5px 0;border-top:1px solid var(--line);vertical-align:top}
 tr:first-child th,tr.under td{border-top:0}
 tr.under td{padding-top:0}
+td:first-child b{display:inline-block;min-width:10ch}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:0;padding-left:10px}
 .steps{list-style:none;margin:6px 0 0;padding:0;color:var(--soft);font-size:13px}
 .steps .done::before{content:"✓ ";color:var(--good)}.steps .skipped::before,.steps .failed::before{content:"✗ ";color:var(--bad)}.steps .open::before{content:"· "}
 footer{max-width:1080px;margin:0 auto;padding:16px 20px 48px;color:var(--soft);font-size:12px}
 @media(max-width:640px){main,header.top,footer{padding-left:14px;padding-right:14px}.card{padding:13px 14px}
-.row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}
+.row{grid-template-columns:1fr;gap:2px}.run{grid-template-columns:1fr}.graph{justify-self:center}.axis{display:none}th,td{padding-right:6px}td.n,th.n{padding-left:6px}
 .tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:10px 12px}.tile b{font-size:20px}.tile:last-child:nth-child(odd){grid-column:1/-1}}
 `.replaceAll('\n', '')

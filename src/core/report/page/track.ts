@@ -1,7 +1,8 @@
 import { REPORT_TEXT as TEXT } from '../../messages/report.ts'
-import type { PromiseStory, Span } from '../report.ts'
+import type { PromiseStory, RunStory, Span, StoryEvent } from '../report.ts'
 import { type Html, html } from './html.ts'
 import { clock, duration, type Scale } from './scale.ts'
+import { toneOf } from './tones.ts'
 
 /** Bars and marks on a line of time. */
 
@@ -20,16 +21,31 @@ export function pause(scale: Scale, { startMs, endMs }: Span): Html {
 }
 
 /** The moments of a promise that a person should see: blocked stops, and checks that failed. */
-export function marks(scale: Scale, { events }: PromiseStory): Html[] {
-  return events
-    .filter(({ tone }) => tone === 'warn' || tone === 'bad')
-    .map(({ timeMs, tone }) => html`<u${tone === 'bad' && html` class="bad"`} style="left:${scale.at(timeMs)}%"></u>`)
+export function marks(scale: Scale, promise: PromiseStory): Html[] {
+  return marked(promise).map(
+    ({ timeMs, tone }) => html`<u${tone === 'bad' && html` class="bad"`} style="left:${scale.at(timeMs)}%"></u>`,
+  )
+}
+
+function marked({ events }: PromiseStory): StoryEvent[] {
+  return events.filter(({ tone }) => tone === 'warn' || tone === 'bad')
 }
 
 const { key: KEY } = TEXT
 
-/** What the colours mean. */
-export function key(): Html {
-  return html`<div class="key"><span><i class="good"></i>${KEY.good}</span><span><i class="warn"></i>${KEY.goesOn}</span>
-    <span><i class="bad"></i>${KEY.bad}</span><span><i></i>${KEY.other}</span><span><i class="wait"></i>${KEY.waitsNow}</span><span><s></s>${KEY.wait}</span><span><u></u>${KEY.block}</span><span><u class="bad"></u>${KEY.failure}</span></div>`
+/** What the colours and marks mean that these stories have. */
+export function key(promises: readonly PromiseStory[], runs: readonly RunStory[]): Html {
+  const bars = new Set([...promises, ...runs].map(({ standing }) => toneOf(standing)))
+  const events = new Set(promises.flatMap(marked).map(({ tone }) => tone))
+  const entries: [boolean, Html, string][] = [
+    [bars.has('good'), html`<i class="good"></i>`, KEY.good],
+    [bars.has('warn'), html`<i class="warn"></i>`, KEY.goesOn],
+    [bars.has('bad'), html`<i class="bad"></i>`, KEY.bad],
+    [bars.has('plain'), html`<i></i>`, KEY.other],
+    [bars.has('wait'), html`<i class="wait"></i>`, KEY.waitsNow],
+    [promises.some(({ waits }) => waits.length > 0), html`<s></s>`, KEY.wait],
+    [events.has('warn'), html`<u></u>`, KEY.block],
+    [events.has('bad'), html`<u class="bad"></u>`, KEY.failure],
+  ]
+  return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
 }
