@@ -68,12 +68,21 @@ export function startRun(
       aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
     } catch (error) {
-      removeRunFile(folder, id)
+      if (!isWritten(folder, id)) removeRunFile(folder, id)
       throw error
     }
     removeOldMarker(folder)
     return { state, aside }
   })
+}
+
+/** False where the task surely has another run's state, or none. A state that was only not synced is the run's. */
+function isWritten(folder: TaskFolder, id: string): boolean {
+  try {
+    return readState(folder)?.id === id
+  } catch {
+    return true
+  }
 }
 
 /** The result of asking a run to stop. */

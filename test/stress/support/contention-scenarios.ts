@@ -59,8 +59,10 @@ const spentBefore = (count: number): Record<string, string> => ({
   ),
 })
 
-const hooks = (arena: Arena, count: number): Program[] =>
-  Array.from({ length: count * arena.crowd }, () => arena.hook())
+const hooks = (arena: Arena, count: number, more: Readonly<Record<string, unknown>> = {}): Program[] =>
+  Array.from({ length: count * arena.crowd }, () => arena.hook(more))
+/** What makes a sub-agent's payload one of the main agent, which alone ends its waits. */
+const MAIN_STOP = { hook_event_name: 'Stop', agent_id: undefined, agent_type: undefined, prompt_id: 'a later prompt' }
 const exitCode = ({ outcomes }: Run, index: number): number => outcomes[index]?.exitCode ?? -1
 const stderr = ({ outcomes }: Run, index: number): string => outcomes[index]?.stderr ?? ''
 const ours = (files: Readonly<Record<string, string>>): string[] =>
@@ -161,7 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'six stops of a marker whose wait is over: three are blocked, and the wait ends',
     files: { [MARKER]: text({ ...OLD_MARKER, wait: { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' } }) },
-    programs: (arena) => hooks(arena, 6),
+    programs: (arena) => hooks(arena, 6, MAIN_STOP),
     check: (run) => [
       exactlyThree(run),
       run.caps !== 1 && `abandoned ${run.caps} times`,

@@ -214,7 +214,8 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
       { when: ['missing'], hook: '-- -----', codes: '0 0 0 1 0 0 0' },
       { when: ['empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- -----', codes: '0 1 0 0 0 0 0' },
       { when: [...NO_FILE, 'unreadable'], hook: '-- -----', codes: '0 1 0 65 65 65 65' },
-      { when: ['not writable'], hook: 'c- -----', codes: '0 1 73 73 73 73 73' },
+      // It is this session's, so `--orphaned` leaves it.
+      { when: ['not writable'], hook: 'c- -----', codes: '0 1 73 73 73 73 0' },
     ],
   },
   // create step bypass clear
