@@ -317,8 +317,8 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
   'settings folder': {
     rows: [
       { when: ['missing', 'empty'], hook: 'c- BBn--', codes: '1 0 0' },
-      { when: ['one byte', 'dangling link', 'pipe'], hook: 'c- BBn--', codes: '1 73 0' },
-      { when: ['link out', 'link to itself', 'unreadable'], hook: 'c- BBn--', codes: '1 65 65' },
+      { when: ['one byte', 'pipe'], hook: 'c- BBn--', codes: '1 73 0' },
+      { when: ['link out', 'dangling link', 'link to itself', 'unreadable'], hook: 'c- BBn--', codes: '1 65 65' },
       { when: ['huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0' },
       { when: ['not writable'], hook: 'c- BBn--', codes: '0 0 73' },
     ],
