@@ -1,6 +1,6 @@
 import { PostflightError } from './errors.ts'
 import { ENDING_TOOLS, readFields } from './hosts/index.ts'
-import { isJsonObject } from './json-object.ts'
+import { isJsonObject, known } from './json-object.ts'
 import { MAIN_AGENT } from './marker.ts'
 
 /** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */
@@ -115,29 +115,30 @@ function fromFields(fields: Fields): Payload {
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   const lastMessage = text(fields, 'last_assistant_message')
   const returned = event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined
-  return {
+  return known({
     event,
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons')),
     shells: tasks.flatMap(shellOf),
-    ...(shellIds.length > 0 && { shellIds }),
-    ...(endingTool !== undefined && { endingTool }),
-    ...(typeof followsBlock === 'boolean' && { followsBlock }),
-    ...(session !== undefined && { session }),
-    ...(agent !== undefined && { agent }),
-    ...(agentType !== undefined && { agentType }),
-    ...(parentAgent !== undefined && { parentAgent }),
-    ...(caller !== undefined && { caller }),
-    ...(client !== undefined && { client }),
-    ...(cwd !== undefined && { cwd }),
-    ...(transcript !== undefined && { transcript }),
-    ...(turn !== undefined && { turn }),
-    ...(prompt !== undefined && { prompt }),
-    ...(command !== undefined && { command, output: outputText(own(fields, 'tool_response')) }),
-    ...(isDuration(durationMs) && { durationMs }),
-    ...(lastMessage !== undefined && { lastMessage }),
-    ...(event === 'SessionStart' && own(fields, 'source') === 'compact' && { isCompacted: true }),
-    ...(returned !== undefined && { returned }),
-  }
+    shellIds: shellIds.length > 0 ? shellIds : undefined,
+    endingTool,
+    followsBlock: typeof followsBlock === 'boolean' ? followsBlock : undefined,
+    session,
+    agent,
+    agentType,
+    parentAgent,
+    caller,
+    client,
+    cwd,
+    transcript,
+    turn,
+    prompt,
+    command,
+    output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
+    durationMs: isDuration(durationMs) ? durationMs : undefined,
+    lastMessage,
+    isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
+    returned,
+  })
 }
 
 /** The sub-agent in the response of the tool that started it; one that was started in the background has no message yet. */
@@ -147,7 +148,10 @@ function returnedAgent(response: unknown): ReturnedAgent | undefined {
   const content = own(response, 'content')
   if (agent === undefined || (typeof content !== 'string' && !Array.isArray(content))) return undefined
   const agentType = identifier(response, 'agentType')
-  return { agent, message: outputText(content), ...(agentType !== undefined && { agentType }) }
+  // A report by SubagentHandback comes beside the content (Claude Code 2.1.330).
+  const report = own(response, 'handbackReport')
+  const message = outputText(report === undefined ? content : [outputText(content), report])
+  return known({ agent, message, agentType })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
+import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER } from '../support/process.ts'
 import { createProject, type HookRun, type Project } from '../support/project.ts'
 
@@ -61,6 +61,21 @@ describe.concurrent('a structured answer', () => {
     expect(main.answer).toEqual({})
     expect(reasonOf(worker)).toContain('Blocked stop 1 of 3')
     expect(reasonOf(worker)).not.toContain('full report')
+  })
+
+  it('that hands a report back is refused, and its report reaches the caller', async () => {
+    const project = createProject()
+    project.marker(TASK, OWNED)
+    const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
+    const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
+    const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
+
+    const refused = await project.hook(structuredAnswer(handBack), { env })
+    const returned = await project.hook(agentReturned('Done.'), { env })
+
+    expect(reasonOf(refused)).toContain('This call of SubagentHandback was refused.')
+    expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
+    expect(storyOf(project)).toEqual(['block 1'])
   })
 
   it('of the agent of a hook is left alone, also by a marker without a session', async () => {

@@ -83,7 +83,7 @@ describe.concurrent('install --host', () => {
     expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([
       ...stops,
       'PostToolUse Agent',
-      'PreToolUse StructuredOutput|task_complete',
+      'PreToolUse StructuredOutput|SubagentHandback|task_complete',
     ])
     expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
   })

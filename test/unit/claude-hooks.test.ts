@@ -48,7 +48,7 @@ describe('the entries for Claude Code', () => {
   it('name the tools by which an agent ends its turn', () => {
     expect(ENTRIES[5]).toEqual({
       event: 'PreToolUse',
-      group: { matcher: 'StructuredOutput|task_complete', hooks: [OURS] },
+      group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [OURS] },
     })
   })
 

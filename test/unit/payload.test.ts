@@ -107,6 +107,13 @@ describe('the return of a sub-agent', () => {
     expect(returned(response)).toBeUndefined()
   })
 
+  it('has the report that was handed back, too', () => {
+    const content = [{ type: 'text', text: 'See the message.' }]
+    const handed = returned({ agentId: 'a1', content, handbackReport: { text: 'The report.', toolUseId: 't' } })
+    expect(handed).toStrictEqual({ agent: 'a1', message: 'See the message.\nThe report.' })
+    expect(returned({ agentId: 'a1', content, handbackReport: 7 })?.message).toBe('See the message.\n')
+  })
+
   it('is only that of an event after a tool', () => {
     expect(returned({ agentId: 'a1', content: 'x' }, 'SubagentStop')).toBeUndefined()
   })
@@ -293,7 +300,7 @@ describe('background_tasks', () => {
 describe('the call of a tool that ends the turn', () => {
   const call = (tool_name: unknown, more = {}) => payload({ hook_event_name: 'PreToolUse', tool_name, ...more })
 
-  it.each(['StructuredOutput', 'structured_output', 'task_complete'])('%s is a stop', (tool) => {
+  it.each(['StructuredOutput', 'SubagentHandback', 'structured_output', 'task_complete'])('%s is a stop', (tool) => {
     expect(call(tool)).toMatchObject({ event: 'Stop', agent: 'main', endingTool: tool })
     expect(call(tool, { agent_id: 'a1' })).toMatchObject({ event: 'SubagentStop', agent: 'a1', endingTool: tool })
   })
@@ -306,6 +313,15 @@ describe('the call of a tool that ends the turn', () => {
   ])('%s is not', (_, other) => {
     expect(other).toMatchObject({ event: 'PreToolUse' })
     expect(other).not.toHaveProperty('endingTool')
+  })
+
+  it('has a last message only if it hands a report back', () => {
+    const tool_input = { message: 'The report.' }
+    expect(call('SubagentHandback', { agent_id: 'a1', tool_input }).lastMessage).toBe('The report.')
+    for (const other of [{}, { tool_input: 'x' }, { tool_input: {} }]) {
+      expect(call('SubagentHandback', { agent_id: 'a1', ...other })).not.toHaveProperty('lastMessage')
+    }
+    expect(call('StructuredOutput', { agent_id: 'a1', tool_input })).not.toHaveProperty('lastMessage')
   })
 
   it('neither is its end', () => {

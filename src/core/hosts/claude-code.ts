@@ -1,12 +1,14 @@
+import { isJsonObject } from '../json-object.ts'
 import type { Payload } from '../payload.ts'
-import { type Environment, type HostDifference, variable } from './host.ts'
+import { type Environment, type HostDifference, type PayloadFields, variable } from './host.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {
   projectVariables: ['CLAUDE_PROJECT_DIR'],
-  // The answer to `--json-schema`, or of a workflow's agent with a schema. The host asks the stop hook behind it, and throws a
-  // block away (2.1.330).
-  endingTools: ['StructuredOutput'],
+  // The answer to `--json-schema`, or of a workflow's agent with a schema; a sub-agent's report in permission mode `auto`. The
+  // host asks the stop hook behind it, and throws a block away (2.1.330).
+  endingTools: ['StructuredOutput', 'SubagentHandback'],
+  readFields: (fields) => ({ ...fields, ...reportOf(fields) }),
   // The Bash tool's environment names the session, but not the agent: main and sub-agents have the same one.
   shellIdentity(environment) {
     const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
@@ -28,6 +30,11 @@ export const claudeCode: HostDifference = {
     isHookOfClaudeCode(payload, environment) && isSince([2, 1, 141], environment),
   // `PostToolUse` of the tool `Agent` names the agent, and its `additionalContext` reaches the caller.
   handsOverReports: isHookOfClaudeCode,
+}
+
+/** The report in a call of SubagentHandback: such a stop has no last message. */
+function reportOf({ tool_name: tool, tool_input: input }: PayloadFields): PayloadFields {
+  return tool === 'SubagentHandback' && isJsonObject(input) ? { last_assistant_message: input.message } : {}
 }
 
 /**

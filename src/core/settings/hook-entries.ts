@@ -37,7 +37,7 @@ export function claudeEntries(command: string): SettingsEntry[] {
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
     { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
-    { event: 'PreToolUse', group: { matcher: 'StructuredOutput|task_complete', hooks: [hook] } },
+    { event: 'PreToolUse', group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook] } },
   ]
 }
 

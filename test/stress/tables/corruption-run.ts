@@ -74,7 +74,7 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
             { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] },
             { matcher: 'Agent', hooks: [{ ...hook, command: `${hook.command} Agent` }] },
           ],
-          PreToolUse: [{ matcher: 'StructuredOutput|task_complete', hooks: [hook] }],
+          PreToolUse: [{ matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook] }],
         },
       },
       null,
