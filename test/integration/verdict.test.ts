@@ -171,11 +171,33 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
-  it('with checks is settled by a person', async () => {
+  it.each<[string, string[], Record<string, string>, boolean]>([
+    ['`clear --all`', ['--all'], {}, false],
+    ['`clear --all` at a terminal', ['--all'], {}, true],
+    ['`clear 259` of another session', ['259'], OTHER, false],
+    ['`clear 259` of another session at a terminal', ['259'], OTHER, true],
+    ['`clear 259` of a program', ['259'], {}, false],
+    ['`clear 259` in a shell of Claude Code at a terminal', ['259'], { CLAUDECODE: '1' }, true],
+  ])('with checks is not settled by %s, but with --unchecked', async (_what, words, env, atTerminal) => {
+    const project = await made('--check', 'false')
+    remove(project, MARKER)
+    const options = { env, answers: atTerminal ? [] : undefined }
+
+    const run = await project.cli(['clear', ...words], options)
+    expect(run.status).toBe(1)
+    expect(run.stdout).toContain('have not passed since')
+    expect(run.stdout).toContain('`--unchecked` settles it without them.')
+    expect(await verdict(project)).toMatchObject(RED)
+
+    expect(await project.cli(['clear', ...words, '--unchecked'], options)).toMatchObject({ status: 0 })
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('with checks is settled by a person who names the task at a terminal', async () => {
     const project = await made('--check', 'false')
     remove(project, MARKER)
 
-    expect(await project.cli(['clear', '259'])).toMatchObject({ status: 0 })
+    expect(await project.cli(['clear', '259'], { answers: [] })).toMatchObject({ status: 0 })
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
@@ -235,7 +257,7 @@ describe.concurrent('an abandoned marker that was removed by hand', () => {
     const { stdout } = await project.cli(['status', '--github'])
     expect(stdout).toContain('the abandoned marker was removed by hand. Its checks have not passed since ("false").')
 
-    expect((await project.cli(['clear', '259'])).stdout).toMatch(
+    expect((await project.cli(['clear', '259'], { answers: [] })).stdout).toMatch(
       /^settled specs\/259_x: its marker (?:ended|was given up)/,
     )
     expect(await verdict(project)).toMatchObject(GREEN)

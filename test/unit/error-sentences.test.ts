@@ -158,6 +158,10 @@ describe('each error says what is wrong and what to do about it', () => {
         'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. Otherwise, ask the user to run `postflight clear …` in their own terminal.',
       ],
       [
+        { path: 'specs/7_x/.postflight-pending', refusal: 'removed', commands: '`npm test`', unchecked: true },
+        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. `--unchecked` settles it without them.',
+      ],
+      [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },
         'specs/7_x/.postflight-pending has checks of another session (`npm test`), which must succeed first: `--run-checks` runs them here. `--unchecked` skips them and keeps the marker as abandoned.',
       ],

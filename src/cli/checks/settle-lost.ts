@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { PostflightError } from '../../core/errors.ts'
 import { MARKER_FILE } from '../../core/files.ts'
-import { shellIdentity } from '../../core/hosts/index.ts'
+import { isAgentShell, shellIdentity } from '../../core/hosts/index.ts'
 import { checkList } from '../../core/messages/checks.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
 import { errorMessage } from '../../core/messages/errors.ts'
@@ -17,6 +17,8 @@ import { findLostMarkers, type LostMarker } from '../lost-markers.ts'
 /** How to settle. */
 interface Settling {
   readonly isDryRun: boolean
+  /** True to settle markers of other sessions without their checks. */
+  readonly unchecked: boolean
   /** The ids of the markers that were cleared a moment ago: a full disk may have kept that out of the journal. */
   readonly cleared: ReadonlySet<string | null | undefined>
 }
@@ -27,23 +29,27 @@ type Settled =
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
 /**
- * Settles the lost markers of a task, or of all tasks. A session cannot settle its own marker whose checks have not
- * passed: removing the file would be the way around them.
+ * Settles the lost markers of a task, or of all tasks. Removing the file must not be the way around its checks: without them
+ * a session never settles its own marker, and only `--unchecked`, or a person at a terminal who names the task, settles
+ * another one.
  */
 export function settleLost(
   context: CommandContext,
   root: string,
   task: string | undefined,
-  { isDryRun, cleared }: Settling,
+  { isDryRun, unchecked, cleared }: Settling,
 ): Settled[] {
   const session = shellIdentity(context.environment)?.session
+  const skipsChecks =
+    unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
   const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
   return lost.map((lost): Settled => {
     const { kind, relative, record, unproven } = lost
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
-    if (session !== undefined && record?.sessions.has(session) === true && unproven.length > 0) {
+    const isOwn = session !== undefined && record?.sessions.has(session) === true
+    if (unproven.length > 0 && (isOwn || !skipsChecks)) {
       const { code, args } = new PostflightError('checks-refused', {
-        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: false },
+        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn },
       })
       const message = errorMessage(code, args)
       return {

@@ -81,7 +81,8 @@ export async function clear(
     }
   }
   if (root !== undefined && !options.orphaned) {
-    for (const result of settleLost(context, root, task, { isDryRun: options.dryRun, cleared: ids })) {
+    const { dryRun: isDryRun, unchecked } = options
+    for (const result of settleLost(context, root, task, { isDryRun, unchecked, cleared: ids })) {
       if (result.kind === 'kept') {
         kept.push(result.data)
         keptLines.push(...result.lines)

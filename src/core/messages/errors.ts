@@ -78,8 +78,8 @@ const CHECK_REFUSALS: Record<
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
   unreadable: ({ unchecked }) =>
     `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
-  removed: ({ commands }) =>
-    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. Otherwise, ask the user to run \`postflight clear …\` in their own terminal.`,
+  removed: ({ commands, unchecked }) =>
+    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. ${unchecked ? '`--unchecked` settles it without them.' : 'Otherwise, ask the user to run `postflight clear …` in their own terminal.'}`,
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
