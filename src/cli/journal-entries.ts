@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { PostflightError } from '../core/errors.ts'
-import { type JournalLine, parseJournalLine } from '../core/journal-entry.ts'
+import { type JournalLine, mayConcernMarker, parseJournalLine } from '../core/journal-entry.ts'
 import { journalCut, KIND_NAMES } from '../core/messages/files.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { journalPaths } from '../io/journal.ts'
@@ -25,13 +25,13 @@ export function allEntries(context: CommandContext, root: string): Entries {
 }
 
 /**
- * The entries of the last `limit` bytes of each journal file, and whether there are more.
+ * The entries about markers and the hook in the last `limit` bytes of each journal file, and whether there are more bytes.
  * @throws as `allEntries`.
  */
-export function lastEntriesOf(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
+export function lastMarkerEntries(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
   const { old, current } = readableJournal(root)
-  const before = readJournal(old, 0, limit)
-  const now = readJournal(current, 0, limit)
+  const before = readJournal(old, 0, { limit, isWanted: mayConcernMarker })
+  const now = readJournal(current, 0, { limit, isWanted: mayConcernMarker })
   return { entries: [...before.entries, ...now.entries], cut: before.cut || now.cut }
 }
 
@@ -57,12 +57,20 @@ function sizeOf(file: string): number {
   return stats?.isFile() ? stats.size : 0
 }
 
+/** Which entries to read. */
+interface Part {
+  /** At most this many bytes, from the end. */
+  readonly limit?: number
+  /** Judges a line by its text: most of the time goes into parsing. */
+  readonly isWanted?: (line: string) => boolean
+}
+
 /** The entries of a journal file from `start` (bytes) on. */
-function readJournal(file: string, start: number, limit?: number) {
+function readJournal(file: string, start: number, { limit, isWanted = () => true }: Part = {}) {
   const part = readJournalPart(file, start, limit)
   if (part.kind === 'unreadable') return refuse(file, part.detail)
   const { lines, end, cut } = part
-  return { entries: lines.map(parseJournalLine).filter((entry) => entry !== undefined), end, cut }
+  return { entries: lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? []), end, cut }
 }
 
 function refuse(file: string, detail: string): never {

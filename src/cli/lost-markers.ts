@@ -7,7 +7,7 @@ import { SPECS_ITSELF } from '../core/task-folder.ts'
 import { journalPaths } from '../io/journal.ts'
 import { givenUpNotes } from '../io/markers/given-up.ts'
 import type { CommandContext } from './context.ts'
-import { lastEntriesOf } from './journal-entries.ts'
+import { lastMarkerEntries } from './journal-entries.ts'
 import { type MarkerView, viewMarkers } from './marker-view.ts'
 
 /** Markers that have no file, though nothing cleared them: the verdict of `status` names them, and `clear` settles them. */
@@ -34,7 +34,7 @@ export interface LostMarker {
  * its beginning.
  */
 export function journalAt(root: string): readonly JournalLine[] {
-  const { entries, cut } = lastEntriesOf(root, MAX_JOURNAL_BYTES)
+  const { entries, cut } = lastMarkerEntries(root, MAX_JOURNAL_BYTES)
   if (cut) {
     const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
     throw new PostflightError('file-unreadable', { path: journalPaths(root).current, detail })

@@ -55,15 +55,17 @@ interface Draft extends MarkerRecord {
 /** The markers that the lines name, in the order of their first lines. */
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
   const drafts = new Map<string, Draft>()
-  for (const line of lines) read(drafts, line)
+  // Those that may be kept: few of the thousands that a journal names.
+  const kept = new Set<Draft>()
+  for (const line of lines) read(drafts, kept, line)
   return [...drafts.values()]
 }
 
-function read(drafts: Map<string, Draft>, line: JournalLine): void {
+function read(drafts: Map<string, Draft>, kept: Set<Draft>, line: JournalLine): void {
   const { event, marker_id: id, task, time } = line
   const timeMs = typeof time === 'string' ? fromIso(time) : undefined
   if (!isText(task) || timeMs === undefined) return
-  if (event === 'clear' || event === 'adopt') settle(drafts, line)
+  if (event === 'clear' || event === 'adopt') settle(kept, line)
   if (!isMarkerId(id)) return
   const draft = drafts.get(id) ?? newDraft(id, task)
   drafts.set(id, draft)
@@ -71,7 +73,10 @@ function read(drafts: Map<string, Draft>, line: JournalLine): void {
   const replaced = typeof line.replaces === 'string' ? drafts.get(line.replaces) : undefined
   if (replaced !== undefined && replaced !== draft) replaced.end = 'replaced'
   const keeps = typeof line.keeps === 'string' ? drafts.get(line.keeps) : undefined
-  if (keeps !== undefined) keeps.kept = 'unchecked'
+  if (keeps !== undefined) {
+    keeps.kept = 'unchecked'
+    kept.add(keeps)
+  }
   switch (event) {
     case 'create':
     case 'adopt':
@@ -89,7 +94,10 @@ function read(drafts: Map<string, Draft>, line: JournalLine): void {
     case 'expire':
       draft.end = ENDS.find((end) => end === line.outcome) ?? 'settled'
       draft.passed = textsOf(line.checks)
-      if (draft.end === 'capped' || draft.end === 'unchecked') draft.kept = draft.end
+      if (draft.end === 'capped' || draft.end === 'unchecked') {
+        draft.kept = draft.end
+        kept.add(draft)
+      }
       // git may bring a marker that was given up back, and its checks may pass then.
       else if (draft.end === 'settled' || isProven(draft)) draft.kept = undefined
   }
@@ -103,12 +111,12 @@ function isProven({ end, checks, passed }: Draft): boolean {
  * Settles the abandoned markers that the line names as removed. A line of an older version names none: then `clear` removed
  * all of its task, and `adopt` the one that it replaced.
  */
-function settle(drafts: ReadonlyMap<string, Draft>, { event, settles, replaces, task }: JournalLine): void {
+function settle(kept: Set<Draft>, { event, settles, replaces, task }: JournalLine): void {
   const named = Array.isArray(settles) ? new Set<unknown>(settles) : undefined
-  for (const draft of drafts.values()) {
-    if (draft.kept === undefined) continue
+  for (const draft of kept) {
+    if (draft.kept === undefined) kept.delete(draft)
     const isMeant = event === 'clear' ? draft.task === task : draft.id === replaces
-    if (!(named?.has(draft.id) ?? isMeant)) continue
+    if (draft.kept === undefined || !(named?.has(draft.id) ?? isMeant)) continue
     draft.kept = undefined
     if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
   }

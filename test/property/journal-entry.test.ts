@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formatJournalEntry, parseJournalLine } from '../../src/core/journal-entry.ts'
+import {
+  formatJournalEntry,
+  type JournalEntry,
+  mayConcernMarker,
+  parseJournalLine,
+  sessionsOfHook,
+} from '../../src/core/journal-entry.ts'
+import { markerRecords } from '../../src/core/marker-record.ts'
 import { anyUnits, hostileText, longText } from './arbitraries.ts'
 
 const anyText = fc.option(longText, { nil: undefined })
@@ -35,4 +42,37 @@ it('any other line is read without an error', () => {
       expect(read === undefined || typeof read.event === 'string').toBe(true)
     }),
   )
+})
+
+const anyId = fc.constantFrom('pf_xxxxxxxxxxxx', 'pf_yyyyyyyyyyyy', undefined)
+
+it('the records of markers and the sessions of the hook need only the lines that may concern a marker', () => {
+  const anyEntry: fc.Arbitrary<JournalEntry> = fc.record({
+    event: fc.constantFrom(
+      ...(['create', 'block', 'clear', 'check', 'cap', 'bypass', 'bypass-request', 'expire'] as const),
+      ...(['adopt', 'claim', 'step', 'wait', 'wait-end', 'workflow', 'error'] as const),
+    ),
+    outcome: fc.constantFrom('cleared', 'capped', 'unchecked', undefined),
+    markerId: anyId,
+    replaces: anyId,
+    keeps: anyId,
+    settles: fc.option(fc.array(anyId), { nil: undefined }),
+    task: fc.constantFrom('259_x', '300_y'),
+    hostSession: fc.constantFrom('s1', 's2'),
+    detail: anyText,
+  })
+  fc.assert(
+    fc.property(fc.array(anyEntry), (entries) => {
+      const lines = entries.map((entry, at) => formatJournalEntry(entry, at * 1000).trimEnd())
+      const read = (some: readonly string[]) => some.flatMap((line) => parseJournalLine(line) ?? [])
+      const [all, some] = [read(lines), read(lines.filter(mayConcernMarker))]
+      expect(markerRecords(some)).toEqual(markerRecords(all))
+      expect(sessionsOfHook(some)).toEqual(sessionsOfHook(all))
+    }),
+  )
+})
+
+it('a line of a run does not concern a marker', () => {
+  const line = formatJournalEntry({ event: 'workflow', task: '259_x', hostSession: 's1', detail: 'phase "plan"' }, 0)
+  expect(mayConcernMarker(line)).toBe(false)
 })

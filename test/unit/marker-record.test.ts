@@ -115,6 +115,17 @@ describe('a marker that is kept as abandoned', () => {
 })
 
 describe('the records of a journal', () => {
+  it('take time in proportion to its length', () => {
+    const idOf = (at: number): string => `pf_${String(at).padStart(12, '0')}`
+    const entries = Array.from({ length: 10_000 }, (_, at): JournalEntry[] => [
+      { ...MADE, markerId: idOf(at) },
+      { ...CLEARED, markerId: idOf(at), settles: [] },
+    ]).flat()
+    const startMs = performance.now()
+    expect(recordsOf(...entries)).toHaveLength(10_000)
+    expect(performance.now() - startMs).toBeLessThan(2_000)
+  })
+
   it('leave out lines and fields that are not as we write them', () => {
     const time = new Date(NOW_MS).toISOString()
     const line = { time, event: 'create', marker_id: X, task: '259_x', host_session: 's1', checks: ['true'] }

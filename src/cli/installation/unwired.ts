@@ -11,7 +11,7 @@ import { kindAt } from '../../io/fs/path-kind.ts'
 import { type FileRead, readSmallFile } from '../../io/fs/read.ts'
 import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../../io/settings/paths.ts'
 import type { CommandContext } from '../context.ts'
-import { lastEntriesOf } from '../journal-entries.ts'
+import { lastMarkerEntries } from '../journal-entries.ts'
 
 /**
  * Finds out whether the host of a session starts the hook at all. It searches the settings for text, because `create` must
@@ -89,7 +89,7 @@ function mayStartHook(read: FileRead): boolean {
 /** True if the journal has something that the hook did in this session: settings may be given on the command line. */
 function wasSeen(root: string, session: string | undefined): boolean {
   try {
-    return sessionsOfHook(lastEntriesOf(root, JOURNAL_LIMIT).entries).has(session)
+    return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)
   } catch {
     // What cannot be read is reported by `status`.
     return false
