@@ -369,15 +369,21 @@ describe('the definition of a check', () => {
     project.write(REPORT, 'x')
     project.write('specs/archive/003_old/workflow/state.json', '{}')
     project.write('specs/008_other/.postflight-pending', '{}')
+    const ours = ['checks/build/2-1.json', 'checks/build/1-1.json.7-x-1.tmp', 'artifacts/build/1-report.md']
+    for (const file of ours) project.write(`specs/007_x/${file}`, 'x')
+    const own = ['checks/list.md', 'checks/build/rules.json', 'artifacts/drawing.svg', 'artifacts/build/notes.md']
+    for (const file of own) project.write(`specs/007_x/${file}`, 'x')
 
     await project.cli(['workflow', 'check', '7'], { env: ENV })
 
     const { files } = JSON.parse(project.read('specs/007_x/checks/build/1-1.json'))
     const names: string[] = files.map((file: { path: string }) => file.path)
     expect(names).toEqual(
-      expect.arrayContaining(['../../flow.json', '../archive/003_old/plan.md', '../workflow/plan.md']),
+      expect.arrayContaining(['../../flow.json', '../archive/003_old/plan.md', '../workflow/plan.md', ...own]),
     )
-    expect(names.filter((name) => /postflight|007_x.workflow|state\.json|checks/.test(name))).toEqual([])
+    expect(names.filter((name) => /postflight|007_x.workflow|state\.json/.test(name) || ours.includes(name))).toEqual(
+      [],
+    )
     const again = await project.cli(['workflow', 'check', '7'], { env: ENV })
     expect(again.stdout).toContain('so it was not run again')
   })

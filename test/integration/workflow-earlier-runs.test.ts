@@ -111,7 +111,10 @@ describe('other files of an earlier run', () => {
   it("are set aside: archived artifacts, receipts and step results. A person's own files and the artifacts stay", async () => {
     const project = projectWith(CHECKLIST, { id: 'report', prompt: 'Report.', artifact: 'report.md' })
     const left = ['artifacts/report/1-report.md', 'checks/report/1-1.json', 'step-result.json', 'step-result-2.json']
+    left.push('artifacts/report/2-report.2.md', 'checks/work/2-1.json')
     const own = ['artifacts/drawing.svg', 'checks/list.md', 'plan.md', 'report.md']
+    own.push('artifacts/report/notes.md', 'artifacts/report/2024-plan.md', 'artifacts/work/1-notes.md')
+    own.push('checks/report/1-1.md', 'checks/report/list.json')
     for (const file of [...left, ...own]) project.write(`${IN_TASK}/${file}`, '{"success": true}')
 
     await start(project)
@@ -121,6 +124,7 @@ describe('other files of an earlier run', () => {
       expect(project.has(`${IN_TASK}/workflow-runs/1/${file}`), file).toBe(true)
     }
     for (const file of own) expect(project.has(`${IN_TASK}/${file}`), file).toBe(true)
+    expect(project.has(`${IN_TASK}/checks/work`)).toBe(false)
   })
 
   it('are not named in a prompt as the previous result', async () => {

@@ -21,6 +21,12 @@ export function archivedName(visit: number, artifact: string): string {
   return `${visit}-${artifact.slice(artifact.lastIndexOf('/') + 1)}`
 }
 
+/** True for such a name, of any visit. If it was taken, it has a number before its extension. */
+export function isArchivedName(name: string, artifact: string): boolean {
+  const plain = name.replace(/^\d+-/, '0-')
+  return [plain, plain.replace(/\.\d+(?=(?:\.[^.]*)?$)/, '')].includes(archivedName(0, artifact))
+}
+
 /** The folder in the task folder, and the name, to which an effect moves its file. If that is taken, it gets a number. */
 export function archivePlace(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
   return effect.kind === 'archive-step'

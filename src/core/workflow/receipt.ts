@@ -10,6 +10,18 @@ import { toIso } from '../time.ts'
 /** The folder of receipts in the task folder. */
 export const CHECKS_FOLDER = 'checks'
 
+const RECEIPT_NAME = /^\d+-\d+\.json$/
+
+/** The name of a receipt in the folder of its phase. */
+export function receiptName(visit: number, attempt: number): string {
+  return `${visit}-${attempt}.json`
+}
+
+/** True for such a name. */
+export function isReceiptName(name: string): boolean {
+  return RECEIPT_NAME.test(name)
+}
+
 /** The largest number of files that a receipt is bound to. */
 export const MAX_BOUND_FILES = 2_000
 

@@ -5,12 +5,20 @@ import { PostflightError } from '../../core/errors.ts'
 import { SPECS_FOLDER } from '../../core/files.ts'
 import { WORKFLOW_TEXT } from '../../core/messages/runs.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder } from '../../core/task-folder.ts'
+import { ARTIFACTS_FOLDER } from '../../core/workflow/archive.ts'
 import { isReserved } from '../../core/workflow/definition-limits.ts'
 import { expandPatterns } from '../../core/workflow/file-pattern.ts'
 import type { ArtifactSeen } from '../../core/workflow/observation.ts'
 import type { Phase } from '../../core/workflow/phase-fields.ts'
 import { currentPhase, isInStep } from '../../core/workflow/position.ts'
-import { type BoundFile, formatReceipt, MAX_BOUND_FILES, type NotBound } from '../../core/workflow/receipt.ts'
+import {
+  type BoundFile,
+  CHECKS_FOLDER,
+  formatReceipt,
+  isReceiptName,
+  MAX_BOUND_FILES,
+  type NotBound,
+} from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { whileChecking } from '../checks/check-lock.ts'
 import { type CheckPlace, type RunCheck, runChecks } from '../checks/run-checks.ts'
@@ -168,8 +176,15 @@ function isOurs(folder: TaskFolder, name: string): boolean {
   const below = (depth: number): string => parts.slice(depth).join('/')
   const isInItself = folder.task === SPECS_ITSELF || parts[0]?.startsWith('.postflight') === true
   return (
-    isReserved(below(1)) ||
-    (isInItself && isReserved(below(0))) ||
-    (!beginsWithDigit(parts[0] ?? '') && isReserved(below(2)))
+    isOwnFile(below(1)) ||
+    (isInItself && isOwnFile(below(0))) ||
+    (!beginsWithDigit(parts[0] ?? '') && isOwnFile(below(2)))
   )
+}
+
+/** True for such a path in a task folder. People have folders `checks` and `artifacts` too: there only our names are ours. */
+function isOwnFile(value: string): boolean {
+  const [place, , name = ''] = value.split('/')
+  if (place === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
+  return place === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
 }

@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../core/files.ts'
 import type { TaskFolder } from '../../core/task-folder.ts'
-import { ARTIFACTS_FOLDER, STEP_RESULTS_FOLDER } from '../../core/workflow/archive.ts'
+import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../../core/workflow/archive.ts'
 import type { Definition } from '../../core/workflow/definition.ts'
-import { CHECKS_FOLDER } from '../../core/workflow/receipt.ts'
+import { CHECKS_FOLDER, isReceiptName } from '../../core/workflow/receipt.ts'
 import type { WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, makeFoldersInside } from '../fs/inside.ts'
 import { hideFromGit, makeLastingFolder } from '../fs/own-folder.ts'
@@ -18,8 +18,8 @@ const RUNS_FOLDER = 'workflow-runs'
 /**
  * Moves what earlier runs left to a new folder, `workflow-runs/N`, and returns its path in the task folder; undefined if
  * there was nothing. Nothing of it counts for the next run, which has the phases of `definition`. `ended`: the state of the
- * run before it, whose artifacts are moved too. Without that state, artifacts stay: they may be a person's. The caller holds
- * the run's lock. After a failure the next call moves the rest.
+ * run before it, whose artifacts are moved too. Without that state, artifacts stay: they may be a person's, as is every file
+ * of a name that no run gives. The caller holds the run's lock. After a failure the next call moves the rest.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
 export function putAside(
@@ -28,8 +28,14 @@ export function putAside(
   ended: WorkflowState | undefined,
 ): string | undefined {
   const left = (ended?.definition.phases ?? []).flatMap((phase) => phase.artifact ?? [])
-  const phases = new Set([...definition.phases, ...(ended?.definition.phases ?? [])].map(({ id }) => id))
-  const archives = [...phases].flatMap((id) => [`${ARTIFACTS_FOLDER}/${id}`, `${CHECKS_FOLDER}/${id}`])
+  const phases = [...definition.phases, ...(ended?.definition.phases ?? [])]
+  const folders = new Set(phases.flatMap(({ id }) => [`${ARTIFACTS_FOLDER}/${id}`, `${CHECKS_FOLDER}/${id}`]))
+  const archives = new Set(
+    phases.flatMap(({ id, artifact }) => [
+      ...namesIn(folder.path, `${ARTIFACTS_FOLDER}/${id}`, (name) => isArchivedName(name, artifact ?? '')),
+      ...namesIn(folder.path, `${CHECKS_FOLDER}/${id}`, isReceiptName),
+    ]),
+  )
   const state = ended === undefined ? [] : [RUN_HISTORY_FILE, RUN_STATE_FILE]
   // The state last: as long as it is there, the next call moves the rest too.
   const names = [...left, ...archives, STEP_RESULTS_FOLDER, ...stepResultFiles(folder.path), ...state].filter((name) =>
@@ -55,11 +61,22 @@ export function putAside(
     filled.add(path.dirname(target))
   }
   syncMoves()
-  for (const name of [ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
+  for (const name of [...folders, ARTIFACTS_FOLDER, CHECKS_FOLDER]) removeIfEmpty(path.join(folder.path, name))
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }
   return place
+}
+
+/** The paths of our files in `place`; `place` itself if no run could use it as a folder. */
+function namesIn(folder: string, place: string, isOurs: (name: string) => boolean): string[] {
+  const target = path.join(folder, ...place.split('/'))
+  if (!isThere(folder, place)) return []
+  if (kindAt(target) !== 'folder') return [place]
+  return fs
+    .readdirSync(target)
+    .filter(isOurs)
+    .map((name) => `${place}/${name}`)
 }
 
 function isThere(folder: string, relative: string): boolean {
