@@ -111,7 +111,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.asksToWait === true) prompt = askText(folder, stop)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
-        promptLine = PROMPT_TEXT.follows(turn.due.prompt.split('\n', 1)[0] ?? '', stopNow)
+        promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
       }
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))

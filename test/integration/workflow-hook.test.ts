@@ -80,9 +80,9 @@ describe('the stop hook drives a workflow', () => {
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
     expect((await asked(project)).answer).toEqual({})
     expect(project.journal().map(({ event, detail }) => `${event} ${detail}`)).toEqual([
-      'workflow prompt: list attempt 1',
-      'workflow prompt: work step 1 attempt 1',
-      'workflow prompt: work step 2 attempt 1',
+      'workflow prompt: list, attempt 1',
+      'workflow prompt: work, step 1 of 2: one, attempt 1',
+      'workflow prompt: work, step 2 of 2: two, attempt 1',
       'workflow completed',
     ])
   })
@@ -221,6 +221,16 @@ describe('the stop hook drives a workflow', () => {
     expect(answer.reason).toBe(
       'Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows. (A person ends the run with: postflight workflow stop 007_flow --now)',
     )
+  })
+
+  it('with the text of its step in the line that a person sees', async () => {
+    const project = await started()
+    await asked(project)
+    project.write(`${IN_TASK}/list.json`, JSON.stringify({ steps: ['add\nthe route', 'test it'] }))
+    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
+    const { answer } = await project.hook(stop(), { env })
+    expect(answer.reason).toContain('phase "work", step 1 of 2: add the route, attempt 1 of ')
+    expect(answer.hookSpecificOutput?.additionalContext).not.toContain('step 1 of 2:')
   })
 
   it('after a person who interrupts was heard: their stop is allowed, with a notice; the next message brings the same prompt', async () => {

@@ -36,7 +36,9 @@ describe('steps at once, on a host with hooks', () => {
     expect(first.answer.reason).toContain('phase "work", steps 1, 2, 3 and 4 of 5, at the same time.')
     expect(first.answer.reason).toContain('Start 4 sub-agents in one message')
     expect(await statusOf()).toMatchObject({ prompts: 4, step: 1, in_work: [1, 2, 3, 4] })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('steps 1, 2, 3 and 4 of 5 in progress')
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(
+      'in progress: steps 1, 2, 3 and 4 of 5: s1; s2; s3; s4',
+    )
     leave('step-result-2.json')
     leave('step-result-3.json', '{"success": false, "summary": "half done"}')
     await stopped(subagentStop())

@@ -53,6 +53,31 @@ describe.concurrent('workflow status --watch', () => {
     expect(stdout()).toContain('✓ only')
   })
 
+  it.for([
+    ['a checklist', { from: 'tasks.md', checklist: true }],
+    ['the definition', ['add the route', 'test it']],
+  ])(
+    'shows the text of a step from %s, while it runs and in the report of the past phase',
+    async ([, steps], { expect, onTestFinished }) => {
+      const project = createSourceProject()
+      project.write(`${IN_TASK}/tasks.md`, '- [x] begin\n- [ ] add the route\n- [ ] test it\n')
+      const listed = { id: 'list', steps, step_prompt: 'Do {{step}}.' }
+      const last = { id: 'only', prompt: 'do it', artifact: 'out.txt' }
+      project.write('flow.json', JSON.stringify({ name: 'one', phases: [listed, last] }))
+      await project.cli(['workflow', 'start', '7', '--definition', 'flow.json'])
+      await goOn(project)
+      const { stdout } = watch(project, onTestFinished, '7')
+      await expect.poll(stdout, patient).toContain('step 1 of 2: add the route, attempt 1 of 3')
+      for (const _step of [1, 2]) {
+        project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+        await goOn(project)
+      }
+      await project.cli(['report', '--html', 'page.html'])
+      expect(project.read('page.html')).toContain('>1. add the route')
+      expect(project.read('page.html')).toContain('>2. test it')
+    },
+  )
+
   it('of every run ends when the last run has ended', async ({ expect, onTestFinished }) => {
     const project = await started()
     await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { reportPage } from '../../src/core/report/page/page.ts'
 import type { RunStory } from '../../src/core/report/report.ts'
 import { storyLines } from '../../src/core/report/text.ts'
 import { pauseClock, phaseMs, workedMs } from '../../src/core/workflow/clock.ts'
 import { enter, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
 import { reportRun } from '../support/report-project.ts'
 import { journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+import { begin } from './workflow-builders.ts'
 
 /** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
 
@@ -249,6 +251,22 @@ describe('the story of a run', () => {
   ] as const)('has the tone of its outcome %s: %s', (outcome, tone) => {
     const state = withTransition(reportRun(NOW, undefined), { event: 'end', phase: 'review', outcome }, NOW)
     expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ended (${outcome})` })
+  })
+
+  it('has the texts of steps from a file for past visits too, as far as their prompts went out', () => {
+    const taking = { id: 'a', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
+    const prompted = { event: 'prompt', phase: 'a', attempt: 1 } as const
+    let state = begin(taking, { id: 'b', prompt: 'p', artifact: 'b.txt' })
+    const [, last] = state.definition.phases
+    if (last === undefined) throw new Error('no such phase')
+    state = withTransition(state, { ...prompted, step: 1, detail: 'add the\u001b\nroute' }, NOW)
+    state = withTransition(state, { event: 'step-done', phase: 'a', step: 1, attempt: 1 }, NOW)
+    // One that a version before this wrote.
+    state = withTransition(state, { ...prompted, step: 2 }, NOW)
+    state = enter(state, last, NOW)
+    const run = runOf(state)
+    expect(run.phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
+    expect(reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))).toContain('1. add the route')
   })
 
   it('tells the results of each visit of a phase, and the working time of all as `status` does', () => {

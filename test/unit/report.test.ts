@@ -345,7 +345,7 @@ describe('the story of a run', () => {
     ).toEqual(['research running'])
   })
 
-  it('whose steps come from an artifact has their names only in the phase in progress', () => {
+  it('whose steps come from an artifact has their names in the phase in progress, and where the history lacks them only there', () => {
     const phase = (id: string): object => ({
       ...{ id, gate: 'strict', max_attempts: 3, max_visits: 1, max_step_attempts: 3, on_exhausted: 'skip' },
       ...{ steps: { from: 'plan.json', pointer: '/steps' }, step_prompt: 'p', next: { pass: 'b', fail: 'b' } },

@@ -247,7 +247,15 @@ describe('the parts of a prompt', () => {
     ],
     title: [
       ['flow', '7_x', 'make', undefined, 1, 3, 'Workflow "flow", task 7_x: phase "make", attempt 1 of 3.'],
-      ['flow', '7_x', 'make', [2, 5], 2, 3, 'Workflow "flow", task 7_x: phase "make", step 2 of 5, attempt 2 of 3.'],
+      [
+        'flow',
+        '7_x',
+        'make',
+        'step 2 of 5',
+        2,
+        3,
+        'Workflow "flow", task 7_x: phase "make", step 2 of 5, attempt 2 of 3.',
+      ],
     ],
     failure: [['no file', 'Problem with the last result: no file']],
     ledBy: [
@@ -287,8 +295,7 @@ describe('the parts of a prompt', () => {
         'flow',
         '7_x',
         'make',
-        [1, 2, 3],
-        5,
+        'steps 1, 2 and 3 of 5',
         'Workflow "flow", task 7_x: phase "make", steps 1, 2 and 3 of 5, at the same time.',
       ],
     ],
@@ -372,12 +379,9 @@ describe('the labels of a diagram', () => {
 describe('what the journal says of a run', () => {
   itSays(RUN_RECORDS, {
     prompt: [
-      ['make', undefined, 1, false, 'prompt: make attempt 1'],
-      ['make', 2, 3, true, 'prompt again: make step 2 attempt 3'],
-    ],
-    batch: [
-      ['make', [1, 2, 5], false, 'prompt: make steps 1, 2 and 5'],
-      ['make', [1], true, 'prompt again: make steps 1'],
+      ['make', undefined, 1, false, 'prompt: make, attempt 1'],
+      ['make', 'step 2 of 5: test', 3, true, 'prompt again: make, step 2 of 5: test, attempt 3'],
+      ['make', 'steps 1, 2 and 5 of 5', undefined, false, 'prompt: make, steps 1, 2 and 5 of 5'],
     ],
   })
 })

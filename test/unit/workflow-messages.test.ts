@@ -28,7 +28,10 @@ describe('what status says of a run', () => {
       [2, 5, 'add the route', 1, 3, 'step 2 of 5: add the route, attempt 1 of 3'],
       [2, 5, '', 1, 3, 'step 2 of 5, attempt 1 of 3'],
     ],
-    steps: [[[1, 2, 3], 5, 'steps 1, 2 and 3 of 5 in progress']],
+    steps: [
+      [[1, 2, 3], 5, [], 'in progress: steps 1, 2 and 3 of 5'],
+      [[1, 2], 5, ['add the route', 'test it'], 'in progress: steps 1 and 2 of 5: add the route; test it'],
+    ],
     place: [['plan', 'attempt 1 of 3', 'phase plan, attempt 1 of 3']],
     lastFailure: [['no\nfile', 'last attempt: no file']],
     awaitsApproval: [

@@ -206,7 +206,10 @@ describe('the prompt of a hand-out', () => {
     expect(one?.prompt).toContain('\n\n<one> <{"name":"one","agent":"scout","model":"small"}>\n\n')
     expect(three?.prompt).toContain('\n\n<> <three>\n\n')
     expect(two?.prompt).toContain('to the file /f/step-result-2.json.')
-    expect([stepsOf(due), promptRecord(due, true)]).toEqual([[1, 2, 3], 'prompt again: a steps 1, 2 and 3'])
+    expect([stepsOf(due), promptRecord(due, true)]).toEqual([
+      [1, 2, 3],
+      expect.stringMatching(/^prompt again: a, steps 1, 2 and 3 of 3: .*; \{"name":"two"\}; three$/),
+    ])
     const again = hand(back(first, { 1: DONE, 2: FAILED, 3: FAILED }))
     expect(duePrompt(again, PLACE).batch).toHaveLength(2)
     expect(duePrompt(again, PLACE).batch?.[0]?.prompt).toContain('attempt 2 of 2.')
@@ -216,7 +219,7 @@ describe('the prompt of a hand-out', () => {
   it('of one step is that of the step', () => {
     const single = hand(begin({ ...written, steps: [{ name: 'only' }] }))
     expect(duePrompt(single, PLACE)).toMatchObject({ step: 1, batch: undefined, artifact: 'step-result-1.json' })
-    expect(promptRecord(duePrompt(single, PLACE), false)).toBe('prompt: a step 1 attempt 1')
+    expect(promptRecord(duePrompt(single, PLACE), false)).toBe('prompt: a, step 1 of 1: {"name":"only"}, attempt 1')
     expect(stepsOf(duePrompt(single, PLACE))).toEqual([])
   })
 

@@ -165,10 +165,10 @@ describe('steps listed in the definition', () => {
     const { told, state } = play(begin(two), {}, {}, AWAY, DONE, {}, DONE, {})
     expect(told).toEqual([
       'observe',
-      'prompt | prompt a 1 1 1',
+      'prompt | prompt a 1 1 1 x',
       'wait',
       'observe | step-done a 1 1 1 | archive-step a 1 step-result.json 1-1.json',
-      'prompt | prompt a 1 2 1',
+      'prompt | prompt a 1 2 1 y',
       'observe | step-done a 1 2 1 | archive-step a 1 step-result.json 2-1.json',
       'finish | pass a | end a completed',
     ])
@@ -183,15 +183,15 @@ describe('steps listed in the definition', () => {
     const { told, state } = play(begin(three), {}, {}, says('no luck'), {}, says(), {}, cut, {}, {}, {}, DONE, {})
     expect(told).toEqual([
       'observe',
-      'prompt | prompt a 1 1 1',
+      'prompt | prompt a 1 1 1 x',
       'observe | step-failed a 1 1 1 no luck | archive-step a 1 step-result.json 1-1.json',
-      'prompt | prompt a 1 1 2',
+      'prompt | prompt a 1 1 2 x',
       'observe | step-failed a 1 1 2 step-result.json says that the step failed | step-skipped a 1 1 2 step-result.json says that the step failed | archive-step a 1 step-result.json 1-2.json',
-      'prompt | prompt a 1 2 1',
+      'prompt | prompt a 1 2 1 y',
       'observe | step-failed a 1 2 1 no JSON | archive-step a 1 step-result.json 2-1.json',
-      'prompt | prompt a 1 2 2',
+      'prompt | prompt a 1 2 2 y',
       'observe | step-failed a 1 2 2 step-result.json is missing | step-skipped a 1 2 2 step-result.json is missing',
-      'prompt | prompt a 1 3 1',
+      'prompt | prompt a 1 3 1 z',
       'observe | step-done a 1 3 1 | archive-step a 1 step-result.json 3-1.json',
       'finish | pass a | end a completed 2 steps or artifacts were skipped (`postflight workflow history <task>` says which)',
     ])
@@ -206,7 +206,7 @@ describe('steps listed in the definition', () => {
     // A resumed run tries the last one again.
     const resumed = play(resumeState(state, NO_SESSIONS, seeing()), {}, DONE, {})
     expect(resumed.told).toEqual([
-      'prompt | prompt a 1 2 3',
+      'prompt | prompt a 1 2 3 y',
       'observe | step-done a 1 2 3 | archive-step a 1 step-result.json 2-3.json',
       'observe | pass a | enter b 1',
     ])
@@ -238,7 +238,7 @@ describe('steps listed in the definition', () => {
     const { told, state } = play(begin({ ...two, on_exhausted: 'stop' }), {}, {}, {}, {}, {})
     expect(told.slice(2)).toEqual([
       'observe | step-failed a 1 1 1 step-result.json is missing',
-      'prompt | prompt a 1 1 2',
+      'prompt | prompt a 1 1 2 x',
       'finish | step-failed a 1 1 2 step-result.json is missing | end a failed step 1 failed 2 times, most recently: step-result.json is missing',
     ])
     expect(state).toMatchObject({ currentStep: 0, stepAttempts: 2, prompted: false, skips: 0 })
@@ -257,7 +257,7 @@ describe('steps listed in the definition', () => {
     const both = { id: 'a', artifact: 'a.json', steps: ['x'] }
     expect(play(begin(both), {}, {}, { ...VALID, ...DONE }, VALID).told).toEqual([
       'observe',
-      'prompt | prompt a 1 1 1',
+      'prompt | prompt a 1 1 1 x',
       'observe | step-done a 1 1 1 | archive-step a 1 step-result.json 1-1.json',
       'finish | pass a | end a completed',
     ])
@@ -278,10 +278,19 @@ describe('steps listed in the definition', () => {
   it('with a result from before the prompt archive it under another name, if the driver may prompt', () => {
     const known = play(begin(two), {}).state
     expect(play(known, DONE).told).toEqual([
-      'prompt | prompt a 1 1 1 | archive-step a 1 step-result.json early-1-1.json',
+      'prompt | prompt a 1 1 1 x | archive-step a 1 step-result.json early-1-1.json',
     ])
     expect(play(known, { ...DONE, mayPrompt: false }).told).toEqual(['wait'])
-    expect(play(known, {}).told).toEqual(['prompt | prompt a 1 1 1'])
+    expect(play(known, {}).told).toEqual(['prompt | prompt a 1 1 1 x'])
+  })
+})
+
+describe('the prompt of a step', () => {
+  it('is recorded with the text of the step, on one line and cut', () => {
+    const steps = ['add\n\tthe route', 'y'.repeat(200), { name: 'test it' }]
+    const { state } = play(begin({ id: 'a', steps, step_prompt: '{{step}} {{step.name}}', parallel: 3 }), {}, {})
+    const texts = state.history.filter(({ event }) => event === 'prompt').map(({ detail }) => detail)
+    expect(texts).toEqual(['add the route', `${'y'.repeat(79)}…`, '{"name":"test it"}'])
   })
 })
 
@@ -291,7 +300,7 @@ describe('steps taken from an artifact', () => {
   it('are read once, and stay as they were read', () => {
     const entered = play(begin(A, taking), VALID).state
     const { told, state } = play(entered, {}, { steps: { kind: 'list', steps: ['x', 'y'] } }, {})
-    expect(told).toEqual(['wait', 'observe', 'prompt | prompt b 1 1 1'])
+    expect(told).toEqual(['wait', 'observe', 'prompt | prompt b 1 1 1 x'])
     expect(state).toMatchObject({ totalSteps: 2, takenSteps: ['x', 'y'] })
     expect([stepAt(state, 0), stepAt(state, 1), stepAt(state, 2)]).toEqual(['x', 'y', ''])
     expect(stepAt(entered, 0)).toBe('')

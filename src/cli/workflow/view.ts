@@ -10,10 +10,9 @@ import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/picture.ts'
-import { isInStep, stepAt } from '../../core/workflow/position.ts'
+import { isInStep, stepLine } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
-import { stepAsText } from '../../core/workflow/step.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../painter.ts'
@@ -133,12 +132,15 @@ function stepsInWork({ inWork }: WorkflowState): number[] {
 
 function progress(state: WorkflowState): string {
   if (isInStep(state)) {
-    if (state.inWork.length > 1) return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps)
+    if (state.inWork.length > 1) {
+      const texts = state.inWork.map(({ step }) => stepLine(state, step))
+      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
+    }
     const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
     return STATUS_TEXT.step(
       state.currentStep + 1,
       state.totalSteps,
-      stepAsText(stepAt(state, state.currentStep)),
+      stepLine(state, state.currentStep),
       attempt,
       state.maxStepAttempts,
     )

@@ -12,6 +12,17 @@ export function definitionSize(phases: number, prompts: number): string {
   return `${counted(phases, 'phase')}, at most ${counted(prompts, 'prompt')}`
 }
 
+/** A step of a phase: "step 3 of 8: add the route". */
+export function stepWords(step: number, total: number, text = ''): string {
+  return `step ${step} of ${total}${text === '' ? '' : `: ${quote(text)}`}`
+}
+
+/** Several steps of a phase. */
+export function stepsWords(steps: readonly number[], total: number, texts: readonly string[] = []): string {
+  const told = texts.filter((text) => text !== '').join('; ')
+  return `steps ${listed(steps)} of ${total}${told === '' ? '' : `: ${quote(told)}`}`
+}
+
 /** The reasons for the state of a run: kept in the state, shown by `status`, and repeated in the next attempt's prompt. */
 export const WORKFLOW_TEXT = {
   noArtifact: (artifact: string): string => `${quote(artifact)} is missing`,
@@ -115,11 +126,11 @@ export const PROMPT_TEXT = {
     workflow: string,
     task: string,
     phase: string,
-    step: readonly [number, number] | undefined,
+    step: string | undefined,
     attempt: number,
     limit: number,
   ): string =>
-    `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, step ${step[0]} of ${step[1]}`}, attempt ${attempt} of ${limit}.`,
+    `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, ${step}`}, attempt ${attempt} of ${limit}.`,
   failure: (why: string): string => `Problem with the last result: ${why}`,
   ledBy: (phase: string, verdict: string | undefined, reason: string | undefined, visit: number): string =>
     `${visit === 1 ? 'This phase follows' : `This is visit ${visit} of this phase. It follows`} the phase "${phase}"${verdict === undefined ? '' : `, whose verdict was "${verdict}"`}${reason === undefined ? '.' : `:\n${reason}`}`,
@@ -133,8 +144,8 @@ export const PROMPT_TEXT = {
     `at the JSON pointer ${quote(pointer)} it must have true or "pass" if all is well, false or "fail" if not`,
   caseVerdict: (pointer: string, cases: readonly string[], hasDefault: boolean): string =>
     `at the JSON pointer ${quote(pointer)} it must have ${hasDefault ? 'a string, such as one of these' : 'one of these strings'}: ${cases.map((one) => `"${quote(one, 60)}"`).join(', ')}`,
-  batchTitle: (workflow: string, task: string, phase: string, steps: readonly number[], total: number): string =>
-    `Workflow "${workflow}", task ${task}: phase "${phase}", steps ${listed(steps)} of ${total}, at the same time.`,
+  batchTitle: (workflow: string, task: string, phase: string, steps: string): string =>
+    `Workflow "${workflow}", task ${task}: phase "${phase}", ${steps}, at the same time.`,
   batch: (
     parts: readonly {
       readonly step: number | undefined
@@ -186,8 +197,6 @@ export const GRAPH_TEXT = {
 /** What the journal says of a run. */
 export const RUN_RECORDS = {
   heard: 'interrupted: the stop was allowed',
-  prompt: (phase: string, step: number | undefined, attempt: number, isRepeated: boolean): string =>
-    `prompt${isRepeated ? ' again' : ''}: ${phase}${step === undefined ? '' : ` step ${step}`} attempt ${attempt}`,
-  batch: (phase: string, steps: readonly number[], isRepeated: boolean): string =>
-    `prompt${isRepeated ? ' again' : ''}: ${phase} steps ${listed(steps)}`,
+  prompt: (phase: string, steps: string | undefined, attempt: number | undefined, isRepeated: boolean): string =>
+    `prompt${isRepeated ? ' again' : ''}: ${[phase, steps, attempt && `attempt ${attempt}`].filter(Boolean).join(', ')}`,
 } as const

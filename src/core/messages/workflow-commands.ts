@@ -2,7 +2,7 @@ import { inLine } from '../text.ts'
 import type { NotBound } from '../workflow/receipt.ts'
 import { seconds } from './checks.ts'
 import { approval, counted, listed, quote } from './phrases.ts'
-import { definitionSize } from './runs.ts'
+import { definitionSize, stepsWords, stepWords } from './runs.ts'
 
 /** What the commands about workflows print. */
 
@@ -22,8 +22,9 @@ export const STATUS_TEXT = {
   visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
   step: (step: number, total: number, text: string, attempt: number, limit: number): string =>
-    `step ${step} of ${total}${text === '' ? '' : `: ${quote(text, 80)}`}, attempt ${attempt} of ${limit}`,
-  steps: (steps: readonly number[], total: number): string => `steps ${listed(steps)} of ${total} in progress`,
+    `${stepWords(step, total, text)}, attempt ${attempt} of ${limit}`,
+  steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
+    `in progress: ${stepsWords(steps, total, texts)}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
   awaitsApproval: (file: string, approve: string, reject: string): string =>

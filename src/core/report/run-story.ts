@@ -153,7 +153,9 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
   return Array.from({ length: Math.max(names.length, reached) }, (_, index) => {
     const entries = own.filter(({ step }) => step === index + 1)
     const name = names[index]
-    return stepStory(index + 1, name === undefined ? undefined : oneLine(stepAsText(name), 160), entries)
+    // Only the definition and the current visit still have the whole text.
+    const text = name === undefined ? entries.find(({ event }) => event === 'prompt')?.detail : stepAsText(name)
+    return stepStory(index + 1, text === undefined ? undefined : oneLine(text, 160), entries)
   })
 }
 

@@ -1,8 +1,9 @@
+import { oneLine } from '../text.ts'
 import { findPhase } from './definition.ts'
 import type { Transition } from './history.ts'
 import type { Phase } from './phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
-import type { Step } from './step.ts'
+import { type Step, stepAsText } from './step.ts'
 import type { StepInWork } from './work.ts'
 
 /** The position of a run in its definition: the current phase, step and attempt. */
@@ -35,6 +36,11 @@ export function stepAt(state: WorkflowState, index: number): Step {
   const { steps } = currentPhase(state)
   const listed = steps?.kind === 'list' ? steps.steps : state.takenSteps
   return listed?.[index] ?? ''
+}
+
+/** The text of the step at `index`, from 0, as people see it: on one line, cut. */
+export function stepLine(state: WorkflowState, index: number): string {
+  return oneLine(stepAsText(stepAt(state, index)), 80)
 }
 
 /** The position of the state: phase and visit, step and attempt from 1. `step`: the one that is meant, among several. */

@@ -1,9 +1,9 @@
-import { PROMPT_TEXT, RUN_RECORDS } from '../messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS, stepsWords, stepWords } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 import type { Next } from './next.ts'
 import type { Phase } from './phase-fields.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from './placeholders.ts'
-import { currentPhase, isInStep, stepAt, stepResultFile } from './position.ts'
+import { currentPhase, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from './step.ts'
 import { type StepInWork, stepsOut, withHandOut } from './work.ts'
@@ -16,6 +16,8 @@ export const PROMPT_LIMIT = 60_000
 /** The prompt for one agent. Steps and attempts count from 1. */
 export interface DueWork {
   readonly step: number | undefined
+  /** The step with its text, for people: "step 3 of 8: add the route". */
+  readonly words: string | undefined
   readonly attempt: number
   readonly prompt: string
   readonly agent: string | undefined
@@ -27,6 +29,8 @@ export interface DueWork {
 /** A prompt that is due. */
 export interface DuePrompt extends DueWork {
   readonly phase: string
+  /** Its first line for people, with the text of its steps. */
+  readonly line: string
   /**
    * The prompts of several steps at once. Then `prompt` contains all of them, and the other fields are those of the
    * first.
@@ -48,11 +52,24 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   const phase = currentPhase(state)
   const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
   const [first, ...others] = steps.map((step) => dueStep(state, phase, step, place))
-  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
-  if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
+  if (first === undefined || others.length === 0) {
+    const due = first ?? dueOwn(state, phase, place)
+    const limit = steps[0]?.maxAttempts ?? state.maxPhaseAttempts
+    const line = PROMPT_TEXT.title(...namesOf(state, place), phase.id, due.words, due.attempt, limit)
+    return { phase: phase.id, line, ...due, batch: undefined }
+  }
   const batch = [first, ...others]
-  const title = PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, stepsOf({ batch }), state.totalSteps)
-  return { phase: phase.id, ...first, prompt: `${title}\n\n${PROMPT_TEXT.batch(batch)}`, batch }
+  const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, words)
+  const title = titled(stepsWords(stepsOf({ batch }), state.totalSteps))
+  const words = stepsWords(
+    stepsOf({ batch }),
+    state.totalSteps,
+    steps.map(({ step }) => stepLine(state, step)),
+  )
+  return {
+    ...{ ...first, phase: phase.id, words, line: titled(words), batch },
+    prompt: `${title}\n\n${PROMPT_TEXT.batch(batch)}`,
+  }
 }
 
 /** The numbers of the steps that a prompt hands out at once. */
@@ -72,7 +89,7 @@ function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
       ? [PROMPT_TEXT.next]
       : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
   ])
-  return { step: undefined, attempt, prompt, agent: phase.agent, model: phase.model, artifact }
+  return { step: undefined, words: undefined, attempt, prompt, agent: phase.agent, model: phase.model, artifact }
 }
 
 function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: TaskPlace): DueWork {
@@ -83,7 +100,7 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
   const title = PROMPT_TEXT.title(
     ...namesOf(state, place),
     phase.id,
-    [number, state.totalSteps],
+    stepWords(number, state.totalSteps),
     attempt,
     work.maxAttempts,
   )
@@ -95,7 +112,13 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
     PROMPT_TEXT.next,
   ])
   return {
-    ...{ step: number, attempt, prompt, artifact },
+    ...{
+      step: number,
+      words: stepWords(number, state.totalSteps, stepLine(state, work.step)),
+      attempt,
+      prompt,
+      artifact,
+    },
     agent: namedByStep(step, 'agent') ?? phase.agent,
     model: namedByStep(step, 'model') ?? phase.model,
   }
@@ -178,7 +201,5 @@ function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
 
 /** What the journal says of a prompt. */
 export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
-  return due.batch === undefined
-    ? RUN_RECORDS.prompt(due.phase, due.step, due.attempt, isRepeated)
-    : RUN_RECORDS.batch(due.phase, stepsOf(due), isRepeated)
+  return RUN_RECORDS.prompt(due.phase, due.words, due.batch === undefined ? due.attempt : undefined, isRepeated)
 }

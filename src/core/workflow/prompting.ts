@@ -5,7 +5,7 @@ import { pauseClock, workedMs } from './clock.ts'
 import type { Effect, Observation } from './observation.ts'
 import type { RunOutcome } from './outcome.ts'
 import type { Phase } from './phase-fields.ts'
-import { isInStep, where } from './position.ts'
+import { isInStep, stepLine, where } from './position.ts'
 import { type WorkflowState, withTransition } from './state.ts'
 import { promptsLeft, type StepInWork, withWork } from './work.ts'
 
@@ -65,7 +65,11 @@ export function prompt(state: WorkflowState, phase: Phase, seen: Observation, { 
   const asked =
     steps === undefined
       ? withTransition(due, { event: 'prompt', ...where(due) }, seen.nowMs)
-      : steps.reduce((one, step) => withTransition(one, { event: 'prompt', ...where(due, step) }, seen.nowMs), due)
+      : steps.reduce(
+          (one, step) =>
+            withTransition(one, { event: 'prompt', ...where(due, step), detail: stepLine(due, step.step) }, seen.nowMs),
+          due,
+        )
   const numbers = new Set(steps?.map(({ step }) => step))
   const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
   return {

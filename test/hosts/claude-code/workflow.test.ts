@@ -120,7 +120,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
     expect(guarded.files(`${TASK}/step-results/execute`)).toHaveLength(6)
     // Both hooks ran and requested a turn.
-    expect(guarded.journal().map(({ detail }) => detail)).toContain('prompt again: analyse attempt 1')
+    expect(guarded.journal().map(({ detail }) => detail)).toContain('prompt again: analyse, attempt 1')
   })
 
   it.each<[Record<string, string>, number, string]>([
