@@ -17,6 +17,7 @@ export interface RunOptions {
   path: string
   /** The scripted model. */
   model: { url: string }
+  /** The user's first message. An empty one is not sent, which needs `interactive`. */
   prompt: string
   /** `json` gives one result; `stream-json` each event, hooks' notices among them. */
   output?: 'json' | 'stream-json'
@@ -140,7 +141,7 @@ export function startClaude(options: RunOptions): RunningClient {
     if (input === 'end') child.stdin?.end()
     else child.stdin?.write(`${JSON.stringify(input === 'esc' ? ESC : userMessage(input.message))}\n`)
   }
-  if (options.interactive === true) send({ message: options.prompt })
+  if (options.interactive === true && options.prompt !== '') send({ message: options.prompt })
 
   return {
     pid: child.pid ?? -1,
