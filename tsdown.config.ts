@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 import { writesNotices } from './scripts/third-party-notices.ts'
 
+/** `scripts/build.js` names a folder beside `dist/`, so that hooks find a whole `dist/` during a build. */
+const output = process.env.POSTFLIGHT_BUILD_FOLDER ?? 'dist'
+
 /**
  * The entry groups. The hook runs at every stop of every agent, so it is one self-contained file without a dependency. The
  * CLI is bundled too and split by command, so that each command loads only its own parts. The plugin is bundled because a
@@ -14,7 +17,7 @@ const shared: UserConfig = {
   format: 'cjs',
   platform: 'node',
   target: 'node20.19',
-  outDir: 'dist',
+  outDir: output,
   outExtensions: () => ({ js: '.js' }),
   dts: false,
   clean: false,
@@ -120,14 +123,14 @@ export default defineConfig([
     format: 'esm',
     plugins: [...everywhere],
     dts: true,
-    outDir: 'dist/opencode',
+    outDir: `${output}/opencode`,
     outExtensions: () => ({ js: '.mjs', dts: '.d.mts' }),
     outputOptions: { chunkFileNames: '[name].mjs' },
   },
   {
     ...shared,
     entry: { cli: 'src/cli/index.ts' },
-    outDir: 'dist/cli',
+    outDir: `${output}/cli`,
     plugins: [plainBuiltins, lazyChildProcess, ...everywhere],
     minify: true,
     outputOptions: {

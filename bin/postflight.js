@@ -3,4 +3,23 @@
 const words = process.argv.slice(2)
 const command = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '--root')
 const wantsHelp = words.includes('--help') || words.includes('-h')
-require(command === 'hook' && !wantsHelp ? '../dist/hook.js' : '../dist/cli/cli.js')
+const isHook = command === 'hook' && !wantsHelp
+try {
+  require(isHook ? '../dist/hook.js' : '../dist/cli/cli.js')
+} catch (error) {
+  if (error.code !== 'MODULE_NOT_FOUND') throw error
+  reportMissing(error)
+}
+
+/** Says in one line that files of dist/ are missing. A stop is allowed, as after every fault of the hook. */
+function reportMissing(error) {
+  const missing = require('node:path').resolve(__dirname, '..', 'dist')
+  const message = `${missing} is missing or incomplete, so postflight cannot start. In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
+  process.stderr.write(`postflight: ${message}\n`)
+  if (isHook) process.stdout.write('{}\n')
+  else if (words.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ error: { code: 'internal', message } })}\n`)
+  }
+  // As every internal error of the CLI (src/core/errors.ts).
+  process.exitCode = isHook ? 0 : 70
+}
