@@ -8,11 +8,11 @@ try {
   require(isHook ? '../dist/hook.js' : '../dist/cli/cli.js')
 } catch (error) {
   if (error.code !== 'MODULE_NOT_FOUND') throw error
-  reportMissing(error)
+  reportMissing()
 }
 
 /** Says in one line that files of dist/ are missing. A stop is allowed, as after every fault of the hook. */
-function reportMissing(error) {
+function reportMissing() {
   const missing = require('node:path').resolve(__dirname, '..', 'dist')
   const message = `${missing} is missing or incomplete, so postflight cannot start. In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
   process.stderr.write(`postflight: ${message}\n`)

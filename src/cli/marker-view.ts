@@ -21,6 +21,15 @@ import type { InspectDocument } from './documents/inspect.ts'
 /** A marker as `inspect` and `doctor` show it. */
 export type MarkerView = InspectDocument['markers'][number]
 
+/**
+ * What is wrong with a marker whose text cannot be understood. It blocks stops all the same; one whose file cannot be opened
+ * does not, and has no time.
+ */
+export function unparsedFaults({ state, promised_at: promisedAt, problems }: MarkerView): string[] | undefined {
+  if (state !== 'unreadable' || promisedAt === null) return undefined
+  return problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
+}
+
 const TEXT_LIMIT = 4000
 /** At most this many abandoned markers of one folder are listed. */
 const MAX_ABANDONED = 20
@@ -84,12 +93,20 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
     ...base,
-    state: abandoned ? 'abandoned' : marker.bypassed ? 'bypassed' : expired ? 'expired' : 'pending',
+    state: abandoned
+      ? 'abandoned'
+      : marker.bypassed
+        ? 'bypassed'
+        : expired
+          ? 'expired'
+          : marker.fields === undefined
+            ? 'unreadable'
+            : 'pending',
     outcome: abandoned ? (isUnchecked ? 'unchecked' : 'capped') : expired ? 'expired' : null,
     id: quoted(marker.id),
     skill: quoted(marker.skill),
     operation: quoted(marker.operation),
-    reason: quoted(marker.reason),
+    reason: quoted(marker.reason === undefined ? undefined : listInLine(marker.reason)),
     owner: {
       host_session: quoted(marker.hostSession),
       agent: quoted(marker.agent),
@@ -107,6 +124,12 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
     problems,
   }
+}
+
+/** A text of several lines on one line: the items of a list with "; " between them. */
+function listInLine(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.length === 1 ? text : lines.flatMap((line) => line.replace(/^[-*•] +/, '') || []).join('; ')
 }
 
 const UNKNOWN = {

@@ -13,6 +13,10 @@ export const MAIN_AGENT = 'main'
 /** The reason of a marker that has none. */
 export const DEFAULT_REASON = 'Postflight operations pending'
 
+/** What `create` writes where no skill and no operation is named. Messages leave them out. */
+export const DEFAULT_SKILL = 'manual'
+export const DEFAULT_OPERATION = 'work'
+
 /** The maximum size of a marker that is parsed, in bytes. */
 export const MARKER_MAX_BYTES = 65_536
 

@@ -140,9 +140,14 @@ describe.concurrent('clear', () => {
     const project = createSourceProject()
     project.marker('259_x', 'session=abc\ntask=259\n')
 
-    await project.cli(['clear', '259'])
+    const planned = await project.cli(['clear', '259', '--dry-run'])
+    const run = await project.cli(['clear', '259'])
 
     expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-unparsed': 'session=abc\ntask=259\n' })
+    const line =
+      'clear specs/259_x: .postflight-pending (its text does not parse and would be kept as .postflight-unparsed)'
+    expect(planned.stdout).toBe(`would ${line}\n`)
+    expect(run.stdout).toBe(`${line.replace('clear', 'cleared').replace('would be', 'is')}\n`)
   })
 
   it('keeps every such text under a name of its own', async () => {

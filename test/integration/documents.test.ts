@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
   { words: ['completion', 'fish'], holds: { script: expect.stringContaining('complete -c postflight') } },
   { words: ['complete', 'work'], holds: { words: [{ value: 'workflow' }], files: false } },
   { words: ['inspect'], holds: { pending: 0, markers: [] } },
-  { words: ['inspect'], holds: { markers: [{ state: 'pending', reason: null }] }, ready: withMarker('not json') },
+  { words: ['inspect'], holds: { markers: [{ state: 'unreadable', reason: null }] }, ready: withMarker('not json') },
   { words: ['inspect'], holds: { markers: [{ state: 'unreadable' }] }, ready: withUnreadable },
   { words: ['inspect'], holds: { markers: [{ state: 'abandoned' }] }, ready: withAbandoned },
   { words: ['inspect'], holds: { pending: 0, markers: [] }, ready: running },

@@ -223,8 +223,22 @@ describe.concurrent('explain', () => {
     const without = await project.cli(['explain'])
     const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
 
-    expect(without.stdout).toMatch(/^No payload given [^\n]*--payload[^\n]*:\nSubagentStop of session \(unknown\)/)
-    expect(empty.stdout).not.toContain('No payload')
+    expect(without.stdout).toMatch(
+      /^To explain a stop, pipe [^\n]*--payload[^\n]*:\n[\s\S]*:\n\nSubagentStop of session \(unknown\)/,
+    )
+    expect(empty.stdout).toMatch(/^SubagentStop/)
+  })
+
+  it('gives an example that can be pasted, and that explains the stop of a marker here', async () => {
+    const project = createSourceProject()
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
+
+    const { stdout } = await project.cli(['explain'])
+    const [, body = ''] = /^ {2}echo '(.*)' \| postflight explain --payload -$/m.exec(stdout) ?? []
+    const pasted = await project.cli(['explain', '--payload', '-'], { input: body })
+
+    expect(pasted.stdout).toContain(`Stop of session ${SESSION}`)
+    expect(pasted.stdout).toContain('answer: block')
   })
 
   it('reports that no root was found', async () => {

@@ -63,17 +63,17 @@ describe.concurrent('inspect', () => {
   })
 
   it.each<[string, string | object, object]>([
-    ['an empty one', '', { state: 'pending', problems: [expect.stringContaining('is empty'), expect.anything()] }],
+    ['an empty one', '', { state: 'unreadable', problems: [expect.stringContaining('is empty'), expect.anything()] }],
     [
       'a bare id',
       'sess_1',
-      { state: 'pending', problems: [expect.stringContaining('is not JSON'), expect.anything()] },
+      { state: 'unreadable', problems: [expect.stringContaining('is not JSON'), expect.anything()] },
     ],
-    ['a list', '[]', { state: 'pending', problems: [expect.stringContaining('not an object'), expect.anything()] }],
+    ['a list', '[]', { state: 'unreadable', problems: [expect.stringContaining('not an object'), expect.anything()] }],
     ['a bypassed one', { ...OWNED, stop_hook_active: true }, { state: 'bypassed', problems: [] }],
     ['an unowned old one', { created: hoursAgo(30) }, { state: 'expired', outcome: 'expired' }],
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
-    ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'pending', reason: null }],
+    ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'unreadable', reason: null }],
   ])('describes %s', async (_what, content, expected) => {
     const project = createSourceProject()
     project.marker('259_x', content as string)
@@ -81,6 +81,13 @@ describe.concurrent('inspect', () => {
     const { markers } = (await project.cli(['inspect', '--json'])).json()
 
     expect(markers).toMatchObject([expected])
+  })
+
+  it('shows a list as one line with its items apart', async () => {
+    const project = createSourceProject()
+    project.marker('259_x', { ...OWNED, reason: '- link artifacts\n- commit\n' })
+
+    expect((await project.cli(['inspect'])).stdout).toContain('  reason: link artifacts; commit\n')
   })
 
   it('says what to do about an abandoned marker', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION } from '../support/payloads.ts'
-import { createSourceProject, hoursAgo, type Project } from '../support/project.ts'
+import { createSourceProject, hoursAgo, makeOld, type Project } from '../support/project.ts'
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) }
@@ -166,6 +166,44 @@ describe('status', () => {
     await project.cli(['status'])
 
     expect(project.snapshot()).toEqual(before)
+  })
+})
+
+describe('a marker whose text does not parse', () => {
+  it('is unreadable for status, --github, the status line and inspect, with the words of doctor', async () => {
+    const project = createSourceProject()
+    project.marker('259_x', 'sess_1')
+    const says = 'is not JSON ('
+    const blocks = ', so it blocks any sub-agent without saying what remains'
+
+    const status = await project.cli(['status'])
+    const github = await project.cli(['status', '--github', '--exit-code'])
+    const line = await project.cli(['statusline'], { input: JSON.stringify({ cwd: project.dir }) })
+    const inspect = await project.cli(['inspect', '--exit-code'])
+    const doctor = await project.cli(['doctor'])
+
+    const [item, fix] = status.stdout.trimEnd().split('\n')
+    expect(item).toContain(`✗ unreadable: specs/259_x/.postflight-pending · ${says}`)
+    expect(item).toContain(blocks)
+    expect(fix).toBe('  → postflight clear 259_x (its text is kept), or repair it by hand')
+    expect(github.status).toBe(1)
+    expect(github.stdout).toContain(
+      `::error title=postflight unreadable,file=specs/259_x/.postflight-pending::Task 259: its marker ${says}`,
+    )
+    expect(github.stdout).toContain(`${blocks}.`)
+    expect(line.stdout).toBe('! 259 unreadable\n')
+    expect(inspect).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('specs/259_x/.postflight-pending  unreadable'),
+    })
+    expect(doctor.stdout).toContain(blocks)
+  })
+
+  it('is expired after 24 h, when it blocks nothing', async () => {
+    const project = createSourceProject()
+    makeOld(project.at(project.marker('259_x', 'sess_1')), 25)
+
+    expect((await project.cli(['status'])).stdout).toContain('expired: ')
   })
 })
 

@@ -407,10 +407,10 @@ describe.concurrent('status --expect', () => {
     expect(run.status).toBe(1)
     expect(run.stdout.trimEnd().split('\n')).toEqual([
       '::error title=postflight pending,file=specs/259_x/.postflight-pending::Task 259: its postflight is still pending.',
-      `::error title=postflight expected,file=specs::Task 260: no marker was made in ${project.dir}.`,
+      `::error title=postflight expected,file=specs::Task 260: no marker was made, and no workflow completed, in ${project.dir}.`,
     ])
     expect((await project.cli(['status', '--expect', '260', '--session', OTHER_SESSION])).stdout).toBe(
-      `✗ expected: Task 260: no marker was made by session ${OTHER_SESSION} in ${project.dir}.\n`,
+      `✗ expected: Task 260: no marker was made by session ${OTHER_SESSION}, and no workflow completed, in ${project.dir}.\n`,
     )
   })
 
@@ -418,7 +418,7 @@ describe.concurrent('status --expect', () => {
     const empty = createSourceProject({ specs: false })
     expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({
       status: 1,
-      stdout: `✗ expected: Task 259: no marker was made in ${empty.dir}.\n`,
+      stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
     })
     const project = await made()
     await project.cli(['clear', '259'], { env: ENV })
@@ -436,6 +436,36 @@ describe.concurrent('status --expect', () => {
     expect((await project.cli(['status', '--expect', '259'])).stdout).toContain(
       'Task 259: its marker was cleared, but without its checks ("false").',
     )
+  })
+
+  it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
+    const project = createSourceProject()
+    project.write(
+      'flow.json',
+      JSON.stringify({ name: 'flow', phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }] }),
+    )
+    const expected = async (...words: string[]) => (await project.cli(['status', '--expect', '259', ...words])).status
+    const start = async (task: string) =>
+      expect(
+        (await project.cli(['workflow', 'start', task, 'x', '--definition', 'flow.json'], { env: ENV })).status,
+      ).toBe(0)
+    await start('259')
+    await start('260')
+
+    expect(await expected()).toBe(1)
+    project.write('specs/259_x/plan.md', 'x')
+    await project.cli(['workflow', 'next', '259'], { env: ENV })
+    await project.cli(['workflow', 'abort', '260'], { env: ENV })
+
+    expect(await expected()).toBe(0)
+    expect(await expected('--session', SESSION)).toBe(0)
+    expect(await expected('--session', OTHER_SESSION)).toBe(1)
+    expect((await project.cli(['status', '--expect', '260'])).stdout).toContain(
+      'Task 260: no marker was made, and no workflow',
+    )
+    await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
+    remove(project, MARKER)
+    expect(await expected()).toBe(1)
   })
 
   it('refuses what cannot be a task', async () => {

@@ -16,7 +16,18 @@ import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/core/messages/usage.t
 import { itSays } from './sentences.ts'
 
 describe('the words of explain', () => {
+  const toPipe = (session: string): string =>
+    [
+      'To explain a stop, pipe what the host gives its hook on stdin (or name a file: --payload FILE). For example:',
+      `  echo '{"hook_event_name":"Stop","session_id":"${session}"}' | postflight explain --payload -`,
+      'Without a payload, the hook knows nothing of the stop, and takes it for this one:',
+    ].join('\n')
   itSays(EXPLAIN_TEXT, {
+    noPayload: [
+      [undefined, toPipe('ID')],
+      ['sess-1', toPipe('sess-1')],
+      ["s'; rm -r x", toPipe('ID')],
+    ],
     whose: [
       ['s1', 'main', 'of session s1, agent main'],
       [undefined, undefined, 'of session (unknown), agent (unknown)'],
@@ -100,6 +111,10 @@ describe('the words of clear', () => {
       ['specs/7_x', ['a'], [], true, 'would clear specs/7_x: a'],
     ],
     leftSteps: [[['commit', 'push'], 'not ticked: "commit", "push"']],
+    keptTexts: [
+      [['a', 'b'], false, 'its text does not parse and is kept as a, b'],
+      [['a'], true, 'its text does not parse and would be kept as a'],
+    ],
     ofOtherSession: [['s\n2', 'it belonged to session s 2']],
     settled: [
       ['specs/7_x', 'removed', false, 'settled specs/7_x: its marker was removed by hand, and its file is gone'],

@@ -23,7 +23,7 @@ describe("the marker's own reason comes first, word for word", () => {
     ['JSON', '{"decision":"approve"}'],
   ])('%s', (_, reason) => {
     const text = composeReason([blocked({ reason })], ON_PATH, false)
-    expect(text.startsWith(`${reason}\nTask 259_prove_completeness: `)).toBe(true)
+    expect(text.startsWith(`${reason}\n${reason.includes('\n') ? '\n' : ''}Task 259_prove_completeness: `)).toBe(true)
   })
 
   it('without control characters', () => {
@@ -32,7 +32,7 @@ describe("the marker's own reason comes first, word for word", () => {
       ON_PATH,
       false,
     )
-    expect(text.startsWith('[2Jcommit\nthen 31mpush\nTask ')).toBe(true)
+    expect(text.startsWith('[2Jcommit\nthen 31mpush\n\nTask ')).toBe(true)
   })
 
   it('without blank space around it', () => {
@@ -113,6 +113,23 @@ describe('task, steps, commands and continuation', () => {
       ].join('\n'),
     )
     expect(composeReason([blocked({ cc_session_id: 'sess-a' })], ON_PATH, false)).not.toContain('It has no owner')
+  })
+
+  it('leaves out the operation and the skill that nobody named', () => {
+    const where = (fields: object): string | undefined =>
+      linesOf(composeReason([blocked({ reason: 'r', ...fields })], ON_PATH, false))[1]
+    expect(where({ operation: 'work', skill: 'manual' })).toContain(': its postflight is still pending.')
+    expect(where({ operation: 'plan', skill: 'manual' })).toContain(': the postflight of its plan is still pending.')
+    expect(where({ operation: 'work', skill: 'lean' })).toContain(': its postflight (lean) is still pending.')
+  })
+
+  it('begin after an empty line where the reason is a list', () => {
+    expect(composeReason([blocked({ reason: '- link\n- commit\n' })], ON_PATH, false)).toMatch(
+      /^- link\n- commit\n\nTask /,
+    )
+    const long = composeReason([blocked({ reason: '- x\n'.repeat(3000) })], ON_PATH, false)
+    expect(long).toMatch(/…\n\nTask /)
+    expect(long.length).toBeLessThanOrEqual(4000)
   })
 
   it('operation and skill are one line each, and left out if they are empty', () => {

@@ -66,8 +66,14 @@ describe('the sentences of the verdict', () => {
       ['7_x', 'the state is broken.', 'Task 7: the state is broken.'],
     ],
     expected: [
-      ['007', { kind: 'not-made' }, undefined, '/p', 'Task 7: no marker was made in /p.'],
-      ['7_x', { kind: 'not-made' }, 's\n1', '/p', 'Task "7_x": no marker was made by session s 1 in /p.'],
+      ['007', { kind: 'not-made' }, undefined, '/p', 'Task 7: no marker was made, and no workflow completed, in /p.'],
+      [
+        '7_x',
+        { kind: 'not-made' },
+        's\n1',
+        '/p',
+        'Task "7_x": no marker was made by session s 1, and no workflow completed, in /p.',
+      ],
       ['7', { kind: 'not-cleared' }, 's1', '/p', 'Task 7: its marker was not cleared.'],
       [
         '7',

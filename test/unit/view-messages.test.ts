@@ -139,6 +139,7 @@ describe('what status says', () => {
 
 describe('the fixes that status names', () => {
   itSays(PROJECT_STATUS_TEXT.fixes, {
+    unparsed: [['postflight clear 7', 'postflight clear 7 (its text is kept), or repair it by hand']],
     pending: [
       [
         'postflight clear 7',

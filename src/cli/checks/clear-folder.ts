@@ -1,5 +1,6 @@
+import fs from 'node:fs'
 import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE } from '../../core/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../../core/files.ts'
 import { shellIdentity } from '../../core/hosts/index.ts'
 import { type Marker, mayHaveChecks, remainingSteps } from '../../core/marker.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
@@ -92,6 +93,7 @@ export async function clearOne(
     }
     done = proof.done
   }
+  const keptBefore = unparsedNames(folder)
   const result = clearFolder(folder, {
     returnMeta: clearing.returnMeta,
     keepsUnchecked: clearing.unchecked || (clearing.orphaned && hasChecks(before)),
@@ -106,6 +108,7 @@ export async function clearOne(
   const id = result.marker?.marker.id
   const settles = result.abandoned.map(({ marker }) => marker.id)
   record(context, folder, { ...result, settles }, left, done)
+  const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = otherOwner(session, result.marker?.marker.hostSession)
   return {
     kind: 'cleared',
@@ -120,12 +123,15 @@ export async function clearOne(
       ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
       ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
       ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
+      ...(keptTexts.length === 0 ? [] : [CLEAR_TEXT.keptTexts(keptTexts, false)]),
     ],
   }
 }
 
 function wouldClear(folder: TaskFolder, files: readonly string[], commands: readonly string[]): Result {
-  const left = leftSteps(readMarker(folder))
+  const read = readMarker(folder)
+  const left = leftSteps(read)
+  const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
   return {
     kind: 'cleared',
     settles: [],
@@ -137,8 +143,14 @@ function wouldClear(folder: TaskFolder, files: readonly string[], commands: read
     notes: [
       ...(commands.length === 0 ? [] : [CHECK_TEXT.wouldRun(commands)]),
       ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
+      ...(keepsText ? [CLEAR_TEXT.keptTexts([UNPARSED_FILE], true)] : []),
     ],
   }
+}
+
+/** The copies of texts that did not parse. */
+function unparsedNames({ path: folder }: TaskFolder): string[] {
+  return fs.readdirSync(folder).filter((name) => name.startsWith(UNPARSED_FILE))
 }
 
 /** The promises of a folder, as far as they can be read. */

@@ -5,7 +5,9 @@ import { PostflightError } from '../../core/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
 import {
   checksSessionOf,
+  DEFAULT_OPERATION,
   DEFAULT_REASON,
+  DEFAULT_SKILL,
   hasUnreadableChecks,
   isMarkerId,
   MAIN_AGENT,
@@ -40,9 +42,6 @@ export interface CreateOptions extends OwnerOptions {
   readonly stepCheck: readonly string[]
   readonly force: boolean
 }
-
-const DEFAULT_SKILL = 'manual'
-const DEFAULT_OPERATION = 'work'
 
 export function create(
   context: CommandContext,

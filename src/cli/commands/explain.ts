@@ -68,7 +68,7 @@ export function explain(
       ),
     },
     lines: [
-      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload] : []),
+      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload(sessionOf(planned)), ''] : []),
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
       place.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(place.roots),
       ...(why === undefined ? [] : [inLine(why)]),
@@ -107,6 +107,15 @@ function predictStop(context: CommandContext, payload: Payload, roots: readonly 
   const problems = [...observed.problems]
   for (const root of roots) runFileNames(root, problems)
   return { planned: plan.markers, report: { ...NOTHING_TO_REPORT, outcomes: predictOutcomes(plan), problems } }
+}
+
+/** The session of the first marker that has one. */
+function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
+  for (const one of planned) {
+    const session = one.kind === 'unjudged' ? undefined : one.stored.marker.hostSession
+    if (session !== undefined) return session
+  }
+  return undefined
 }
 
 /** A marker with the rule that fits it, as `--json` prints it. */

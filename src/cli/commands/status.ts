@@ -21,7 +21,7 @@ import type { Painter } from '../painter.ts'
 import { messageOf } from '../print.ts'
 import { annotation } from '../status/github.ts'
 import { isSessionUnseen, lostMarkerItem, markerItem } from '../status/marker-item.ts'
-import { lostRunItem, runItem } from '../status/run-item.ts'
+import { type CompletedRun, lostRunItem, runItem } from '../status/run-item.ts'
 import type { StatusItem } from '../status/status-item.ts'
 import { lostRuns } from '../workflow/lost-run.ts'
 
@@ -34,7 +34,7 @@ export interface ProjectStatusOptions {
   readonly exitCode: boolean
   readonly github: boolean
   readonly session?: string
-  /** Tasks whose markers must have been made and cleared. */
+  /** Tasks whose markers must have been made and cleared, or whose workflow must be completed. */
   readonly expect: readonly string[]
 }
 
@@ -51,15 +51,29 @@ export function projectStatus(
   const lost = lostRuns(context).map((run) => lostRunItem(run, context.nowMs, context.rootOption))
   const unfinished = [...found, ...lost.filter((item) => isOf(item, session))]
   const place = root ?? context.cwd
-  const items = [...unfinished, ...expectedItems(expect, { place, records, session, unfinished })]
+  const items = [...unfinished, ...expectedItems(expect, { place, records, completed, session, unfinished })]
   const clean = items.length === 0
   const cleared = records.filter(({ end }) => end === 'cleared')
   const checks = [...new Set(cleared.flatMap(({ passed }) => passed))]
   const isVerdict = options.exitCode || expect.length > 0
-  const proven = { session, cleared: cleared.length, checks, completed, hasMarkers: records.length > 0 }
+  const proven = {
+    session,
+    cleared: cleared.length,
+    checks,
+    completed: completed.length,
+    hasMarkers: records.length > 0,
+  }
   return {
     exitCode: isVerdict && !clean ? 1 : 0,
-    data: { root: root ?? null, clean, cleared: cleared.length, checks_passed: checks, completed, items, ended },
+    data: {
+      root: root ?? null,
+      clean,
+      cleared: cleared.length,
+      checks_passed: checks,
+      completed: completed.length,
+      items,
+      ended,
+    },
     lines: [
       ...(clean
         ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
@@ -76,13 +90,13 @@ interface Found {
   readonly items: readonly StatusItem[]
   /** The runs that a person aborted: a decision, not a fault. */
   readonly ended: readonly StatusItem[]
-  /** The number of workflows that were completed without skips. */
-  readonly completed: number
+  /** The workflows that were completed without skips. */
+  readonly completed: readonly CompletedRun[]
   /** The markers in the journal that the verdict looks at. */
   readonly records: readonly MarkerRecord[]
 }
 
-const NOTHING: Found = { items: [], ended: [], completed: 0, records: [] }
+const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
 function lookAt(context: CommandContext, root: string, session: string | undefined): Found {
   const { rootOption, nowMs } = context
@@ -90,7 +104,7 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
   const runs = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).flatMap(
     (folder) => runItem(folder, nowMs, rootOption) ?? [],
   )
-  const runItems = runs.filter((run) => run !== 'completed')
+  const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter(({ kind }) => kind !== 'aborted')
   const journal = readRecords(root)
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
@@ -109,7 +123,7 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
       ...journal.items,
     ],
     ended: runItems.filter((item) => item.kind === 'aborted' && isOf(item, session)),
-    completed: runs.length - runItems.length,
+    completed: runs.filter((run) => run.kind === 'completed'),
     records: journal.records.filter(isRecent),
   }
 }
@@ -149,15 +163,22 @@ interface Known {
   readonly records: readonly MarkerRecord[]
   readonly session: string | undefined
   readonly unfinished: readonly StatusItem[]
+  readonly completed: readonly CompletedRun[]
 }
 
-/** An item for each expected task whose marker was not made and cleared, unless another item says why. */
-function expectedItems(tasks: readonly string[], { place, records, session, unfinished }: Known): StatusItem[] {
+/**
+ * An item for each expected task whose marker was not made and cleared, unless another item says why. Where no marker was
+ * made, a completed workflow will do.
+ */
+function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
+  const { place, records, session, unfinished } = known
+  const completed = known.completed.filter(({ host_session: of }) => session === undefined || of === session)
   return [...new Set(tasks)].flatMap((word): StatusItem[] => {
     const reference = parseTaskReference(word)
     if (unfinished.some(({ task }) => task !== null && isMeant({ task }, reference))) return []
     const fault = expectedFault(records.filter((record) => isMeant(record, reference)))
     if (fault === undefined) return []
+    if (fault.kind === 'not-made' && completed.some((run) => isMeant(run, reference))) return []
     const sentence = VERDICT_TEXT.expected(word, fault, session, place)
     const message = PROJECT_STATUS_TEXT.expected(sentence)
     return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]

@@ -8,7 +8,7 @@ import { unsearchable } from '../../core/messages/files.ts'
 import { formatAge, HOUR_MS } from '../../core/time.ts'
 import { listTaskFolders } from '../../io/task-folders.ts'
 import type { CommandContext } from '../context.ts'
-import { type MarkerView, viewMarkers } from '../marker-view.ts'
+import { type MarkerView, unparsedFaults, viewMarkers } from '../marker-view.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './writable.ts'
 
@@ -29,15 +29,17 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const adoptOrClear = MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
-    if (view.state === 'unreadable') return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
+    const isBroken = unparsedFaults(view) !== undefined
+    if (view.state === 'unreadable' && !isBroken) return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
     if (view.outcome === 'unchecked') return bad('marker', MARKER_FINDINGS.unchecked(name), adoptOrClear)
     if (view.state === 'abandoned') return bad('marker', MARKER_FINDINGS.abandoned(name), adoptOrClear)
     if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
-    if (view.state === 'pending' && view.continuations.spent === null) {
+    const isPending = view.state === 'pending' || isBroken
+    if (isPending && view.continuations.spent === null) {
       return bad('marker', unreadable, MARKER_FINDINGS.repairCount)
     }
     const faults = view.problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
-    if (view.state === 'pending' && faults.length > 0) {
+    if (isPending && faults.length > 0) {
       return bad('marker', MARKER_FINDINGS.unparsed(name, faults), MARKER_FINDINGS.repairOrClear(clear))
     }
     const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined

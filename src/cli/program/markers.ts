@@ -68,7 +68,7 @@ export function addMarkerCommands(program: Program, run: Run): void {
     .option('--session <id>', 'only what belongs to this session of the host')
     .option(
       '--expect <task>',
-      'also exit with 1 unless a marker of this task was made and cleared (repeatable)',
+      'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed (repeatable)',
       collect,
       [],
     )

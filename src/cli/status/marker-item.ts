@@ -1,10 +1,11 @@
 import { commandLine } from '../../core/command-line.ts'
+import { unparsedMarker } from '../../core/messages/phrases.ts'
 import { PROJECT_STATUS_TEXT as TEXT } from '../../core/messages/status.ts'
 import { type MarkerKind, VERDICT_TEXT } from '../../core/messages/verdict.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge } from '../../core/time.ts'
 import type { LostMarker } from '../lost-markers.ts'
-import type { MarkerView } from '../marker-view.ts'
+import { type MarkerView, unparsedFaults } from '../marker-view.ts'
 import type { StatusItem } from './status-item.ts'
 
 /** The markers of a project as items of `postflight status`. */
@@ -36,14 +37,18 @@ export function markerItem(view: MarkerView, rootOption: string | undefined, isU
   const kind = kindOf(view)
   const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
   const red = view.checks.find(({ failed }) => failed !== null)
+  const faults = unparsedFaults(view)
+  const problem = faults === undefined ? view.problems[0] : unparsedMarker(faults)
   const facts = [
-    view.state === 'unreadable' ? view.problems[0] : undefined,
+    view.state === 'unreadable' ? problem : undefined,
     view.operation === null ? undefined : oneLine(view.operation, 60),
     kind === 'unchecked' ? TEXT.unchecked : undefined,
     kind === 'abandoned' ? TEXT.gaveUp(limit) : undefined,
     view.wait === null ? undefined : TEXT.waitsFor(view.wait.for),
     view.age_ms === null ? undefined : TEXT.age(formatAge(view.age_ms)),
-    view.state === 'pending' && spent !== null && spent > 0 ? TEXT.blocked(spent, limit) : undefined,
+    (kind === 'pending' || kind === 'unreadable') && spent !== null && spent > 0
+      ? TEXT.blocked(spent, limit)
+      : undefined,
     left.length === 0 ? undefined : TEXT.steps(left.length),
     red?.failed == null ? undefined : TEXT.failedCheck(red.run, red.failed),
     view.state === 'unreadable' ? undefined : TEXT.session(view.owner.host_session),
@@ -62,20 +67,22 @@ export function markerItem(view: MarkerView, rootOption: string | undefined, isU
     sentence: VERDICT_TEXT.marker(view.task, kind, {
       blocked: spent,
       waitsFor: view.wait?.for,
-      problem: view.problems[0],
+      problem,
       checks: view.checks.map(({ run }) => run),
       failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
       steps: left,
     }),
-    fix:
-      kind === 'unreadable'
-        ? TEXT.fixes.unreadable
-        : kind === 'bypassed'
-          ? TEXT.fixes.bypassed
-          : kind === 'abandoned' || kind === 'unchecked'
-            ? TEXT.fixes.abandoned(adopt, clear)
-            : TEXT.fixes.pending(clear, adopt),
+    fix: fixFor(view, kind, adopt, clear),
   }
+}
+
+function fixFor(view: MarkerView, kind: MarkerKind, adopt: string, clear: string): string {
+  if (kind === 'unreadable')
+    return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
+  if (kind === 'bypassed') return TEXT.fixes.bypassed
+  return kind === 'abandoned' || kind === 'unchecked'
+    ? TEXT.fixes.abandoned(adopt, clear)
+    : TEXT.fixes.pending(clear, adopt)
 }
 
 /** The item of a marker without a file. */

@@ -15,18 +15,27 @@ import type { StatusItem } from './status-item.ts'
 
 /** The runs of a project as items of `postflight status`. */
 
-/** A folder's run: an item, `completed` for a run without gaps, undefined for one that was settled, or where there is none. */
+/** A run that was completed without gaps. */
+export interface CompletedRun {
+  readonly kind: 'completed'
+  readonly task: string
+  readonly host_session: string | null
+}
+
+/** A folder's run: an item, or one that was completed without gaps; undefined for one that was settled, or where there is none. */
 export function runItem(
   folder: TaskFolder,
   nowMs: number,
   rootOption: string | undefined,
-): StatusItem | 'completed' | undefined {
+): StatusItem | CompletedRun | undefined {
   const base = { task: folder.task, path: inLine(folder.relative) }
   try {
     const state = readState(folder)
     if (state === undefined || (!state.active && state.settled)) return undefined
     const kind = kindOf(state)
-    return kind === undefined ? 'completed' : itemOf(kind, folder, state, nowMs, rootOption)
+    return kind === undefined
+      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
+      : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
     const message = messageOf(error)
     const sentence = VERDICT_TEXT.problem(folder.task, message)

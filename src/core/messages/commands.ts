@@ -32,7 +32,13 @@ export const WORKFLOW_RULES = {
 
 /** The sentences of `explain` besides those of the rules. */
 export const EXPLAIN_TEXT = {
-  noPayload: 'No payload given (--payload FILE, or - for stdin). The hook reads an empty one as:',
+  /** `session`: that of a marker here, if there is one. */
+  noPayload: (session: string | undefined): string =>
+    [
+      'To explain a stop, pipe what the host gives its hook on stdin (or name a file: --payload FILE). For example:',
+      `  echo '{"hook_event_name":"Stop","session_id":"${/^[\w-]{1,120}$/.test(session ?? '') ? session : 'ID'}"}' | postflight explain --payload -`,
+      'Without a payload, the hook knows nothing of the stop, and takes it for this one:',
+    ].join('\n'),
   whose: (session: string | undefined, agent: string | undefined): string =>
     `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,
   noRoot: 'no root: no start folder leads to a specs/ folder',
@@ -105,6 +111,8 @@ export const CLEAR_TEXT = {
   cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
   leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
+  keptTexts: (names: readonly string[], isDryRun: boolean): string =>
+    `its text does not parse and ${isDryRun ? 'would be' : 'is'} kept as ${names.join(', ')}`,
   ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
   settled: (path: string, kind: keyof typeof LOST, isDryRun: boolean): string =>
     `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker ${LOST[kind]}, and its file is gone`,

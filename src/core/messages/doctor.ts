@@ -1,6 +1,6 @@
 /** What `doctor` finds, and what to do about it. */
 
-import { counted, listed, quote } from './phrases.ts'
+import { counted, listed, quote, repairOrClear, unparsedMarker } from './phrases.ts'
 
 /** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
@@ -104,9 +104,8 @@ export const MARKER_FINDINGS = {
   stray: (name: string): string => `${name} lies where the hook does not look`,
   fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',
-  unparsed: (name: string, problems: readonly string[]): string =>
-    `${name} ${problems.join(', ')}, so it blocks any sub-agent without saying what remains`,
-  repairOrClear: (clear: string): string => `${clear} (its text is kept), or repair it by hand`,
+  unparsed: (name: string, problems: readonly string[]): string => `${name} ${unparsedMarker(problems)}`,
+  repairOrClear,
   repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
   adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,
   moveStray: (specs: string): string => `move it to ${specs}/NNN_slug/, or remove it`,

@@ -47,3 +47,13 @@ export function quotedNames(names: readonly string[]): string {
 export function abandonedFix(adopt: string, clear: string): string {
   return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
 }
+
+/** A pending marker whose text is invalid, as the end of "the marker …". */
+export function unparsedMarker(problems: readonly string[]): string {
+  return `${problems.join(', ')}, so it blocks any sub-agent without saying what remains`
+}
+
+/** What to do about a marker whose text is invalid. */
+export function repairOrClear(clear: string): string {
+  return `${clear} (its text is kept), or repair it by hand`
+}

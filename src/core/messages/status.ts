@@ -1,6 +1,6 @@
 import { oneLine } from '../text.ts'
 import { checkCommand } from './checks.ts'
-import { abandonedFix, counted, quote } from './phrases.ts'
+import { abandonedFix, counted, quote, repairOrClear } from './phrases.ts'
 
 /** What `postflight status` prints. */
 
@@ -82,6 +82,7 @@ export const PROJECT_STATUS_TEXT = {
       `when its postflight is done: ${clear} (in another session: ${adopt} first)`,
     bypassed: 'the next stop removes it',
     unreadable: 'look at it and remove it by hand',
+    unparsed: repairOrClear,
     abandoned: abandonedFix,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
     approval: (file: string, approve: string, reject: string): string =>

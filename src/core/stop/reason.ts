@@ -1,6 +1,13 @@
 import { REASON_LIMIT } from '../answer.ts'
 import { type CommandForm, commandLine, fallbackLine } from '../command-line.ts'
-import { checksSessionOf, DEFAULT_REASON, type Marker, remainingSteps } from '../marker.ts'
+import {
+  checksSessionOf,
+  DEFAULT_OPERATION,
+  DEFAULT_REASON,
+  DEFAULT_SKILL,
+  type Marker,
+  remainingSteps,
+} from '../marker.ts'
 import { failureWords } from '../messages/checks.ts'
 import { markerProblem } from '../messages/files.ts'
 import { REASON_TEXT } from '../messages/stops.ts'
@@ -85,19 +92,25 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
     )
   }
   const own = stripControl(marker.reason ?? '').trim()
-  return cut(own === '' ? DEFAULT_REASON : own, limit)
+  // Without the empty line, what follows a list would read as part of its last item.
+  return own.includes('\n') ? `${cut(own, limit - 1)}\n` : cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 
 /** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const { marker, task, path, count, root, shells = [] } = item
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
-  const named = (text: string | undefined): string | undefined =>
-    text === undefined ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
+  const named = (fallback: string, text = ''): string | undefined =>
+    text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = ['clear', task]
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   return [
-    REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), named(marker.operation), named(marker.skill)),
+    REASON_TEXT.where(
+      name,
+      oneLine(path, NAME_LIMIT * 2),
+      named(DEFAULT_OPERATION, marker.operation),
+      named(DEFAULT_SKILL, marker.skill),
+    ),
     ...(isWhole ? checklist(marker, task, root) : []),
     ...(isWhole ? running(item, shells) : []),
     ...(isWhole ? checks(item) : []),
