@@ -68,11 +68,34 @@ export function lostMarkers(
   return [...noted, ...recorded]
 }
 
-/** The markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
-export function findLostMarkers(context: CommandContext, root: string): LostMarker[] {
-  const records = markerRecords(journalAt(root))
-  if (!records.some(needsFile) && givenUpNotes(root).length === 0) return []
-  return lostMarkers(root, records, viewMarkers(root, context.nowMs).markers)
+/** The wanted markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
+export function findLostMarkers(
+  context: CommandContext,
+  root: string,
+  isWanted: (lost: LostMarker) => boolean,
+): readonly LostMarker[] {
+  return lookTwice(() => {
+    const records = markerRecords(journalAt(root))
+    if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
+    return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs).markers).filter(isWanted) }
+  }).lost
+}
+
+/** A command or a hook takes less time (ms) between a marker's file and its line in the journal. */
+const BETWEEN_MS = 100
+
+/**
+ * What `look` found. Another process may just have written or removed a marker whose line is not in the journal yet, or the
+ * other way around, so a marker is lost only if it is so at a second look.
+ */
+export function lookTwice<Found extends { readonly lost: readonly LostMarker[] }>(look: () => Found): Found {
+  const first = look()
+  if (first.lost.length === 0) return first
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
+  const again = look()
+  const keyOf = ({ relative, record }: LostMarker): string => record?.id ?? relative
+  const keys = new Set(first.lost.map(keyOf))
+  return { ...again, lost: again.lost.filter((one) => keys.has(keyOf(one))) }
 }
 
 function unprovenOf(record: MarkerRecord | undefined, records: readonly MarkerRecord[]): string[] {

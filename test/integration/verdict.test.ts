@@ -1,6 +1,7 @@
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop } from '../support/payloads.ts'
+import { CLI, runProcess } from '../support/process.ts'
 import { createSourceProject, hoursAgo, type Project } from '../support/project.ts'
 
 /** The verdict of `status --exit-code` where a file is gone, and what a green one says. */
@@ -213,6 +214,26 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(run.status).toBe(0)
     expect(run.stderr).toContain('not recorded in the journal')
     expect(run.stdout).not.toContain('by hand')
+  })
+})
+
+describe('a marker that is made or cleared while the verdict looks', () => {
+  it('is not one that was removed by hand', async () => {
+    const project = await made()
+    const commands =
+      'for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+    let isOver = false
+    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], {
+      cwd: project.dir,
+      env: { ...project.env, ...ENV },
+    }).finally(() => {
+      isOver = true
+    })
+    const seen = new Set<string>()
+    while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
+
+    expect((await others).status).toBe(0)
+    expect([...seen]).toEqual(['pending'])
   })
 })
 

@@ -80,13 +80,14 @@ export function settleLost(
 }
 
 /** The lost markers of the task; none where the journal cannot be read. */
-function lostOf(context: CommandContext, root: string, task: string | undefined): LostMarker[] {
+function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
+  const name = task?.slice(task.lastIndexOf('/') + 1)
+  const reference =
+    name !== undefined && (name === SPECS_ITSELF || isSafeName(name)) ? parseTaskReference(name) : undefined
+  const isOfTask = (one: LostMarker): boolean =>
+    name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
   try {
-    const lost = findLostMarkers(context, root)
-    if (task === undefined || lost.length === 0) return lost
-    const name = task.slice(task.lastIndexOf('/') + 1)
-    const reference = name === SPECS_ITSELF || isSafeName(name) ? parseTaskReference(name) : undefined
-    return lost.filter((one) => one.task === name || (reference !== undefined && isMeant(one, reference)))
+    return findLostMarkers(context, root, isOfTask)
   } catch (error) {
     if (error instanceof PostflightError) return []
     throw error

@@ -14,7 +14,7 @@ import { journalPaths } from '../../io/journal.ts'
 import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../context.ts'
 import type { ProjectStatusDocument } from '../documents/status.ts'
-import { journalAt, lostMarkers } from '../lost-markers.ts'
+import { journalAt, lookTwice, lostMarkers } from '../lost-markers.ts'
 import { type MarkerView, viewMarkers } from '../marker-view.ts'
 import { checkIds } from '../option-values.ts'
 import type { Painter } from '../painter.ts'
@@ -100,18 +100,21 @@ const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
 function lookAt(context: CommandContext, root: string, session: string | undefined): Found {
   const { rootOption, nowMs } = context
-  const { markers, problems } = viewMarkers(root, nowMs)
+  const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
+  const { markers, problems, journal, lost } = lookTwice(() => {
+    const view = viewMarkers(root, nowMs)
+    const journal = readRecords(root)
+    // A note about a marker that was given up may be all that is left of it.
+    const lost = lostMarkers(root, journal.records, view.markers).filter(({ kind, record }) =>
+      record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
+    )
+    return { ...view, journal, lost }
+  })
   const runs = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).flatMap(
     (folder) => runItem(folder, nowMs, rootOption) ?? [],
   )
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter(({ kind }) => kind !== 'aborted')
-  const journal = readRecords(root)
-  const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
-  // A note about a marker that was given up may be all that is left of it.
-  const lost = lostMarkers(root, journal.records, markers).filter(({ kind, record }) =>
-    record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
-  )
   const isUnseen = (view: MarkerView): boolean =>
     isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)
   const items = [...markers.map((view) => markerItem(view, rootOption, isUnseen(view))), ...unfinishedRuns]
