@@ -67,6 +67,46 @@ function differences(before: string, after: string): [was: string, is: string][]
 }
 
 describe('a checklist', () => {
+  it('counts in the size of its run: at the start, on the way, and no more at its end', async () => {
+    const project = createSourceProject()
+    const phases = [{ ...WORK, max_step_attempts: 3, max_attempts: 1 }]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    project.write(LIST, `${'- [ ] a task\n'.repeat(6)}- [x] was done before\n`)
+    const status = async (): Promise<[string | undefined, unknown]> => {
+      const text = (await project.cli(['workflow', 'status', '7'])).stdout
+      const data = (await project.cli(['workflow', 'status', '7', '--json'])).json()
+      return [/\d+ prompts?[^·\n]*(?= ·)/.exec(text)?.[0], data.prompt_bound]
+    }
+
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+
+    // Each of the six steps may take three attempts, and three prompts may go out again.
+    expect(started.stdout.split('\n')[0]).toBe(`started "flow" in ${IN_TASK}: 1 phase, 6 steps, at most 21 prompts`)
+    expect(await status()).toEqual(['0 prompts, at most 21', 21])
+    await next(project)
+    leave(project, true)
+    await next(project)
+    expect(await status()).toEqual(['2 prompts, at most 19', 19])
+    leave(project, true)
+    await doAll(project)
+    expect(await status()).toEqual(['6 prompts', null])
+  })
+
+  it('that does not exist yet counts as 1,000 steps, until it is written', async () => {
+    const project = createSourceProject()
+    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'tasks.md', max_attempts: 2 }
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [plan, WORK] }))
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    expect(started.stdout).toMatch(/: 2 phases, at most 2008 prompts \(steps not known yet count as 1000\)\n/)
+    await next(project)
+    project.write(LIST, '- [ ] one\n- [ ] two\n')
+    await next(project)
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('2 prompts, at most 8 ')
+    const simulated = await project.cli(['workflow', 'simulate', 'flow.json', '--steps', 'work=2'])
+    expect(simulated.stdout.trimEnd()).toMatch(/\n3 prompts, at most 12$/)
+    expect((await project.cli(['workflow', 'validate', 'flow.json'])).stdout).toContain('at most 2008 prompts')
+  })
+
   it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
     const project = await start(TASKS)
 

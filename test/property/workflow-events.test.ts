@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { afterSessionStart, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
 import { awaitsApproval } from '../../src/core/workflow/approval.ts'
-import { promptBound } from '../../src/core/workflow/bound.ts'
+import { promptBound, runBound } from '../../src/core/workflow/bound.ts'
 import { promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
 import type { Observation } from '../../src/core/workflow/observation.ts'
 import { reconcile } from '../../src/core/workflow/reconcile.ts'
@@ -188,6 +188,7 @@ describe('a run to which anything happens', () => {
         ({ definition }, agent, events) => {
           const world = startWorld(definition)
           let granted = 1
+          let bound = promptBound(definition, () => TAKEN.length)
           let counts: Record<string, number> = {}
           const done = new Set<string>()
           for (let count = 0; world.state.active || events[count] !== undefined; count++) {
@@ -198,7 +199,13 @@ describe('a run to which anything happens', () => {
             if (!isOver) expectSameForBothDrivers(world)
             const before = world.prompts.length
             if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
-            if (happen(world, event, agent, count)) granted += 1
+            const isGranted = happen(world, event, agent, count)
+            if (isGranted) granted += 1
+            // What a person grants raises the bound that is shown, and nothing else does.
+            const shown = runBound(world.state, () => TAKEN.length)
+            if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
+            bound = shown ?? bound
+            expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
             reached.add(event)
             // What was read is written, and read, as it is.
             expect(parseState(formatState(world.state))).toEqual(world.state)

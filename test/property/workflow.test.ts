@@ -1,12 +1,61 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { promptBound } from '../../src/core/workflow/bound.ts'
+import { promptBound, runBound } from '../../src/core/workflow/bound.ts'
 import { findPhase } from '../../src/core/workflow/definition.ts'
 import { expectReached } from '../support/reached.ts'
-import { type Incident, runWithIncidents, runWorld, startWorld } from '../support/workflow-world.ts'
-import { anyWorld } from './workflow-arbitraries.ts'
+import { type Incident, runWithIncidents, runWorld, startWorld, type World } from '../support/workflow-world.ts'
+import { anyWorld, budgetedDefinition, readyDefinition } from './workflow-arbitraries.ts'
+
+const INCIDENTS: Incident[] = ['nothing', 'interrupted', 'restarted', 'shells', 'wait', 'helper stops', 'held']
+
+/** A world that notes the bound of each of its states, and those bounds. */
+function watched(world: World, listed: number | undefined): { readonly world: World; readonly bounds: number[] } {
+  const bounds: number[] = []
+  const note = (): void => {
+    const bound = runBound(world.state, () => listed)
+    if (bound !== undefined) bounds.push(bound)
+  }
+  note()
+  const seen = new Proxy(world, {
+    set(target, name, value) {
+      const isSet = Reflect.set(target, name, value)
+      if (name === 'state') note()
+      return isSet
+    },
+  })
+  return { world: seen, bounds }
+}
+
+/** No bound that was shown was too small, and none was larger than the one before. */
+function expectBounds(bounds: readonly number[], ran: World): void {
+  expect(Math.min(...bounds)).toBeGreaterThanOrEqual(ran.prompts.length)
+  expect(bounds).toEqual([...bounds].sort((one, other) => other - one))
+}
 
 describe('a run of any definition in any world', () => {
+  it('never shows a bound that it exceeds: it counts the list that exists, and what is over no more', () => {
+    const reached = new Set<string>()
+    fc.assert(
+      fc.property(
+        fc.oneof(readyDefinition, budgetedDefinition),
+        anyWorld,
+        fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 }),
+        ({ definition }, { agent, takenSteps: taken, before: lying }, happening) => {
+          const calm = watched(startWorld(definition, lying), taken?.length)
+          expect(calm.bounds).toEqual([promptBound(definition, () => taken?.length)])
+          expectBounds(calm.bounds, runWorld(calm.world, agent, taken))
+          const eventful = watched(startWorld(definition, lying), taken?.length)
+          expectBounds(eventful.bounds, runWithIncidents(eventful.world, agent, taken, happening))
+          expect(runBound(eventful.world.state, () => 1)).toBeUndefined()
+          if (eventful.bounds.at(-1) === eventful.world.prompts.length) reached.add('exact at the end')
+          if ((eventful.bounds[0] ?? 0) > (eventful.bounds.at(-1) ?? 0)) reached.add('smaller than at the start')
+        },
+      ),
+      { numRuns: 1000 },
+    )
+    expectReached(reached, ['exact at the end', 'smaller than at the start'])
+  })
+
   it('ends within its computed bound, with an outcome', () => {
     fc.assert(
       fc.property(anyWorld, ({ ready, agent, takenSteps: taken, before: lying }) => {
@@ -21,8 +70,7 @@ describe('a run of any definition in any world', () => {
 
   it('ends within its bound with interruptions, waits, shells in the background and stops of others', () => {
     const reached = new Set<string>()
-    const kinds: Incident[] = ['nothing', 'interrupted', 'restarted', 'shells', 'wait', 'helper stops', 'held']
-    const incidents = fc.array(fc.constantFrom('nothing', ...kinds), { maxLength: 60 })
+    const incidents = fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 })
     fc.assert(
       fc.property(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
         const ran = runWithIncidents(startWorld(ready.definition, lying), agent, taken, happening)
@@ -35,7 +83,7 @@ describe('a run of any definition in any world', () => {
       }),
       { numRuns: 1000 },
     )
-    expectReached(reached, [...kinds, 'a prompt went out again'])
+    expectReached(reached, [...INCIDENTS, 'a prompt went out again'])
   })
 
   it('sends every prompt once: no attempt, step or finished phase is repeated', () => {

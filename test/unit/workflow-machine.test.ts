@@ -82,7 +82,9 @@ describe('counts', () => {
     expect(WORKFLOW_TEXT.exhausted(2, 'why')).toBe('2 attempts failed, most recently: why')
     expect(WORKFLOW_TEXT.stepExhausted(3, 1, 'why')).toBe('step 3 failed once: why')
     expect(WORKFLOW_TEXT.tooSmall('a', 1, 2)).toBe('a has 1 byte, but must have at least 2')
-    expect(definitionSize(2, 3)).toBe('2 phases, at most 3 prompts')
+    expect(definitionSize(2, 0, 3)).toBe('2 phases, at most 3 prompts')
+    expect(definitionSize(1, 6, 21)).toBe('1 phase, 6 steps, at most 21 prompts')
+    expect(definitionSize(1, undefined, 9)).toBe('1 phase, at most 9 prompts (steps not known yet count as 1000)')
   })
 })
 

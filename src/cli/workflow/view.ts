@@ -5,7 +5,7 @@ import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
 import { inLine, oneLine } from '../../core/text.ts'
 import { formatAge, toIso } from '../../core/time.ts'
 import { awaitsApproval, fileToApprove } from '../../core/workflow/approval.ts'
-import { promptBound } from '../../core/workflow/bound.ts'
+import { runBound } from '../../core/workflow/bound.ts'
 import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
@@ -13,6 +13,7 @@ import { type PhaseStanding, phaseStandings } from '../../core/workflow/picture.
 import { isInStep, stepLine } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
+import { listedIn } from '../../io/workflow/listed-steps.ts'
 import { runFileOf } from '../../io/workflow/run-file.ts'
 import type { RunDocument } from '../documents/workflow/run.ts'
 import type { Painter } from '../painter.ts'
@@ -46,7 +47,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     host_session: state.hostSession ?? null,
     parent_session_id: state.parentSession ?? null,
     prompts: state.prompts,
-    prompt_bound: promptBound(state.definition),
+    prompt_bound: runBound(state, listedIn(folder)) ?? null,
     started_at: toIso(state.startedMs),
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
@@ -77,7 +78,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
   const head = [
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
     standingText(state),
-    STATUS_TEXT.prompts(state.prompts, promptBound(state.definition)),
+    STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
     STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
   ]
   return [

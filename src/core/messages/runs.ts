@@ -1,4 +1,5 @@
 import type { CheckFailure } from '../check.ts'
+import { MAX_PHASE_STEPS } from '../workflow/definition-limits.ts'
 import { isResumableOutcome } from '../workflow/outcome.ts'
 import { failureWords } from './checks.ts'
 import { approval, counted, listed, quote } from './phrases.ts'
@@ -7,20 +8,22 @@ import { approval, counted, listed, quote } from './phrases.ts'
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
-/** The size of a definition, and of a run of it. */
-export function definitionSize(phases: number, prompts: number): string {
-  return `${counted(phases, 'phase')}, at most ${counted(prompts, 'prompt')}`
+const ofTask = (task: string): string => `postflight-guard: the workflow of task ${quote(task, 80)}`
+
+const NOT_RENEWED =
+  '. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run'
+
+/** The size of a definition, and of a run of it. `steps`: undefined if a list of steps does not exist yet. */
+export function definitionSize(phases: number, steps: number | undefined, prompts: number): string {
+  const known = steps === 0 || steps === undefined ? '' : `, ${counted(steps, 'step')}`
+  const assumed = steps === undefined ? ` (steps not known yet count as ${MAX_PHASE_STEPS})` : ''
+  return `${counted(phases, 'phase')}${known}, at most ${counted(prompts, 'prompt')}${assumed}`
 }
 
-/** A step of a phase: "step 3 of 8: add the route". */
-export function stepWords(step: number, total: number, text = ''): string {
-  return `step ${step} of ${total}${text === '' ? '' : `: ${quote(text)}`}`
-}
-
-/** Several steps of a phase. */
-export function stepsWords(steps: readonly number[], total: number, texts: readonly string[] = []): string {
-  const told = texts.filter((text) => text !== '').join('; ')
-  return `steps ${listed(steps)} of ${total}${told === '' ? '' : `: ${quote(told)}`}`
+/** Steps of a phase: "step 3 of 8: add the route". */
+export function stepWords(steps: readonly number[], total: number, texts: readonly string[] = []): string {
+  const told = quote(texts.filter(Boolean).join('; '))
+  return `step${steps.length === 1 ? '' : 's'} ${listed(steps)} of ${total}${told && `: ${told}`}`
 }
 
 /** The reasons for the state of a run: kept in the state, shown by `status`, and repeated in the next attempt's prompt. */
@@ -35,9 +38,9 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}. A resume does not renew it: \`postflight workflow start <task> --definition FILE --fresh\` begins a new run`,
+    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${NOT_RENEWED}`,
   minutesSpent: (limit: number): string =>
-    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes). A resume does not renew it: \`postflight workflow start <task> --definition FILE --fresh\` begins a new run`,
+    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes)${NOT_RENEWED}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -54,15 +57,15 @@ export const WORKFLOW_TEXT = {
   heard: (task: string, stopNow: string): string =>
     `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
   awaitsApproval: (task: string, file: string, approve: string, reject: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
+    `${ofTask(task)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` continues it.` : ''}`,
+    `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` continues it.` : ''}`,
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
-    `postflight-guard: the workflow of task ${quote(task, 80)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
+    `${ofTask(task)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
   checkNotRun: (run: string, command: string): string =>
     `the check \`${quote(run, 200)}\` was not run: \`${command}\` runs it`,
   checkVoid: (run: string, changed: string, command: string): string =>

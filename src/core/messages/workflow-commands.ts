@@ -2,7 +2,7 @@ import { inLine } from '../text.ts'
 import type { NotBound } from '../workflow/receipt.ts'
 import { seconds } from './checks.ts'
 import { approval, counted, listed, quote } from './phrases.ts'
-import { definitionSize, stepsWords, stepWords } from './runs.ts'
+import { stepWords } from './runs.ts'
 
 /** What the commands about workflows print. */
 
@@ -15,16 +15,17 @@ export const STATUS_TEXT = {
   stopsAfter: (stopNow: string): string =>
     `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
   wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
-  prompts: (given: number, bound: number): string => `${counted(given, 'prompt')}, at most ${bound}`,
+  prompts: (given: number, bound: number | undefined): string =>
+    `${counted(given, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
   lastChange: (age: string): string => `last change ${age} ago`,
   advisory: 'advisory',
   skipped: 'skipped',
   visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
   attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
   step: (step: number, total: number, text: string, attempt: number, limit: number): string =>
-    `${stepWords(step, total, text)}, attempt ${attempt} of ${limit}`,
+    `${stepWords([step], total, [text])}, attempt ${attempt} of ${limit}`,
   steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
-    `in progress: ${stepsWords(steps, total, texts)}`,
+    `in progress: ${stepWords(steps, total, texts)}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
   awaitsApproval: (file: string, approve: string, reject: string): string =>
@@ -91,8 +92,8 @@ export function trustedLine(run: string): string {
 }
 
 /** What `start` prints. */
-export function startedLine(name: string, folder: string, phases: number, prompts: number): string {
-  return `started "${name}" in ${folder}: ${definitionSize(phases, prompts)}`
+export function startedLine(name: string, folder: string, size: string): string {
+  return `started "${name}" in ${folder}: ${size}`
 }
 
 /** What `start` prints when an earlier run left files. */
@@ -103,6 +104,5 @@ export function setAsideLine(folder: string): string {
 /** What `validate` prints below its findings. */
 export const VALIDATE_TEXT = {
   faults: (count: number): string => counted(count, 'fault'),
-  valid: (name: string, phases: number, prompts: number, assumedSteps: number | undefined): string =>
-    `${name}: ${definitionSize(phases, prompts)}${assumedSteps === undefined ? '' : ` (steps not known yet count as ${assumedSteps})`}`,
+  valid: (name: string, size: string): string => `${name}: ${size}`,
 } as const

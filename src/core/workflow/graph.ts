@@ -47,7 +47,7 @@ export function phasesOnLoops(edges: Edges): Set<number> {
 }
 
 /** The phases that a path of at least one edge reaches. */
-function reachedFrom(edges: Edges, start: number): Set<number> {
+export function reachedFrom(edges: Edges, start: number): Set<number> {
   const reached = new Set<number>()
   const open = [start]
   for (const index of open) {

@@ -1,4 +1,4 @@
-import { PROMPT_TEXT, RUN_RECORDS, stepsWords, stepWords } from '../messages/runs.ts'
+import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../messages/runs.ts'
 import { cut, oneLine, stripControl } from '../text.ts'
 import type { Next } from './next.ts'
 import type { Phase } from './phase-fields.ts'
@@ -18,6 +18,8 @@ export interface DueWork {
   readonly step: number | undefined
   /** The step with its text, for people: "step 3 of 8: add the route". */
   readonly words: string | undefined
+  /** The first line for people, with that text. */
+  readonly line: string
   readonly attempt: number
   readonly prompt: string
   readonly agent: string | undefined
@@ -29,8 +31,6 @@ export interface DueWork {
 /** A prompt that is due. */
 export interface DuePrompt extends DueWork {
   readonly phase: string
-  /** Its first line for people, with the text of its steps. */
-  readonly line: string
   /**
    * The prompts of several steps at once. Then `prompt` contains all of them, and the other fields are those of the
    * first.
@@ -52,24 +52,14 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   const phase = currentPhase(state)
   const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
   const [first, ...others] = steps.map((step) => dueStep(state, phase, step, place))
-  if (first === undefined || others.length === 0) {
-    const due = first ?? dueOwn(state, phase, place)
-    const limit = steps[0]?.maxAttempts ?? state.maxPhaseAttempts
-    const line = PROMPT_TEXT.title(...namesOf(state, place), phase.id, due.words, due.attempt, limit)
-    return { phase: phase.id, line, ...due, batch: undefined }
-  }
+  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
+  if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
   const batch = [first, ...others]
   const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, words)
-  const title = titled(stepsWords(stepsOf({ batch }), state.totalSteps))
-  const words = stepsWords(
-    stepsOf({ batch }),
-    state.totalSteps,
-    steps.map(({ step }) => stepLine(state, step)),
-  )
-  return {
-    ...{ ...first, phase: phase.id, words, line: titled(words), batch },
-    prompt: `${title}\n\n${PROMPT_TEXT.batch(batch)}`,
-  }
+  const wordsWith = (texts: string[]): string => stepWords(stepsOf({ batch }), state.totalSteps, texts)
+  const words = wordsWith(steps.map(({ step }) => stepLine(state, step)))
+  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch)}`
+  return { phase: phase.id, ...first, words, line: titled(words), prompt, batch }
 }
 
 /** The numbers of the steps that a prompt hands out at once. */
@@ -89,7 +79,16 @@ function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
       ? [PROMPT_TEXT.next]
       : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
   ])
-  return { step: undefined, words: undefined, attempt, prompt, agent: phase.agent, model: phase.model, artifact }
+  return {
+    step: undefined,
+    words: undefined,
+    line: title,
+    attempt,
+    prompt,
+    agent: phase.agent,
+    model: phase.model,
+    artifact,
+  }
 }
 
 function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: TaskPlace): DueWork {
@@ -97,14 +96,11 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
   const artifact = stepResultFile(phase, work.step)
   const [number, attempt] = [work.step + 1, work.attempts + 1]
   const { jsonSchema } = phase.stepCheck
-  const title = PROMPT_TEXT.title(
-    ...namesOf(state, place),
-    phase.id,
-    stepWords(number, state.totalSteps),
-    attempt,
-    work.maxAttempts,
-  )
-  const prompt = joined(title, filled(state, phase, place, work), [
+  const titled = (words: string): string =>
+    PROMPT_TEXT.title(...namesOf(state, place), phase.id, words, attempt, work.maxAttempts)
+  const wordsWith = (texts: string[]): string => stepWords([number], state.totalSteps, texts)
+  const words = wordsWith([stepLine(state, work.step)])
+  const prompt = joined(titled(wordsWith([])), filled(state, phase, place, work), [
     ...entryReasons(state, place),
     ...failureText(work.failure),
     PROMPT_TEXT.stepResult(`${place.folder}/${artifact}`),
@@ -112,13 +108,7 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
     PROMPT_TEXT.next,
   ])
   return {
-    ...{
-      step: number,
-      words: stepWords(number, state.totalSteps, stepLine(state, work.step)),
-      attempt,
-      prompt,
-      artifact,
-    },
+    ...{ step: number, words, line: titled(words), attempt, prompt, artifact },
     agent: namedByStep(step, 'agent') ?? phase.agent,
     model: namedByStep(step, 'model') ?? phase.model,
   }

@@ -151,7 +151,8 @@ function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[
   return stepResultFiles(folder).filter((name) => !wanted.has(name))
 }
 
-function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
+/** The steps that a phase takes from a file; undefined for listed ones. @throws {PostflightError} `file-unreadable`. */
+export function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   if (source.kind === 'list') return undefined
   const { artifact: name } = source
   if (source.kind === 'checklist') return seeTasks(folder, name)

@@ -37,7 +37,7 @@ export function simulate(
     checkCommand: commandLine(['workflow', 'check', TASK], undefined),
   }
   const { state, prompts, history } = walk(definition, script, place, inputValues(definition, givenInputs(options.set)))
-  const bound = promptBound(definition)
+  const bound = promptBound(definition, ({ id }) => script.steps.get(id))
   const entered = history.flatMap(({ event, phase, visit = 1 }) => (event === 'enter' ? [{ phase, visit }] : []))
   const outcome = state.outcome ?? null
   const lines = [

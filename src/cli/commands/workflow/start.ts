@@ -1,9 +1,11 @@
 import { commandLine } from '../../../core/command-line.ts'
+import { definitionSize } from '../../../core/messages/runs.ts'
 import { setAsideLine, startedLine } from '../../../core/messages/workflow-commands.ts'
 import { inLine, shellWord } from '../../../core/text.ts'
-import { promptBound } from '../../../core/workflow/bound.ts'
+import { stepCount } from '../../../core/workflow/bound.ts'
 import { inputValues } from '../../../core/workflow/inputs.ts'
 import { findDefinition } from '../../../io/workflow/find-definition.ts'
+import { listedIn } from '../../../io/workflow/listed-steps.ts'
 import { requireDefinition } from '../../../io/workflow/load-definition.ts'
 import { startRun } from '../../../io/workflow/run.ts'
 import { trustRun } from '../../../io/workflow/trust.ts'
@@ -48,11 +50,14 @@ export function start(
     }),
   )
   trustRun(state, trusterOf(context, runner.hostSession))
+  const data = runData(folder, state, context.nowMs)
+  const steps = stepCount(definition, listedIn(folder))
+  const size = definitionSize(definition.phases.length, steps, data.prompt_bound ?? 0)
   return {
     exitCode: 0,
-    data: runData(folder, state, context.nowMs),
+    data,
     lines: [
-      startedLine(inLine(state.name), inLine(folder.relative), definition.phases.length, promptBound(definition)),
+      startedLine(inLine(state.name), inLine(folder.relative), size),
       ...(aside === undefined ? [] : [setAsideLine(`${inLine(folder.relative)}/${aside}`)]),
       ...driverLines(context, folder, state, runner.hostSession),
     ],

@@ -1,8 +1,8 @@
+import { definitionSize } from '../../../core/messages/runs.ts'
 import { VALIDATE_TEXT } from '../../../core/messages/workflow-commands.ts'
 import { inLine } from '../../../core/text.ts'
-import { promptBound } from '../../../core/workflow/bound.ts'
+import { promptBound, stepCount } from '../../../core/workflow/bound.ts'
 import type { Definition } from '../../../core/workflow/definition.ts'
-import { MAX_PHASE_STEPS } from '../../../core/workflow/definition-limits.ts'
 import { findDefinition } from '../../../io/workflow/find-definition.ts'
 import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
@@ -35,8 +35,6 @@ export function validate(context: CommandContext, paint: Painter, file: string):
 }
 
 function validLine(definition: Definition): string {
-  const { name, phases } = definition
-  const hasUnknownSteps = phases.some(({ steps }) => steps !== undefined && steps.kind !== 'list')
-  const assumedSteps = hasUnknownSteps ? MAX_PHASE_STEPS : undefined
-  return VALIDATE_TEXT.valid(inLine(name), phases.length, promptBound(definition), assumedSteps)
+  const size = definitionSize(definition.phases.length, stepCount(definition), promptBound(definition))
+  return VALIDATE_TEXT.valid(inLine(definition.name), size)
 }

@@ -43,7 +43,7 @@ export const RUN_DOCUMENT = z.strictObject({
   host_session: optionalText('The session that drives it.'),
   parent_session_id: optionalText('The session that its prompts belong to.'),
   prompts: count('The number of prompts sent so far.'),
-  prompt_bound: count('The maximum number of prompts of the run.'),
+  prompt_bound: optionalCount('The maximum number of its prompts, those sent included; null once it has ended.'),
   started_at: text('ISO 8601.'),
   updated_at: text('ISO 8601.'),
   age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),
