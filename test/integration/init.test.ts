@@ -225,33 +225,56 @@ describe.concurrent('init', () => {
       return { project, cli }
     }
 
-    it.each([SETTINGS, LOCAL, `../home/${SETTINGS}`])(
-      'in %s is shown and taken out, and nothing else',
-      async (name) => {
-        const { project, cli } = withShellHook(name)
+    it.each([
+      [SETTINGS, 'project'],
+      [LOCAL, 'local'],
+      [`../home/${SETTINGS}`, 'user'],
+    ])('in %s is shown and taken out, and nothing else', async (name, scope) => {
+      const { project, cli } = withShellHook(name)
 
-        const run = await cli(`init ${REST.join(' ')}`, { answers: ['y'] })
+      const run = await cli(`init --scope ${scope} ${REST.join(' ')}`, { answers: ['y'] })
 
-        expect(run.status).toBe(0)
-        expect(run.stdout).toContain('in 1 part.')
-        expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
-        expect(project.read(name)).toBe(settings(''))
-        expect(project.read(`${name}.postflight-backup`)).toBe(settings(ENTRY))
-        expect(project.read(GUARD)).toBe(script)
-        expect(JSON.parse((await cli('init --yes --json')).stdout).parts).toHaveLength(4)
-      },
-    )
+      expect(run.status).toBe(0)
+      expect(run.stdout).toContain('in 1 part.')
+      expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
+      expect(project.read(name)).toBe(settings(''))
+      expect(project.read(`${name}.postflight-backup`)).toBe(settings(ENTRY))
+      expect(project.read(GUARD)).toBe(script)
+      expect(JSON.parse((await cli('init --yes --json')).stdout).parts).toHaveLength(4)
+    })
 
     it('stays where the answer is no, and with --skip shell-hook', async () => {
       const { project, cli } = withShellHook(LOCAL)
       const before = filesOf(project)
 
-      const run = await cli(`init ${REST.join(' ')}`, { answers: ['n'] })
-      await cli(`init --yes --skip shell-hook ${REST.join(' ')}`)
+      const run = await cli(`init --scope local ${REST.join(' ')}`, { answers: ['n'] })
+      await cli(`init --scope local --yes --skip shell-hook ${REST.join(' ')}`)
 
       expect(run.stdout).toContain(`the entry of a shell hook: ${LOCAL} (left there)`)
       expect(filesOf(project)).toEqual(before)
     })
+
+    it.each([
+      [LOCAL, 'local', 'project'],
+      [SETTINGS, 'project', 'local'],
+      [`../home/${SETTINGS}`, 'user', 'project'],
+    ])(
+      'in %s stays where init writes another file, and the command that takes it out is named',
+      async (name, own, scope) => {
+        const { project, cli } = withShellHook(name)
+
+        const run = await cli(`init --yes --scope ${scope}`)
+        const named = /: postflight (init --scope .*)$/m.exec(run.stdout)?.[1] ?? ''
+
+        expect(project.read(name)).toBe(settings(ENTRY))
+        expect(run.stdout).toMatch(
+          /^Warning: "bash \.claude\/hooks\/guard\.sh [^\n]*one stop of a sub-agent counts twice/m,
+        )
+        expect(named).toBe(`init --scope ${own} ${REST.join(' ')}`)
+        await cli(named, { answers: ['y'] })
+        expect(project.read(name)).toBe(settings(''))
+      },
+    )
 
     it('is no question where no entry of SubagentStop names markers', async () => {
       const { cli } = withShellHook(LOCAL, '')
@@ -285,6 +308,26 @@ describe.concurrent('init', () => {
       expect(project.read(SETTINGS)).toContain('postflight-hook')
       expect(project.read(SETTINGS)).not.toContain('guard.sh')
     })
+  })
+
+  it('ends with what follows from the answers', async () => {
+    const lastOf = async (...answers: string[]): Promise<string[]> =>
+      (await withPackage().cli('init', { answers })).stdout.trimEnd().split('\n').slice(-3)
+
+    expect((await lastOf('y', 'n', 'n', 'n')).join('\n')).toMatch(
+      /^Restart running sessions to use it\nTo undo .*\nTry it now: .* Afterwards: `rmdir specs\/001_try`$/,
+    )
+    const declined = await lastOf('n', 'y', 'n', 'n')
+    expect(declined.at(-1)).toBe('Without the hook, no stop is blocked. To add it: postflight install --scope project')
+    expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
+  })
+
+  it('the try leaves a folder that the named command removes', async () => {
+    const project = createProject()
+    await project.cli(['create', '1', 'try'])
+    await project.cli(['clear', '1'])
+
+    expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
   })
 
   it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {

@@ -356,6 +356,20 @@ describe('bad input', () => {
     expect((await next(project)).prompt).toContain(why)
   })
 
+  it('an invalid artifact from before the run is not called a result of it', async () => {
+    const project = await started(one({ check: { json: true } }))
+    project.write(`${IN_TASK}/out.txt`, 'not json')
+
+    const { prompt } = await next(project)
+    const status = (await project.cli(['workflow', 'status', '7'])).stdout
+    const again = (await next(project)).prompt
+
+    expect(prompt).toContain('The file was there before this attempt, and is not valid: out.txt is not JSON')
+    expect(prompt).not.toContain('last result')
+    expect(status).toContain('a file from before: out.txt is not JSON')
+    expect(again).toContain('Problem with the last result: out.txt is not JSON')
+  })
+
   it('an artifact in an unsearchable folder does not count', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     await next(project)

@@ -128,6 +128,15 @@ describe('what init says', () => {
       ['hook', '   Write this? [Y/n] '],
       ['shell-hook', '   Take this out? [Y/n] '],
     ],
+    noHook: [['install it', 'Without the hook, no stop is blocked. To add it: install it']],
+    shellHookElsewhere: [
+      [
+        'bash\na.sh',
+        's.json',
+        'take it out',
+        'Warning: "bash a.sh" in s.json looks for the same markers, so one stop of a sub-agent counts twice. Everybody who uses that file loses it with: take it out',
+      ],
+    ],
     shellHookEntry: [['bash a.sh\n\u001b[2J', '  SubagentStop: bash a.sh [2J']],
     numbered: [[1, 'The hook', '1. The hook']],
     line: [

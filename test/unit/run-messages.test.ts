@@ -258,6 +258,7 @@ describe('the parts of a prompt', () => {
       ],
     ],
     failure: [['no file', 'Problem with the last result: no file']],
+    before: [['cut', 'The file was there before this attempt, and is not valid: cut']],
     ledBy: [
       ['review', undefined, undefined, 1, 'This phase follows the phase "review".'],
       [

@@ -199,11 +199,11 @@ const NO_NAMES = { makers: new Set<string>(), inputs: new Set<string>(), hasStep
 
 describe('a prompt', () => {
   it('says what to do, which file to write, and what the last problem was; values are not templates', () => {
-    const state: WorkflowState = { ...begin(...ONE), lastFailure: 'it said {{task}}\u001b[31m' }
+    const state: WorkflowState = { ...begin(...ONE), phaseAttempts: 1, lastFailure: 'it said {{task}}\u001b[31m' }
     const { prompt } = duePrompt(state, { task: '007_x', folder: '/p/specs/007_x' })
     expect(prompt).toBe(
       [
-        'Workflow "flow", task 007_x: phase "a", attempt 1 of 1.',
+        'Workflow "flow", task 007_x: phase "a", attempt 2 of 1.',
         'Do 007_x in a, it said {{task}}[31m',
         'Problem with the last result: it said {{task}}[31m',
         'Write the result of this phase to the file /p/specs/007_x/a.json.',
@@ -294,9 +294,9 @@ describe('a prompt', () => {
   })
 
   it('shows names on one line, and the last problem trimmed and cut', () => {
-    const state = { ...begin(...ONE), name: 'a\nb', lastFailure: ` ${'x'.repeat(4000)} ` }
+    const state = { ...begin(...ONE), name: 'a\nb', phaseAttempts: 1, lastFailure: ` ${'x'.repeat(4000)} ` }
     const [title, , problem] = duePrompt(state, { task: '7\n8', folder: '/f' }).prompt.split('\n\n')
-    expect(title).toBe('Workflow "a b", task 7 8: phase "a", attempt 1 of 1.')
+    expect(title).toBe('Workflow "a b", task 7 8: phase "a", attempt 2 of 1.')
     expect(problem).toMatch(/^Problem with the last result: x/)
     expect(problem).toHaveLength('Problem with the last result: '.length + 3000)
   })

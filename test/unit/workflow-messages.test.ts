@@ -34,7 +34,10 @@ describe('what status says of a run', () => {
       [[1, 2], 5, ['add the route', 'test it'], 'in progress: steps 1 and 2 of 5: add the route; test it'],
     ],
     place: [['plan', 'attempt 1 of 3', 'phase plan, attempt 1 of 3']],
-    lastFailure: [['no\nfile', 'last attempt: no file']],
+    lastFailure: [
+      ['no\nfile', false, 'last attempt: no file'],
+      ['cut', true, 'a file from before: cut'],
+    ],
     awaitsApproval: [
       [
         'specs/7_x/plan.md',

@@ -8,8 +8,9 @@ import { type CommandContext, type CommandResult, displayPath, findCommandReposi
 import type { InitDocument } from '../documents/init.ts'
 import { dependencyOutside } from '../installation/dependency.ts'
 import { hookCommand, projectFolder } from '../installation/host-entry.ts'
-import { type InitPart, initParts, PART_NAMES } from '../installation/init-parts.ts'
+import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../installation/init-parts.ts'
 import { refuseSecond } from '../installation/refuse-second.ts'
+import { removeCommand } from '../installation/shell-hook.ts'
 import { type Target, targetOf } from '../installation/target.ts'
 import { settingsPlaces } from '../installation/wiring.ts'
 import { asPostflightError } from '../print.ts'
@@ -36,19 +37,23 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(context, accepted)
-  const warnings = findWarnings(context, target)
+  const warnings = findWarnings(context, target, options.skip)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
   const isWritten = accepted.length > 0 && !options.dryRun
-  if (isWritten) lines.push(INSTALL_TEXT.restart, INIT_TEXT.undo(scope, target.portable))
-  if (isWritten && accepted.some(({ name }) => name === 'shell-hook')) lines.push(INIT_TEXT.shellHookKept)
-  if (accepted.some(({ name }) => name === 'hook') && scope === 'project' && !target.portable) {
+  const isAccepted = (name: InitPart['name']): boolean => accepted.some((part) => part.name === name)
+  if (isWritten && isAccepted('hook')) lines.push(INSTALL_TEXT.restart)
+  if (isWritten) lines.push(INIT_TEXT.undo(scope, target.portable))
+  if (isWritten && isAccepted('shell-hook')) lines.push(INIT_TEXT.shellHookKept)
+  if (isAccepted('hook') && scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
   lines.push(...warnings)
   const hook = parts.find(({ name }) => name === 'hook')
-  if (isWritten && hook !== undefined && stateOf(hook) !== 'declined') lines.push(INIT_TEXT.tryIt)
+  const hookState = hook === undefined ? undefined : stateOf(hook)
+  if (hookState === 'declined') lines.push(INIT_TEXT.noHook(`postflight install --scope ${scope}`))
+  if (isWritten && (hookState === 'written' || hookState === 'done')) lines.push(INIT_TEXT.tryIt)
   return {
     exitCode: 0,
     data: {
@@ -66,10 +71,15 @@ export function init(context: CommandContext, options: InitOptions): CommandResu
 }
 
 /** What would keep the guard from working: settings that Claude Code ignores, and a package that others do not have. */
-function findWarnings(context: CommandContext, { project, portable }: Target): string[] {
+function findWarnings(context: CommandContext, target: Target, skip: readonly string[]): string[] {
+  const { project, portable } = target
   const faults = settingsPlaces(context, project).flatMap(({ fault }) => fault ?? [])
   const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
+  const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
+    ...others.map((place) =>
+      INIT_TEXT.shellHookElsewhere(place.commands[0], displayPath(context, place.file), removeCommand(place)),
+    ),
     ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
     ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),
   ]

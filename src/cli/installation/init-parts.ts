@@ -9,7 +9,7 @@ import { ownFilesNotIgnored } from './git.ts'
 import { ignoreFile } from './project-files.ts'
 import { hasMark, isAsWritten, protocolSkill, protocolSkillFile, skillSource } from './protocol-skill.ts'
 import { recordOf, recordRules } from './rules-record.ts'
-import { removeShellHook, shellHookPlaces } from './shell-hook.ts'
+import { removeShellHook, type ShellHookPlace, shellHookPlaces } from './shell-hook.ts'
 import { placeOf, type Target } from './target.ts'
 
 /** The parts of `init`: each is an edit of one file. */
@@ -59,20 +59,29 @@ function entriesOf({ entry }: Target): string[] {
   )
 }
 
-/** One for each settings file that starts a shell hook, of any scope: Claude Code runs them all. */
+/** The entry in the file that `init` writes. Other files are of other people, or of other projects. */
 function shellHookParts(context: CommandContext, target: Target): InitPart[] {
-  return shellHookPlaces(context, target.project).map((place) => {
-    const own = placeOf(target)
-    return {
+  return shellHookPlaces(context, target.project)
+    .filter((place) => isOwn(place, target))
+    .slice(0, 1)
+    .map((place) => ({
       name: 'shell-hook',
       // One name for one file, which is written once for all parts.
-      file: distinctFiles([own, place.file]).length === 1 ? own : place.file,
+      file: placeOf(target),
       state: 'missing',
       add: (text) => removeShellHook(text, place),
       keepsBackup: true,
       preview: place.commands.map(INIT_TEXT.shellHookEntry),
-    }
-  })
+    }))
+}
+
+/** The settings files with such an entry that `init` does not write. */
+export function otherShellHooks(context: CommandContext, target: Target): ShellHookPlace[] {
+  return shellHookPlaces(context, target.project).filter((place) => !isOwn(place, target))
+}
+
+function isOwn({ file }: ShellHookPlace, target: Target): boolean {
+  return distinctFiles([placeOf(target), file]).length === 1
 }
 
 function rulesPart(target: Target): InitPart {

@@ -2,6 +2,7 @@ import { MARKER_FILE } from '../../core/files.ts'
 import { findCommands, removeEntries } from '../../core/settings/claude-hooks.ts'
 import { shellWords } from '../../core/text.ts'
 import { readSmallFile } from '../../io/fs/read.ts'
+import type { Scope } from '../../io/settings/paths.ts'
 import type { CommandContext } from '../context.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 import { settingsPlaces } from './wiring.ts'
@@ -17,7 +18,8 @@ const EVENT = 'SubagentStop'
 const SCRIPT_LIMIT = 65_536
 
 /** A settings file with entries of a shell hook. */
-interface ShellHookPlace {
+export interface ShellHookPlace {
+  readonly scope: Scope
   readonly file: string
   /** Its commands. At least one. */
   readonly commands: readonly [string, ...string[]]
@@ -30,10 +32,15 @@ export function shellHookPlaces(context: CommandContext, project: string): Shell
     const command = (hook as { command?: unknown } | null)?.command
     return typeof command === 'string' && !isOurs(hook) && namesMarkers(context, project, command)
   }
-  return settingsPlaces(context, project).flatMap(({ text, file }) => {
+  return settingsPlaces(context, project).flatMap(({ text, file, scope }) => {
     const [first, ...others] = findCommands(text ?? '', file, isShellHook, EVENT).map(({ command }) => command)
-    return first === undefined ? [] : [{ file, commands: [first, ...others] }]
+    return first === undefined ? [] : [{ scope, file, commands: [first, ...others] }]
   })
+}
+
+/** The command that asks about the entries of that place alone. */
+export function removeCommand({ scope }: ShellHookPlace): string {
+  return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill`
 }
 
 /** The text of settings without these commands. Other events keep theirs: they do not count a stop. */

@@ -10,7 +10,7 @@ import { phaseMs } from '../../core/workflow/clock.ts'
 import { isResumable } from '../../core/workflow/control.ts'
 import type { HistoryEntry } from '../../core/workflow/history.ts'
 import { type PhaseStanding, phaseStandings } from '../../core/workflow/picture.ts'
-import { isInStep, stepLine } from '../../core/workflow/position.ts'
+import { isFromBefore, isInStep, stepLine } from '../../core/workflow/position.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { isApprovalDue } from '../../core/workflow/steering.ts'
 import { listedIn } from '../../io/workflow/listed-steps.ts'
@@ -98,7 +98,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     }),
     ...(state.why === undefined ? [] : [`  ${paint.yellow('!')} ${oneLine(state.why, 500)}`]),
     ...(state.active && state.lastFailure !== undefined
-      ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure)}`]
+      ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure, isFromBefore(state))}`]
       : []),
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(isApprovalDue(state)

@@ -104,12 +104,15 @@ export const INIT_TEXT = {
     return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${words})`
   },
   shellHookEntry: (command: string): string => `  SubagentStop: ${quote(command)}`,
+  shellHookElsewhere: (command: string, file: string, remove: string): string =>
+    `Warning: "${quote(command)}" in ${file} looks for the same markers, so one stop of a sub-agent counts twice. Everybody who uses that file loses it with: ${remove}`,
   dependencyOutside: (specifier: string): string =>
     `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`,
   ignoredSettings: (fault: string): string =>
     `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
   skillSource: (file: string): string => `  the text of ${file}`,
-  tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker.`,
+  tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`rmdir specs/001_try\``,
+  noHook: (install: string): string => `Without the hook, no stop is blocked. To add it: ${install}`,
   shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,

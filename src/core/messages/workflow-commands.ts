@@ -27,7 +27,8 @@ export const STATUS_TEXT = {
   steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
     `in progress: ${stepWords(steps, total, texts)}`,
   place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
-  lastFailure: (why: string): string => `last attempt: ${quote(why, 500)}`,
+  lastFailure: (why: string, isBefore: boolean): string =>
+    `${isBefore ? 'a file from before' : 'last attempt'}: ${quote(why, 500)}`,
   awaitsApproval: (file: string, approve: string, reject: string): string =>
     `waits for approval: ${approval(file, approve, reject)}`,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,

@@ -31,6 +31,11 @@ export function isInStep(state: WorkflowState): boolean {
   return state.stepsKnown && state.endedSteps.length < state.totalSteps
 }
 
+/** Whether the last failure is about a file that was there before the phase's first attempt. */
+export function isFromBefore({ phaseAttempts, totalSteps }: WorkflowState): boolean {
+  return phaseAttempts === 0 && totalSteps === 0
+}
+
 /** The step at `index`, from 0. */
 export function stepAt(state: WorkflowState, index: number): Step {
   const { steps } = currentPhase(state)

@@ -3,7 +3,7 @@ import { cut, oneLine, stripControl } from '../text.ts'
 import type { Next } from './next.ts'
 import type { Phase } from './phase-fields.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from './placeholders.ts'
-import { currentPhase, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
+import { currentPhase, isFromBefore, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from './step.ts'
 import { type StepInWork, stepsOut, withHandOut } from './work.ts'
@@ -73,7 +73,7 @@ function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
   const title = PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts)
   const prompt = joined(title, filled(state, phase, place, undefined), [
     ...entryReasons(state, place),
-    ...failureText(state.lastFailure),
+    ...failureText(state.lastFailure, isFromBefore(state)),
     PROMPT_TEXT.artifact(`${place.folder}/${artifact}`, demands(phase)),
     ...(phase.check.run === undefined
       ? [PROMPT_TEXT.next]
@@ -125,8 +125,9 @@ function joined(title: string, template: string, rest: readonly string[]): strin
   return cut(`${before}${cut(stripControl(template), PROMPT_LIMIT - `${before}${after}`.length)}${after}`, PROMPT_LIMIT)
 }
 
-function failureText(failure: string | undefined): string[] {
-  return failure === undefined ? [] : [PROMPT_TEXT.failure(cut(stripControl(failure).trim(), 3000))]
+function failureText(failure: string | undefined, isBefore = false): string[] {
+  if (failure === undefined) return []
+  return [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(failure).trim(), 3000))]
 }
 
 /** The template of a step, or of the phase's own prompt, with its values. */
