@@ -38,7 +38,7 @@ export function parseCheck(value: unknown): MarkerCheck | undefined {
   if (!isJsonObject(value) || typeof value.run !== 'string' || value.run.trim() === '') return undefined
   const { run, step } = value
   const failed = parseFailure(value.failed)
-  return { run, ...(typeof step === 'string' && step !== '' && { step }), ...(failed !== undefined && { failed }) }
+  return known({ run, step: (typeof step === 'string' && step) || undefined, failed })
 }
 
 /** Reads the last failure of a check; undefined for anything else. */

@@ -8,6 +8,9 @@ import { MAIN_AGENT } from './marker.ts'
 /** The maximum length of an id. No host has longer ones, and ids get into files and sentences. */
 export const MAX_ID_LENGTH = 256
 
+/** A day, in ms. */
+const DAY_MS = 86_400_000
+
 /** The content of a payload. An absent field is unknown. */
 export interface Payload {
   /** `SubagentStop`, `Stop`, `PostToolUse`, `SessionStart`, or the host's name of an event that the hook answers with `{}`. */
@@ -73,10 +76,10 @@ export interface ReturnedAgent {
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
 /**
- * Reads the hook's stdin.
+ * Reads the hook's stdin. Wake-ups are judged by the date, in the time zone of the process.
  * @throws {PostflightError} `payload-not-json`, `payload-not-object`.
  */
-export function parsePayload(text: string): Payload {
+export function parsePayload(text: string, nowMs: number): Payload {
   const body = text.replace(/^\ufeff/, '').trim()
   if (body === '') return EMPTY_PAYLOAD
   let value: unknown
@@ -86,12 +89,12 @@ export function parsePayload(text: string): Payload {
     throw new PostflightError('payload-not-json', { detail: (error as Error).message })
   }
   if (!isJsonObject(value)) throw new PostflightError('payload-not-object')
-  return fromFields(readFields(value))
+  return fromFields(readFields(value), nowMs)
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-function fromFields(fields: Fields): Payload {
+function fromFields(fields: Fields, nowMs: number): Payload {
   const named = text(fields, 'hook_event_name') ?? 'SubagentStop'
   const tool = text(fields, 'tool_name')
   const endingTool = named === 'PreToolUse' && tool !== undefined && ENDING_TOOLS.includes(tool) ? tool : undefined
@@ -117,7 +120,7 @@ function fromFields(fields: Fields): Payload {
   const returned = event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined
   return known({
     event,
-    wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons')),
+    wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons'), nowMs),
     shells: tasks.flatMap(shellOf),
     shellIds: shellIds.length > 0 ? shellIds : undefined,
     endingTool,
@@ -184,12 +187,27 @@ function wakesAgent(task: Fields): boolean {
 }
 
 /**
- * The number of wake-ups in `session_crons` that come once: `{ id, schedule, recurring, prompt }` (Claude Code 2.1.330, for
- * ScheduleWakeup and for CronCreate). A recurring one comes for ever, so an agent that waits for it would never be asked.
+ * The number of wake-ups in `session_crons` that come once, today or tomorrow: `{ id, schedule, recurring, prompt }` (Claude
+ * Code 2.1.330, for ScheduleWakeup and for CronCreate). An agent that waits for a recurring one, or for one in some months,
+ * would never be asked.
  */
-function countScheduledOnce(crons: unknown): number {
+function countScheduledOnce(crons: unknown, nowMs: number): number {
   if (!Array.isArray(crons)) return 0
-  return crons.filter((cron) => isJsonObject(cron) && own(cron, 'recurring') === false).length
+  return crons.filter((cron) => isJsonObject(cron) && own(cron, 'recurring') === false && comesSoon(cron, nowMs)).length
+}
+
+/** Whether the `schedule` (minute, hour, day, month, day of the week) allows today or tomorrow, as one without a date does. */
+function comesSoon(cron: Fields, nowMs: number): boolean {
+  const [, , day = '*', month = '*'] = (text(cron, 'schedule') ?? '').split(' ')
+  return [nowMs, nowMs + DAY_MS].some((ms) => {
+    // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
+    const date = new Date(ms)
+    return isAt(day, date.getDate()) && isAt(month, date.getMonth() + 1)
+  })
+}
+
+function isAt(field: string, value: number): boolean {
+  return field === '*' || Number(field) === value
 }
 
 function shellOf(task: Fields): string[] {

@@ -103,7 +103,7 @@ function printed(
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
   const read = await hook.readInput()
   if (read.kind === 'nothing') return EMPTY_PAYLOAD
-  if (read.kind === 'text') return parsePayload(read.text)
+  if (read.kind === 'text') return parsePayload(read.text, Date.now())
   complain(hook, stdinComplaint(read.detail))
   return undefined
 }

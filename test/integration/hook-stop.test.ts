@@ -608,13 +608,16 @@ describe.concurrent('special cases of hosts', () => {
     expect(guardOf(project)).toBe(expected === 'block' ? '1\n' : undefined)
   })
 
+  const inThreeMonths = new Date(Date.now() + 90 * 86_400_000)
+  const later = `41 13 ${inThreeMonths.getDate()} ${inThreeMonths.getMonth() + 1} *`
   it.each([
-    ['comes once', false, 'allow'],
-    ['recurs', true, 'block'],
-  ])("main's Stop with a scheduled wake-up that %s", async (_what, recurring, expected) => {
+    ['comes once', '41 13 * * *', false, 'allow'],
+    ['comes once, in three months', later, false, 'block'],
+    ['recurs', '41 13 * * *', true, 'block'],
+  ])("main's Stop with a scheduled wake-up that %s", async (_what, schedule, recurring, expected) => {
     const project = createProject()
     project.marker(TASK, MAIN)
-    const wakeUp = { id: 'd66877c0', schedule: '41 13 * * *', recurring, prompt: 'look at the build' }
+    const wakeUp = { id: 'd66877c0', schedule, recurring, prompt: 'look at the build' }
 
     expect(decisionOf(await project.hook(stop({ session_crons: [wakeUp] })))).toBe(expected)
     expect(guardOf(project)).toBe(expected === 'block' ? '1\n' : undefined)

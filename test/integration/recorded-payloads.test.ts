@@ -77,7 +77,7 @@ async function replay(project: Project, recording: Recording, then?: (event: obj
   const told: Told[] = []
   for (const { payload, environment } of recording.events) {
     // The recorded names differ from host to host.
-    const { event } = parsePayload(JSON.stringify(payload))
+    const { event } = parsePayload(JSON.stringify(payload), 0)
     if (event === 'PostToolUse') makeMarkers(project, recording, payload)
     const words = event === 'SessionStart' ? ['SessionStart'] : []
     const { stdout } = await project.hook(payload, { env: environment, words })

@@ -8,7 +8,7 @@ import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'
 /** The payload, or undefined for a text that is refused with an expected error. Any other error fails the property. */
 function read(text: string): Payload | undefined {
   try {
-    return parsePayload(text)
+    return parsePayload(text, 0)
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
     expect(['payload-not-json', 'payload-not-object']).toContain(error.code)

@@ -43,8 +43,8 @@ const anyMarker = fc.oneof(
   hostileText.map(parseMarker),
 )
 const anyPayload = fc.oneof(
-  payloadFields.map((fields) => parsePayload(JSON.stringify(fields))),
-  fc.tuple(payloadFields, someOf(MEETING)).map((parts) => parsePayload(JSON.stringify(Object.assign({}, ...parts)))),
+  payloadFields.map((fields) => parsePayload(JSON.stringify(fields), 0)),
+  fc.tuple(payloadFields, someOf(MEETING)).map((parts) => parsePayload(JSON.stringify(Object.assign({}, ...parts)), 0)),
 )
 const anyTimes = fc.record({
   modifiedMs: fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS }),
@@ -136,7 +136,7 @@ describe('the decision', () => {
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
         const judge = (more: object): Ownership =>
-          judgeOwnership(marker, times, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more })) })
+          judgeOwnership(marker, times, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) })
         const plain = judge({ stop_hook_active: undefined })
         expect(judge({ stop_hook_active: true })).toBe(plain)
         expect(judge({ stop_hook_active: false })).toBe(plain)

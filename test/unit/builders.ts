@@ -40,7 +40,7 @@ export function marker(fields: Fields = {}): Marker {
 }
 
 export function payload(fields: Fields = {}): Payload {
-  return parsePayload(JSON.stringify(fields))
+  return parsePayload(JSON.stringify(fields), 0)
 }
 
 /** A stop of sub-agent `a1` in session `s1`. */

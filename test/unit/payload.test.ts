@@ -7,7 +7,7 @@ const WRONG_TEXTS = [5, 0, true, false, null, [], {}, ['s1'], '']
 
 describe('an empty stdin is a SubagentStop without further information', () => {
   it.each(['', ' ', '\n', '\r\n\t', '\ufeff', '\ufeff\n'])('%j', (text) => {
-    expect(parsePayload(text)).toEqual({ event: 'SubagentStop', wakeUps: 0, shells: [] })
+    expect(parsePayload(text, 0)).toEqual({ event: 'SubagentStop', wakeUps: 0, shells: [] })
   })
 
   it('so is an empty object', () => {
@@ -19,7 +19,7 @@ describe('any other text is refused', () => {
   it.each(['{', 'SubagentStop', "{'a': 1}", '{}{}', '\u0000', '{"session_id": "s1", }', '['.repeat(20_000)])(
     '%.20j is not JSON',
     (text) => {
-      expect(thrownBy(() => parsePayload(text))).toMatchObject({
+      expect(thrownBy(() => parsePayload(text, 0))).toMatchObject({
         code: 'payload-not-json',
         args: { detail: expect.any(String) },
       })
@@ -27,7 +27,7 @@ describe('any other text is refused', () => {
   )
 
   it.each(['[]', '[{"session_id": "s1"}]', 'null', '5', '"Stop"', 'true'])('%s is not an object', (text) => {
-    expect(thrownBy(() => parsePayload(text))).toMatchObject({ code: 'payload-not-object' })
+    expect(thrownBy(() => parsePayload(text, 0))).toMatchObject({ code: 'payload-not-object' })
   })
 })
 
@@ -65,12 +65,12 @@ describe('the whole payload of a sub-agent', () => {
   })
 
   it('is read the same with a byte-order mark, CRLF and blanks around it', () => {
-    expect(parsePayload('\ufeff\r\n{\r\n"session_id": "s1"}\r\n')).toEqual(payload({ session_id: 's1' }))
+    expect(parsePayload('\ufeff\r\n{\r\n"session_id": "s1"}\r\n', 0)).toEqual(payload({ session_id: 's1' }))
   })
 
   it('is read the same with 20,000 levels of nesting in a field', () => {
     const deep = `${'{"a":['.repeat(10_000)}${']}'.repeat(10_000)}`
-    expect(parsePayload(`{"session_id":"s1","agent_id":"a1","tool_response":${deep},"x":${deep}}`)).toEqual(
+    expect(parsePayload(`{"session_id":"s1","agent_id":"a1","tool_response":${deep},"x":${deep}}`, 0)).toEqual(
       payload({ session_id: 's1', agent_id: 'a1' }),
     )
   })
@@ -182,11 +182,11 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
   })
 
   it('inherited properties are never used', () => {
-    expect(parsePayload('{"__proto__":{"session_id":"s1","agent_id":"a1","hook_event_name":"Stop"}}')).toEqual(
+    expect(parsePayload('{"__proto__":{"session_id":"s1","agent_id":"a1","hook_event_name":"Stop"}}', 0)).toEqual(
       EMPTY_PAYLOAD,
     )
-    expect(parsePayload('{"tool_input":{"__proto__":{"command":"x"}}}')).toEqual(EMPTY_PAYLOAD)
-    expect(parsePayload('{"constructor":{"x":1},"toString":5,"hasOwnProperty":0}')).toEqual(EMPTY_PAYLOAD)
+    expect(parsePayload('{"tool_input":{"__proto__":{"command":"x"}}}', 0)).toEqual(EMPTY_PAYLOAD)
+    expect(parsePayload('{"constructor":{"x":1},"toString":5,"hasOwnProperty":0}', 0)).toEqual(EMPTY_PAYLOAD)
   })
 })
 
@@ -339,6 +339,23 @@ describe('session_crons', () => {
     expect(scheduled([once])).toBe(1)
     expect(scheduled([once, { ...once, recurring: true }, once])).toBe(2)
     expect(scheduled([once], { background_tasks: [{ type: 'subagent', status: 'running' }] })).toBe(2)
+  })
+
+  it.each([
+    ['at any date', '41 13 * * *', 1],
+    ['on a day of the week', '41 13 * * 1', 1],
+    ['at a time that is not told', undefined, 1],
+    ['today', '41 13 31 12 *', 1],
+    ['tomorrow, which is in the next year', '41 13 1 1 *', 1],
+    ['today, in any month', '41 13 31 * *', 1],
+    ['yesterday', '41 13 30 12 *', 0],
+    ['the day after tomorrow', '41 13 2 1 *', 0],
+    ['on the day of the month, months later', '41 13 31 3 *', 0],
+    ['at dates of another shape', '41 13 */2 1-3 *', 0],
+  ])('one that comes %s (%s) counts: %i', (_, schedule, count) => {
+    const nowMs = new Date(2026, 11, 31, 12).getTime()
+    const fields = { hook_event_name: 'Stop', session_crons: [{ ...once, schedule }] }
+    expect(parsePayload(JSON.stringify(fields), nowMs).wakeUps).toBe(count)
   })
 
   it('Qwen Code calls them crons, and may have switched one off', () => {

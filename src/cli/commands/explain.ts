@@ -35,7 +35,9 @@ export function explain(
   options: ExplainOptions,
 ): CommandResult<ExplainDocument> {
   const payload =
-    options.payload === undefined ? EMPTY_PAYLOAD : parsePayload(readPayloadFile(context, options.payload))
+    options.payload === undefined
+      ? EMPTY_PAYLOAD
+      : parsePayload(readPayloadFile(context, options.payload), context.nowMs)
   const { environment, cwd, rootOption } = context
   const place = findHookPlace({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
   const why = whyNotJudged(context, payload)

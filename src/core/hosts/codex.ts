@@ -1,3 +1,4 @@
+import { known } from '../json-object.ts'
 import { type HostDifference, variable } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
@@ -7,6 +8,6 @@ export const codex: HostDifference = {
     const session = variable(environment, 'CODEX_SESSION_ID')
     if (session === undefined) return undefined
     const thread = variable(environment, 'CODEX_THREAD_ID')
-    return thread === undefined ? { session } : { session, agent: thread === session ? 'main' : thread }
+    return known({ session, agent: thread === session ? 'main' : thread })
   },
 }

@@ -1,12 +1,14 @@
 import { isJsonObject } from '../json-object.ts'
-import { type HostDifference, type PayloadFields, variable } from './host.ts'
+import { type HostDifference, hasVariable, type PayloadFields, variable } from './host.ts'
+
+const isHook = hasVariable('COPILOT_PROJECT_DIR')
 
 /** Copilot CLI (measured with 1.0.102). It also runs the hooks that are installed for Claude Code. */
 export const copilot: HostDifference = {
   projectVariables: ['COPILOT_PROJECT_DIR'],
-  recognizes: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
+  recognizes: isHook,
   // Only hooks have COPILOT_PROJECT_DIR. Another host in Copilot's shell inherits COPILOT_CLI.
-  takesContextAtTop: (_payload, environment) => variable(environment, 'COPILOT_PROJECT_DIR') !== undefined,
+  takesContextAtTop: isHook,
   // Its autopilot ends with the call of this tool. It asks the stop hook behind it, and throws a block away.
   endingTools: ['task_complete'],
   readFields: (fields) => ({ ...fields, ...sessionOfSubagent(fields), ...responseOfTool(fields) }),

@@ -1,14 +1,15 @@
-import { type HostDifference, variable } from './host.ts'
+import { type HostDifference, hasVariable } from './host.ts'
+
+const isHook = hasVariable('FACTORY_PROJECT_DIR')
 
 /** Factory droid (measured with 0.225.2). */
 export const droid: HostDifference = {
   projectVariables: ['FACTORY_PROJECT_DIR'],
-  recognizes: (_payload, environment) => variable(environment, 'FACTORY_PROJECT_DIR') !== undefined,
-  startsSubagent: (payload, environment) =>
-    payload.caller !== undefined && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined,
+  recognizes: isHook,
+  startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
   // A sub-agent has its own session and stops with `Stop`. The SubagentStop that follows is only a notification.
   exempts: (payload, environment) =>
-    payload.event === 'SubagentStop' && variable(environment, 'FACTORY_PROJECT_DIR') !== undefined
+    payload.event === 'SubagentStop' && isHook(payload, environment)
       ? { host: 'droid', why: 'answer-ignored' }
       : undefined,
 }

@@ -57,6 +57,11 @@ export interface HostDifference {
   readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
 }
 
+/** Recognizes a host by a variable that only its own hooks have. */
+export function hasVariable(name: string): (payload: Payload, environment: Environment) => boolean {
+  return (_payload, environment) => variable(environment, name) !== undefined
+}
+
 /** The value of a variable; undefined if it is unset or empty. */
 export function variable(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined

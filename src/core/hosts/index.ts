@@ -47,40 +47,44 @@ export function exemptionOf(payload: Payload, environment: Environment): Exempti
   return undefined
 }
 
-/** True if the session that starts is a sub-agent: only on droid. */
-export function startsSubagent(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.startsSubagent?.(payload, environment))
+type Question =
+  | 'startsSubagent'
+  | 'showsNotice'
+  | 'takesContextAtTop'
+  | 'takesContextOfBlock'
+  | 'writesSequences'
+  | 'handsOverReports'
+  | 'recognizes'
+
+/** Whether any host says so of a payload and its environment. */
+function anyHost(question: Question): (payload: Payload, environment: Environment) => boolean {
+  return (payload, environment) => HOSTS.some((host) => host[question]?.(payload, environment))
 }
+
+const isRecognized = anyHost('recognizes')
+
+/** True if the session that starts is a sub-agent: only on droid. */
+export const startsSubagent = anyHost('startsSubagent')
 
 /** True if an allow may have a `systemMessage`: only on Claude Code. */
-export function showsNotice(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.showsNotice?.(payload, environment))
-}
+export const showsNotice = anyHost('showsNotice')
 
 /** True if an `additionalContext` belongs at the top of the answer: only on Copilot CLI. */
-export function takesContextAtTop(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.takesContextAtTop?.(payload, environment))
-}
+export const takesContextAtTop = anyHost('takesContextAtTop')
 
 /** True if a block may have an `additionalContext`: only on Claude Code, which gives the model a block's reason twice. */
-export function takesContextOfBlock(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.takesContextOfBlock?.(payload, environment))
-}
+export const takesContextOfBlock = anyHost('takesContextOfBlock')
 
 /** True if an answer may have a `terminalSequence`: only on Claude Code. */
-export function writesSequences(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.writesSequences?.(payload, environment))
-}
+export const writesSequences = anyHost('writesSequences')
 
 /** True if the hook keeps the report of a blocked sub-agent: only on Claude Code, where it can hand it over. */
-export function handsOverReports(payload: Payload, environment: Environment): boolean {
-  return HOSTS.some((host) => host.handsOverReports?.(payload, environment))
-}
+export const handsOverReports = anyHost('handsOverReports')
 
 /**
  * A file that is created when the session begins, and kept by a resume: the transcript of Claude Code (2.1.329).
  * Undefined on hosts for which this was not measured.
  */
 export function sessionTranscript(payload: Payload, environment: Environment): string | undefined {
-  return HOSTS.some((host) => host.recognizes?.(payload, environment)) ? undefined : payload.transcript
+  return isRecognized(payload, environment) ? undefined : payload.transcript
 }

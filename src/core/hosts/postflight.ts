@@ -1,3 +1,4 @@
+import { known } from '../json-object.ts'
 import { type HostDifference, variable } from './host.ts'
 
 /** Any host or person that sets our own variables. */
@@ -6,6 +7,6 @@ export const postflight: HostDifference = {
     const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')
     if (session === undefined) return undefined
     const agent = variable(environment, 'POSTFLIGHT_AGENT')
-    return agent === undefined ? { session } : { session, agent }
+    return known({ session, agent })
   },
 }

@@ -1,11 +1,11 @@
-import { isJsonObject } from '../json-object.ts'
+import { isJsonObject, known } from '../json-object.ts'
 import { MAIN_AGENT } from '../marker.ts'
-import { type HostDifference, type PayloadFields, variable } from './host.ts'
+import { type HostDifference, hasVariable, type PayloadFields, variable } from './host.ts'
 
 /** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
 export const qwenCode: HostDifference = {
   projectVariables: ['QWEN_PROJECT_DIR'],
-  recognizes: (_payload, environment) => variable(environment, 'QWEN_PROJECT_DIR') !== undefined,
+  recognizes: hasVariable('QWEN_PROJECT_DIR'),
   // The answer to `--json-schema` ends the session, and no stop hook is asked.
   endingTools: ['structured_output'],
   readFields: (fields) => ({ ...fields, ...scheduledWakeUps(fields) }),
@@ -14,12 +14,12 @@ export const qwenCode: HostDifference = {
     if (session === undefined) return undefined
     const agent = environment.QWEN_CODE_AGENT_ID
     // The variable is empty in the main conversation.
-    return agent === undefined ? { session } : { session, agent: agent === '' ? MAIN_AGENT : agent }
+    return known({ session, agent: agent === '' ? MAIN_AGENT : agent })
   },
 }
 
 /** Its wake-ups, which may be switched off, have a name of their own. */
-function scheduledWakeUps({ session_crons: known, crons }: PayloadFields): PayloadFields {
-  if (known !== undefined || !Array.isArray(crons)) return {}
+function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): PayloadFields {
+  if (scheduled !== undefined || !Array.isArray(crons)) return {}
   return { session_crons: crons.filter((cron) => !isJsonObject(cron) || cron.enabled !== false) }
 }

@@ -120,8 +120,8 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
 })
 
 describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', () => {
-  const schedule = (recurring: boolean): Reply => ({
-    tools: [{ name: 'CronCreate', input: { cron: '* * * * *', prompt: 'look at the build', recurring } }],
+  const schedule = (recurring: boolean, cron = '* * * * *'): Reply => ({
+    tools: [{ name: 'CronCreate', input: { cron, prompt: 'look at the build', recurring } }],
   })
   const TOOLS = { allowedTools: 'Bash CronCreate ScheduleWakeup' }
 
@@ -143,10 +143,17 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   }, 120_000)
 
-  it('that comes again and again is blocked', async () => {
+  const inThreeMonths = new Date(Date.now() + 90 * 86_400_000)
+  it.each([
+    ['comes again and again', schedule(true)],
+    [
+      'comes once, in three months',
+      schedule(false, `0 9 ${inThreeMonths.getDate()} ${inThreeMonths.getMonth() + 1} *`),
+    ],
+  ])('that %s is blocked', async (_what, call) => {
     const guarded = guardedProject()
 
-    const { model } = await guarded.run({ main: dutiful(CREATE, schedule(true), say('I wait.')) }, TOOLS)
+    const { model } = await guarded.run({ main: dutiful(CREATE, call, say('I wait.')) }, TOOLS)
 
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])

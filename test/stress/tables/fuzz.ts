@@ -175,7 +175,7 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
 /** The payload, or the hook's line for one that cannot be read. */
 function readPayload(text: string) {
   try {
-    return parsePayload(text)
+    return parsePayload(text, 0)
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
     const message = errorMessage(error.code, error.args)

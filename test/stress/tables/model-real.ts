@@ -146,7 +146,7 @@ export function inProcess(root: string): Real {
   let passedMs = 0
   const nowMs = (): number => Date.now() + passedMs
   const context = (payload: string): HookContext => ({
-    payload: parsePayload(payload),
+    payload: parsePayload(payload, nowMs()),
     environment: {},
     roots: [root],
     findRepositories: () => [],
