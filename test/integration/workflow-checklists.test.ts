@@ -92,6 +92,20 @@ describe('a checklist', () => {
     expect(await status()).toEqual(['6 prompts', null])
   })
 
+  it.each([
+    [20, /: 20 phases, 20 steps, at most 120 prompts\n/],
+    [21, /: 21 phases, at most 3123 prompts \(steps not known yet count as 1000\)\n/],
+  ])('is read for the size only where there are few: %i lists', async (count, said) => {
+    const project = createSourceProject()
+    const lists = Array.from({ length: count }, (_, index) => index)
+    const work = { step_prompt: 'Do: {{step}}', max_step_attempts: 3 }
+    const phases = lists.map((index) => ({ ...work, id: `p${index}`, steps: { from: 'a.json', pointer: `/${index}` } }))
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    project.write(`${IN_TASK}/a.json`, JSON.stringify(lists.map((index) => [`step ${index}`])))
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    expect(started.stdout).toMatch(said)
+  })
+
   it('that does not exist yet counts as 1,000 steps, until it is written', async () => {
     const project = createSourceProject()
     const plan = { id: 'plan', prompt: 'Plan.', artifact: 'tasks.md', max_attempts: 2 }

@@ -1,6 +1,10 @@
 import type { TaskFolder } from '../../core/task-folder.ts'
 import type { ListedSteps } from '../../core/workflow/bound.ts'
+import type { StepSource } from '../../core/workflow/phase-fields.ts'
 import { seeSteps } from './observe.ts'
+
+/** Lists beyond these are not read: each may be as large as an artifact, and `status` reads them every time. */
+const MAX_LISTS = 20
 
 /** The lengths of the lists that phases take their steps from, as they are in a task folder now. Each is read once. */
 export function listedIn({ path }: TaskFolder): ListedSteps {
@@ -8,19 +12,16 @@ export function listedIn({ path }: TaskFolder): ListedSteps {
   return ({ steps }) => {
     if (steps === undefined || steps.kind === 'list') return undefined
     const name = JSON.stringify(steps)
-    if (!known.has(name))
-      known.set(
-        name,
-        lengthOf(() => seeSteps(path, steps)),
-      )
+    const isNew = !known.has(name) && known.size < MAX_LISTS
+    if (isNew) known.set(name, lengthOf(path, steps))
     return known.get(name)
   }
 }
 
 /** The length of a list; undefined for one that is missing, wrong or unreadable: the run itself says so. */
-function lengthOf(see: () => ReturnType<typeof seeSteps>): number | undefined {
+function lengthOf(folder: string, source: StepSource): number | undefined {
   try {
-    const seen = see()
+    const seen = seeSteps(folder, source)
     return seen?.kind === 'list' ? seen.steps.length : undefined
   } catch {
     return undefined
