@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { PostflightError } from '../core/errors.ts'
-import { type JournalLine, mayConcernMarker, parseJournalLine } from '../core/journal-entry.ts'
+import { type JournalLine, parseJournalLine } from '../core/journal-entry.ts'
+import { mayConcernMarker } from '../core/marker-record.ts'
 import { journalCut, KIND_NAMES } from '../core/messages/files.ts'
 import { kindAt } from '../io/fs/path-kind.ts'
 import { journalPaths } from '../io/journal.ts'

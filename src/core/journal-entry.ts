@@ -100,15 +100,7 @@ export function parseJournalLine(line: string): JournalLine | undefined {
 }
 
 /** What only the hook does, or the plugin of a host. */
-const HOOK_EVENTS: readonly string[] = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end']
-
-/** Each line about a marker has its id, or, where the marker has none, one of these events. */
-const ABOUT_MARKER = new RegExp(`"pf_|"(?:clear|adopt|${HOOK_EVENTS.join('|')})"`)
-
-/** False for a line that says nothing of a marker or of the hook, by its text: a run's lines need not be parsed for those. */
-export function mayConcernMarker(line: string): boolean {
-  return ABOUT_MARKER.test(line)
-}
+export const HOOK_EVENTS: readonly string[] = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end']
 
 /** The host sessions in which the hook did something. A stop that it allowed without a change is not in the journal. */
 export function sessionsOfHook(lines: readonly JournalLine[]): Set<unknown> {

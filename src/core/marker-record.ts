@@ -1,5 +1,5 @@
 import { MAX_CHECKS } from './check.ts'
-import { type JournalLine, VALUE_LIMIT } from './journal-entry.ts'
+import { HOOK_EVENTS, type JournalLine, VALUE_LIMIT } from './journal-entry.ts'
 import { isMarkerId } from './marker.ts'
 import { fromIso, HOUR_MS } from './time.ts'
 
@@ -50,6 +50,14 @@ interface Draft extends MarkerRecord {
   end: RecordedEnd | undefined
   kept: KeptAs | undefined
   lastMs: number
+}
+
+/** Each line about a marker has its id, or, where the marker has none, one of these events. */
+const ABOUT_MARKER = new RegExp(`"pf_|"(?:clear|adopt|${HOOK_EVENTS.join('|')})"`)
+
+/** False for a line that says nothing of a marker or of the hook, by its text: a run's lines need not be parsed for those. */
+export function mayConcernMarker(line: string): boolean {
+  return ABOUT_MARKER.test(line)
 }
 
 /** The markers that the lines name, in the order of their first lines. */

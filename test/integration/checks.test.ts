@@ -409,7 +409,7 @@ describe('running checks', () => {
 
     expect(second.status).toBe(1)
     expect(second.stdout).toMatch(
-      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait for them to end/,
+      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait, then try again/,
     )
     expect(reason).toMatch(
       /They have been running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/,

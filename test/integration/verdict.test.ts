@@ -187,7 +187,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     const run = await project.cli(['clear', ...words], options)
     expect(run.status).toBe(1)
     expect(run.stdout).toContain('have not passed since')
-    expect(run.stdout).toContain('`--unchecked` settles it without them.')
+    expect(run.stdout).toContain('`--unchecked` settles it.')
     expect(await verdict(project)).toMatchObject(RED)
 
     expect(await project.cli(['clear', ...words, '--unchecked'], options)).toMatchObject({ status: 0 })

@@ -3,11 +3,10 @@ import { expect, it } from 'vitest'
 import {
   formatJournalEntry,
   type JournalEntry,
-  mayConcernMarker,
   parseJournalLine,
   sessionsOfHook,
 } from '../../src/core/journal-entry.ts'
-import { markerRecords } from '../../src/core/marker-record.ts'
+import { markerRecords, mayConcernMarker } from '../../src/core/marker-record.ts'
 import { anyUnits, hostileText, longText } from './arbitraries.ts'
 
 const anyText = fc.option(longText, { nil: undefined })

@@ -31,13 +31,14 @@ it('at each call of each program', async () => {
   expect(tally.remains).toBeGreaterThan(2000)
 })
 
-it.each(['a stop, the first continuation', 'a stop of a marker as plain bash writes it'])(
-  'one after another, until the marker is gone: %s',
-  async (name) => {
-    const tally = newTally()
-    const since = threads.count()
-    const measured = programs.find(({ program }) => program.name === name) as Measured
-    await threads.runAll(randomCuts(measured, 300, SEED, tally))
-    report(`one after another, seed ${SEED}, ${name}`, tally, since)
-  },
-)
+it.each([
+  ['a stop, the first continuation', 'folders that can be synced', false],
+  ['a stop of a marker as plain bash writes it', 'folders that can be synced', false],
+  ['a stop, the first continuation', 'folders that cannot be synced', true],
+])('one after another, until the marker is gone: %s, with %s', async (name, folders, cannotSyncFolders) => {
+  const tally = newTally()
+  const since = threads.count()
+  const measured = programs.find(({ program }) => program.name === name) as Measured
+  await threads.runAll(randomCuts(measured, 300, SEED, tally, cannotSyncFolders))
+  report(`one after another, seed ${SEED}, ${name}, ${folders}`, tally, since)
+})

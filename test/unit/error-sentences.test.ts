@@ -155,11 +155,11 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'removed', commands: '`npm test`', unchecked: false },
-        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. Otherwise, ask the user to run `postflight clear …` in their own terminal.',
+        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with them and clear it. The user can clear it in a terminal.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'removed', commands: '`npm test`', unchecked: true },
-        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with these checks and clear it. `--unchecked` settles it without them.',
+        'specs/7_x/.postflight-pending was removed by hand, and its checks (`npm test`) have not passed since: create it again with them and clear it. `--unchecked` settles it.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'other-session', commands: '`npm test`', unchecked: true },
@@ -185,7 +185,7 @@ describe('each error says what is wrong and what to do about it', () => {
           since: '12:00:00Z',
           unchecked: true,
         },
-        'specs/7_x/.postflight-pending has checks running since 12:00:00Z (`npm test`): wait for them to end, then try again.',
+        'specs/7_x/.postflight-pending has checks running since 12:00:00Z (`npm test`): wait, then try again.',
       ],
       [
         { path: 'specs/7_x/.postflight-pending', refusal: 'replaced', commands: '`npm test`', unchecked: true },
@@ -204,16 +204,11 @@ describe('each error says what is wrong and what to do about it', () => {
         'check.files names more than 1000 files, or takes more than 10 s to search: use narrower patterns.',
       ],
     ],
-    'check-none': [
-      [
-        { task: '7', phase: 'plan' },
-        'no check to run: the workflow of task 7 is in phase "plan", which has no check.run.',
-      ],
-    ],
+    'check-none': [[{ task: '7', phase: 'plan' }, 'no check to run: phase "plan" of task 7 has no check.run.']],
     'shell-missing': [
       [
         { detail: 'ENOENT' },
-        'checks need a POSIX shell, and `sh` could not be started (ENOENT): put it on the PATH (on Windows, Git for Windows brings one).',
+        'checks need a POSIX shell, and `sh` could not be started (ENOENT): put it on the PATH (Git for Windows brings one).',
       ],
     ],
     'marker-unreadable': [
@@ -229,10 +224,7 @@ describe('each error says what is wrong and what to do about it', () => {
       ],
     ],
     'marker-vanished': [
-      [
-        { path: 'specs/7_x/.postflight-pending' },
-        'specs/7_x/.postflight-pending was removed in the meantime, so nothing was changed.',
-      ],
+      [{ path: 'specs/7_x/.postflight-pending' }, 'specs/7_x/.postflight-pending is gone, so nothing was changed.'],
     ],
     'marker-too-large': [
       [{ limit: 65536 }, 'the marker would be larger than 65536 bytes, the maximum: shorten its reason or its steps.'],

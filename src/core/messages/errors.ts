@@ -73,13 +73,12 @@ const CHECK_REFUSALS: Record<
     `has checks of another session (${commands}), which must succeed first: \`--run-checks\` runs them here.${unchecked ? UNCHECKED_ADVICE : ''}`,
   unowned: ({ commands, unchecked }) =>
     `has checks (${commands}) but no host session, so they are never run.${unchecked ? UNCHECKED_ADVICE : ''}`,
-  running: ({ commands, since }) =>
-    `has checks running since ${since} (${commands}): wait for them to end, then try again.`,
+  running: ({ commands, since }) => `has checks running since ${since} (${commands}): wait, then try again.`,
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
   unreadable: ({ unchecked }) =>
     `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
   removed: ({ commands, unchecked }) =>
-    `was removed by hand, and its checks (${commands}) have not passed since: create it again with these checks and clear it. ${unchecked ? '`--unchecked` settles it without them.' : 'Otherwise, ask the user to run `postflight clear …` in their own terminal.'}`,
+    `was removed by hand, and its checks (${commands}) have not passed since: create it again with them and clear it. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
 }
 
 /** Why a step of a run was not retried or skipped, as the end of "step 3 of task 7 …". */
@@ -143,14 +142,13 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then run \`${workflowCommand('resume', a.task)} --trust\`.`,
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
-  'check-none': (a) =>
-    `no check to run: the workflow of task ${a.task} is in phase "${a.phase}", which has no check.run.`,
+  'check-none': (a) => `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a) =>
-    `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (on Windows, Git for Windows brings one).`,
+    `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,
-  'marker-vanished': (a) => `${a.path} was removed in the meantime, so nothing was changed.`,
+  'marker-vanished': (a) => `${a.path} is gone, so nothing was changed.`,
   'marker-too-large': (a) =>
     `the marker would be larger than ${a.limit} bytes, the maximum: shorten its reason or its steps.`,
   locked: (a) => `${a.path} is being changed by another process: try again. If no such process runs, remove ${a.lock}.`,

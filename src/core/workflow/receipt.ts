@@ -12,12 +12,7 @@ export const CHECKS_FOLDER = 'checks'
 
 const RECEIPT_NAME = /^\d+-\d+\.json$/
 
-/** The name of a receipt in the folder of its phase. */
-export function receiptName(visit: number, attempt: number): string {
-  return `${visit}-${attempt}.json`
-}
-
-/** True for such a name. */
+/** True for the name of a receipt in the folder of its phase: its visit and its attempt. */
 export function isReceiptName(name: string): boolean {
   return RECEIPT_NAME.test(name)
 }

@@ -20,8 +20,8 @@ const CLAIM_MAX_BYTES = 200
 const UNDERWAY_MS = 5_000
 
 /**
- * A claim's name counts, so its name is synced and not its text: that is one wait for the disk and not two. Windows cannot
- * sync names; there the text is synced, with which NTFS writes the name.
+ * A claim's name counts, so its name is synced and not its text: that is one wait for the disk and not two. Windows and some
+ * other file systems cannot sync names; there the text is synced, with which a file system with a journal writes the name.
  */
 const SYNCS_NAMES = process.platform !== 'win32'
 
@@ -82,7 +82,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
     throw error
   }
   try {
-    sync(path.dirname(target))
+    if (!sync(path.dirname(target))) sync(target)
     // With the first claim too: a process that made the folder may have been killed before it got here.
     if (isNew || claim.slot === 1) sync(folder)
   } catch (error) {

@@ -13,15 +13,17 @@ const UNSYNCABLE = ['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 
 
 /**
  * Waits until the disk has the content of a file, or the names in a folder: those of files that were created, renamed or
- * removed there. Does nothing where that is impossible, or nothing lies at the path.
+ * removed there. False where that is impossible, or nothing lies at the path.
  */
-export function sync(path: string): void {
+export function sync(path: string): boolean {
   let descriptor: number | undefined
   try {
     descriptor = fs.openSync(path, 'r')
     fs.fsyncSync(descriptor)
+    return true
   } catch (error) {
     if (!isAbsent(error) && !UNSYNCABLE.includes(errorCode(error))) throw named(error, path)
+    return false
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }

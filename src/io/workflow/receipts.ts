@@ -13,7 +13,6 @@ import {
   CHECKS_FOLDER,
   parseReceipt,
   type Receipt,
-  receiptName,
 } from '../../core/workflow/receipt.ts'
 import { visitsOf, type WorkflowState } from '../../core/workflow/state.ts'
 import { lookInside, readInside } from '../fs/inside.ts'
@@ -69,7 +68,7 @@ function endOf(output: string): string {
 /** The path of the receipt of the current attempt, in the task folder. */
 export function receiptPlace(state: WorkflowState): { readonly folder: string; readonly name: string } {
   const attempt = state.phaseAttempts + 1
-  return { folder: `${CHECKS_FOLDER}/${state.phase}`, name: receiptName(visitsOf(state, state.phase), attempt) }
+  return { folder: `${CHECKS_FOLDER}/${state.phase}`, name: `${visitsOf(state, state.phase)}-${attempt}.json` }
 }
 
 /** The last receipt of the phase's current visit, if it is one of this run. */
@@ -77,7 +76,7 @@ function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined 
   const visit = visitsOf(state, state.phase)
   const { folder: place } = receiptPlace(state)
   for (let attempt = state.phaseAttempts + 1; attempt > 0; attempt--) {
-    const read = readInside(folder, `${place}/${receiptName(visit, attempt)}`, RECEIPT_LIMIT)
+    const read = readInside(folder, `${place}/${visit}-${attempt}.json`, RECEIPT_LIMIT)
     if (read.kind !== 'text' || !read.whole) continue
     const receipt = parseReceipt(read.text)
     return receipt?.run === state.id ? receipt : undefined

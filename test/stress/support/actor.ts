@@ -4,6 +4,7 @@
  * same files as a killed process.
  */
 
+import type { Stats } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
@@ -33,6 +34,8 @@ export interface Job {
   readonly clockMs?: number
   /** A folder that gets a further name of each file that is written: its changes of the disk are then part of the outcome. */
   readonly keepsIn?: string | undefined
+  /** True for a file system that cannot sync folders, as some network folders. */
+  readonly cannotSyncFolders?: boolean | undefined
 }
 
 /** A fault at a call. `errors`: that call and every later one of its name fail. */
@@ -202,6 +205,7 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
       if (fault.startsWith('error')) throw systemError(fault.slice(fault.indexOf(':') + 1), call)
       if (failing === call.name) throw systemError((job as Job).fault.slice('errors:'.length), call)
     }
+    if (isSync && job?.cannotSyncFolders === true && isFolder(call.file)) throw systemError('EINVAL', call)
     if (fault.startsWith('clock:')) Atomics.add(shared.set, 0, Number(fault.slice('clock:'.length)))
     if (fault === 'short') return perform(halfOf(call)?.args)
     if (fault.startsWith('kill')) {
@@ -251,6 +255,11 @@ function createActor(shared: Shared): (job: Job) => Promise<Outcome> {
     job = undefined
     return { stdout, stderr, exitCode, killed: dead, calls, times, faulted, changes }
   }
+}
+
+function isFolder(file: string): boolean {
+  const stats = original.lstatSync?.(file) as Stats
+  return stats.isDirectory()
 }
 
 async function runHookProgram(job: Job): Promise<void> {

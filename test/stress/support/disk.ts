@@ -11,6 +11,8 @@
  *   an `fsync` of a new file writes its name, too; POSIX promises neither, and network and FUSE file systems differ.
  * - A rename happens as a whole or not at all, and never shows half of a name: every file system with a journal keeps that,
  *   and without it no program could replace a file safely. An `fsync` of either of its folders makes it certain.
+ * - Where folders cannot be synced (`hasLog`), names are lost only in the order of their changes, and an `fsync` of a file writes
+ *   all of them that came before: so do NTFS, ext4 and whatever has one log for all names. Nothing else could be relied on there.
  * - A file that survives keeps its inode and its time of birth.
  */
 
@@ -114,10 +116,12 @@ export type Content = 'before' | 'none' | 'half' | 'zeros' | 'all'
 export class Disk {
   readonly #folder: string
   readonly #top: FolderNode
+  readonly #hasLog: boolean
   #pending: Step[] = []
 
-  constructor(folder: string, keepsIn: string) {
+  constructor(folder: string, keepsIn: string, hasLog = false) {
     this.#folder = folder
+    this.#hasLog = hasLog
     fs.rmSync(keepsIn, { recursive: true, force: true })
     fs.mkdirSync(keepsIn)
     const read = (at: string): FolderNode => {
@@ -180,8 +184,10 @@ export class Disk {
       }
       case 'sync': {
         const node = this.#nodeAt(change.path)
-        if (node?.kind === 'file') node.certain = node.text
-        else if (node !== undefined) this.#sync(node)
+        if (node?.kind === 'file') {
+          node.certain = node.text
+          if (this.#hasLog) this.#confirm(() => true)
+        } else if (node !== undefined) this.#sync(node)
       }
     }
   }
@@ -240,7 +246,10 @@ export class Disk {
   }
 
   #sync(folder: FolderNode): void {
-    const isMeant = (step: Step): boolean => step.some((one) => one.folder === folder)
+    this.#confirm((step) => step.some((one) => one.folder === folder))
+  }
+
+  #confirm(isMeant: (step: Step) => boolean): void {
     for (const one of this.#pending.filter(isMeant).flat()) put(one.folder.certain, one.name, one.node)
     this.#pending = this.#pending.filter((step) => !isMeant(step))
   }

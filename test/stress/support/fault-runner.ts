@@ -33,6 +33,8 @@ export interface Start {
   readonly fault?: Fault
   /** True if the outcome shall list the changes of the disk. Threads only. */
   readonly isWatched?: boolean
+  /** True for a file system that cannot sync folders. Threads only. */
+  readonly cannotSyncFolders?: boolean
   /** Arguments for strace, which tampers with the system calls themselves. Processes only. */
   readonly tampering?: readonly string[]
 }
@@ -81,7 +83,7 @@ export function createThreadRunner(session: string): FaultRunner {
   const { base, rooms } = makeRooms()
   const scheduler = new Scheduler(compiled.support('actor.js'), ROOMS, base, base)
   let count = 0
-  const jobOf = (room: Room, { program, at = 0, fault = 'none', isWatched }: Start): Job => ({
+  const jobOf = (room: Room, { program, at = 0, fault = 'none', isWatched, cannotSyncFolders }: Start): Job => ({
     ...program,
     folder: room.project,
     packageFolder: compiled.folder,
@@ -90,6 +92,7 @@ export function createThreadRunner(session: string): FaultRunner {
     at,
     fault,
     keepsIn: isWatched === true ? room.kept : undefined,
+    cannotSyncFolders,
   })
   return {
     kind: 'threads',

@@ -157,19 +157,28 @@ export function* randomCuts(
   count: number,
   seed: number,
   tally: Tally,
+  cannotSyncFolders = false,
 ): Iterable<(room: Room) => Happening> {
-  for (let index = 0; index < count; index++) yield (room) => cutsInTurn(measured, room, seed + index, tally)
+  for (let index = 0; index < count; index++) {
+    yield (room) => cutsInTurn(measured, room, seed + index, tally, cannotSyncFolders)
+  }
 }
 
 /** After this number of programs the power stays on. */
 const MAX_PROGRAMS = 30
 
-function* cutsInTurn({ before }: Measured, room: Room, seed: number, tally: Tally): Happening {
+function* cutsInTurn(
+  { before }: Measured,
+  room: Room,
+  seed: number,
+  tally: Tally,
+  cannotSyncFolders: boolean,
+): Happening {
   const random = randomOf(seed)
   const below = (limit: number): number => Math.floor(random() * limit)
   const programs = seed % 2 === 0 ? [STOP] : [STOP, STOP, ...OTHERS_ON_A_MARKER]
   putFiles(room.project, before)
-  let disk = new Disk(room.project, room.kept)
+  let disk = new Disk(room.project, room.kept, cannotSyncFolders)
   const told: string[] = []
   let blocks = 0
   let stops = 0
@@ -177,7 +186,7 @@ function* cutsInTurn({ before }: Measured, room: Room, seed: number, tally: Tall
     const isCalm = turn >= MAX_PROGRAMS
     const program = isCalm ? STOP : (programs[below(programs.length)] as (root: string) => Program)
     letTimePass(room.project)
-    const outcome = yield { program: program(room.project), isWatched: true }
+    const outcome = yield { program: program(room.project), isWatched: true, cannotSyncFolders }
     const at = isCalm || random() < 0.4 ? undefined : below(outcome.calls.length + 1)
     for (const change of outcome.changes) if (change.at <= (at ?? change.at)) disk.apply(change)
     const hasAnswered = at === undefined || outcome.calls.slice(0, at).some((call) => call.endsWith('<stdout>'))
@@ -187,11 +196,11 @@ function* cutsInTurn({ before }: Measured, room: Room, seed: number, tally: Tall
     )
     const found = new Findings(tally, `seed ${seed}: ${told.slice(-12).join('; ')}`)
     if (at !== undefined) {
-      const remains = cutAtRandom(disk, random)
+      const remains = cutAtRandom(disk, random, cannotSyncFolders)
       tally.cuts += 1
       told.push(`cut after ${at} (${outcome.calls[at - 1]}), lost: ${remains.lost}`)
       remains.restore()
-      disk = new Disk(room.project, room.kept)
+      disk = new Disk(room.project, room.kept, cannotSyncFolders)
     }
     if (program === STOP) tally.stops += 1
     if (program === STOP && at === undefined) found.add(...answerFlaws(outcome))
@@ -203,10 +212,10 @@ function* cutsInTurn({ before }: Measured, room: Room, seed: number, tally: Tall
   tally.blocks += blocks
 }
 
-function cutAtRandom(disk: Disk, random: () => number): Remains {
+function cutAtRandom(disk: Disk, random: () => number, inOrder: boolean): Remains {
   const share = [0, 0.5, 1][Math.floor(random() * 3)] as number
   return disk.cut({
-    name: () => random() < share,
+    name: (index, count) => (inOrder ? index < share * count : random() < share),
     content: () => CONTENTS[Math.floor(random() * CONTENTS.length)] as Content,
   })
 }
