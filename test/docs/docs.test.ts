@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { groupedLines } from '../support/grouped-lines.ts'
 import { checksOf } from './check-page.ts'
 import { pageNames, readPage } from './pages.ts'
 import type { Unrun } from './shell-blocks.ts'
@@ -8,10 +9,10 @@ const unrun: Record<string, Unrun[]> = {}
 // bash, and a PATH of folders that Windows does not have.
 describe.skipIf(process.platform === 'win32')('the pages are true', () => {
   afterAll(() => {
-    const lines = Object.entries(unrun).flatMap(([name, blocks]) =>
-      blocks.map(({ line, reason }) => `  ${name}:${line}: ${reason}`),
+    const leftOut = Object.entries(unrun).flatMap(([name, blocks]) =>
+      blocks.map(({ line, reason }) => ({ place: `${name}:${line}`, why: reason })),
     )
-    console.log(`${lines.length} blocks were not run as they are:\n${lines.join('\n')}`)
+    console.log([`${leftOut.length} blocks were not run as they are:`, ...groupedLines(leftOut)].join('\n'))
   })
 
   describe.each(pageNames())('%s', (name) => {

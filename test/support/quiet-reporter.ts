@@ -2,6 +2,7 @@
 
 import { relative } from 'node:path'
 import { DefaultReporter, type TestCase, type TestModule, type TestSuite } from 'vitest/node'
+import { groupedLines } from './grouped-lines.ts'
 
 export default class QuietReporter extends DefaultReporter {
   override printTestModule(testModule: TestModule): void {
@@ -12,21 +13,18 @@ export default class QuietReporter extends DefaultReporter {
     super.onTestRunEnd(modules, errors, reason)
     // A filter by title (`-t`) skips every other test, which needs no list.
     if (this.ctx.config.testNamePattern !== undefined) return
-    const skipped = new Map<string, number>()
-    for (const testModule of modules) {
-      for (const test of testModule.children.allTests('skipped')) {
-        const line = `${relative(this.ctx.config.root, testModule.moduleId)}: ${whySkipped(test)}`
-        skipped.set(line, (skipped.get(line) ?? 0) + 1)
-      }
-    }
-    if (skipped.size === 0) return
+    const skipped = modules.flatMap((testModule) => {
+      const place = relative(this.ctx.config.root, testModule.moduleId)
+      return [...testModule.children.allTests('skipped')].map((test) => ({ place, why: whySkipped(test) }))
+    })
+    if (skipped.length === 0) return
     this.log('Skipped:')
-    for (const [line, count] of skipped) this.log(`  ${count} in ${line}`)
+    for (const line of groupedLines(skipped)) this.log(line)
     this.log('')
   }
 }
 
-/** The note of a skipped test, or the outermost title that gives a reason, or else its whole title. */
+/** The note of a skipped test, or the reason in its outermost title that has one, or else its whole title. */
 function whySkipped(test: TestCase): string {
   const result = test.result()
   if (result.state === 'skipped' && result.note !== undefined) return result.note
@@ -34,5 +32,6 @@ function whySkipped(test: TestCase): string {
   for (let { parent } = test as { parent: TestSuite | TestModule }; parent.type === 'suite'; parent = parent.parent) {
     titles.unshift(parent.name)
   }
-  return titles.find((title) => title.includes('(skipped: ')) ?? titles.join(' > ')
+  const reasons = titles.flatMap((title) => /\(skipped: (.*)\)/.exec(title)?.[1] ?? [])
+  return reasons[0] ?? titles.join(' > ')
 }
