@@ -102,12 +102,6 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   const event = endingTool === undefined ? named : stop
   const session = identifier(fields, 'session_id')
   const agent = agentOf(event, session, identifier(fields, 'agent_id'))
-  const agentType = own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type')
-  const parentAgent = identifier(fields, 'parent_agent_id')
-  const caller = identifier(fields, 'calling_session_id')
-  const client = text(fields, 'client_type')
-  const cwd = text(fields, 'cwd')
-  const transcript = text(fields, 'transcript_path')
   const turn = identifier(fields, 'turn_id')
   const prompt = identifier(fields, 'prompt_id') ?? turn
   const durationMs = own(fields, 'duration_ms')
@@ -116,8 +110,6 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   const followsBlock = own(fields, 'stop_hook_active')
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
-  const lastMessage = text(fields, 'last_assistant_message')
-  const returned = event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined
   return known({
     event,
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons'), nowMs),
@@ -127,20 +119,20 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     followsBlock: typeof followsBlock === 'boolean' ? followsBlock : undefined,
     session,
     agent,
-    agentType,
-    parentAgent,
-    caller,
-    client,
-    cwd,
-    transcript,
+    agentType: own(fields, 'agent_type') === '' ? '' : identifier(fields, 'agent_type'),
+    parentAgent: identifier(fields, 'parent_agent_id'),
+    caller: identifier(fields, 'calling_session_id'),
+    client: text(fields, 'client_type'),
+    cwd: text(fields, 'cwd'),
+    transcript: text(fields, 'transcript_path'),
     turn,
     prompt,
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
     durationMs: isDuration(durationMs) ? durationMs : undefined,
-    lastMessage,
+    lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
-    returned,
+    returned: event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined,
   })
 }
 
