@@ -119,7 +119,7 @@ export default defineConfig([
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,
-    entry: { 'postflight-guard': 'src/opencode/index.ts', hooks: 'src/opencode/hooks/index.ts' },
+    entry: { 'postflight-guard': 'src/opencode/index.ts', hooks: 'src/opencode-hooks/index.ts' },
     format: 'esm',
     plugins: [...everywhere],
     dts: true,

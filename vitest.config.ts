@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { HOOK_HOSTS } from './src/core/settings/hook-hosts.ts'
+import { HOOK_HOSTS } from './src/hosts/hook-hosts.ts'
 
 const common = {
   setupFiles: ['test/support/seed.ts'],

@@ -20,6 +20,6 @@ function reportMissing() {
   else if (words.includes('--json')) {
     process.stdout.write(`${JSON.stringify({ error: { code: 'internal', message } })}\n`)
   }
-  // As every internal error of the CLI (src/core/errors.ts).
+  // As every internal error of the CLI (src/kernel/errors.ts).
   process.exitCode = isHook ? 0 : 70
 }

@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { addEntries } from '../src/core/settings/claude-hooks.ts'
-import { claudeEntries } from '../src/core/settings/hook-entries.ts'
-import { isOurHook } from '../src/core/settings/hook-groups.ts'
+import { claudeEntries } from '../src/hosts/hook-entries.ts'
+import { addEntries } from '../src/setup/claude-hooks.ts'
+import { isOurHook } from '../src/setup/hook-groups.ts'
 
 /**
  * Lays out the plugin for Claude Code: one folder that holds everything it runs, because a marketplace copies it without

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { PostflightError } from '../core/errors.ts'
-import { type Environment, variable } from '../core/hosts/host.ts'
+import { type Environment, variable } from '../hosts/host.ts'
+import { PostflightError } from '../kernel/errors.ts'
 
 /**
  * The current folder. Where it was removed, or its name is not UTF-8, an absolute `--root` (or `POSTFLIGHT_ROOT`) takes

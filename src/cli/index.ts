@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { homeFolder } from '../io/home-folder.ts'
-import { processStartMs } from '../io/process/age.ts'
-import { isCaught } from '../io/process/output.ts'
+import { processStartMs } from '../disk/age.ts'
+import { isCaught } from '../disk/process-output.ts'
+import { homeFolder } from '../project/home-folder.ts'
+import { wrapped } from '../views/print.ts'
+import { cleanOutput } from '../views/printable.ts'
 import { currentFolder } from './current-folder.ts'
 import { main } from './main.ts'
 import { standardError, standardOutput } from './output.ts'
-import { wrapped } from './print.ts'
-import { cleanOutput } from './printable.ts'
 import { processTerminal } from './terminal.ts'
 
 /** Starts the CLI in this process. */
@@ -33,7 +33,7 @@ void main(process.argv.slice(2), {
       return processTerminal()
     },
     async readInput(patienceMs) {
-      const { readStdin } = await import('../io/process/stdin.ts')
+      const { readStdin } = await import('../disk/stdin.ts')
       const read = await readStdin(patienceMs)
       // A host that keeps it open must not keep this process alive.
       process.stdin.destroy()

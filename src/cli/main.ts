@@ -1,5 +1,5 @@
-import { asPostflightError, type Output, printError } from './print.ts'
-import { cleanOutput } from './printable.ts'
+import { asPostflightError, type Output, printError } from '../views/print.ts'
+import { cleanOutput } from '../views/printable.ts'
 import type { Program } from './program/bare-program.ts'
 import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'

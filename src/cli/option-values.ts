@@ -1,7 +1,7 @@
-import { PostflightError } from '../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../core/messages/usage.ts'
-import { MAX_ID_LENGTH } from '../core/payload.ts'
-import { cut, oneLine } from '../core/text.ts'
+import { MAX_ID_LENGTH } from '../hosts/payload.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { cut, oneLine } from '../kernel/text.ts'
+import { OPTION_EXPECTATIONS } from './usage-messages.ts'
 
 /** Checks the values of options. */
 

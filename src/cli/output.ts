@@ -1,6 +1,6 @@
-import { PostflightError } from '../core/errors.ts'
-import { isTerminal, writeAll } from '../io/process/output.ts'
-import type { Output } from './print.ts'
+import { isTerminal, writeAll } from '../disk/process-output.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import type { Output } from '../views/print.ts'
 
 /** The stdout and stderr of this process. */
 

@@ -1,13 +1,13 @@
-import { PostflightError } from '../core/errors.ts'
-import { shellIdentity } from '../core/hosts/index.ts'
-import { MAIN_AGENT, type Marker } from '../core/marker.ts'
-import { CONFLICTING_OWNERS } from '../core/messages/commands.ts'
-import { ONE_CALL_MS } from '../core/owner-claim.ts'
-import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
-import type { TaskFolder } from '../core/task-folder.ts'
-import { findMarkers } from '../io/stop/observe.ts'
-import type { CommandContext } from './context.ts'
-import { callerOf, type Identity } from './identity.ts'
+import { callerOf, type Identity } from '../hosts/caller.ts'
+import { shellIdentity } from '../hosts/index.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { MAIN_AGENT, type Marker } from '../marker/marker.ts'
+import { ONE_CALL_MS } from '../marker/owner-claim.ts'
+import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
+import type { CommandContext } from '../project/command-context.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import { findMarkers } from '../stop/observe-stop.ts'
+import { CONFLICTING_OWNERS } from './command-messages.ts'
 
 /** Whose promise `create` makes, and which promises it must not replace (docs/design.md, "Ownership"). */
 

@@ -1,11 +1,11 @@
-import { WATCH_TEXT } from '../core/messages/views.ts'
-import type { CommandContext, CommandResult } from './context.ts'
-import type { Documents } from './documents/index.ts'
+import type { CommandContext, CommandResult } from '../project/command-context.ts'
+import { type Painter, painterFor } from '../views/painter.ts'
+import { type Output, printResult } from '../views/print.ts'
+import { processScreen } from '../views/screen.ts'
+import { WATCH_TEXT } from '../views/view-messages.ts'
+import type { Documents } from './documents.ts'
 import type { CommandName, GlobalOptions, Invocation } from './invocation.ts'
-import { type Painter, painterFor } from './painter.ts'
-import { type Output, printResult } from './print.ts'
-import { processScreen } from './screen.ts'
-import type { Watched } from './watch/watch-command.ts'
+import type { Watched } from './watch-command.ts'
 
 /** Runs the command of an invocation. Each command is loaded only when it runs. */
 
@@ -48,7 +48,7 @@ const COMMANDS: { readonly [Name in CommandName]: Run<Name> } = {
   step: async (context, _, { arguments: [task, step], options }) =>
     (await markers()).step(context, task, step, options),
   wait: async (context, _, { arguments: [task], options }) => {
-    const { announceRunWait } = await import('../io/workflow/run-wait.ts')
+    const { announceRunWait } = await import('../run/store/run-wait.ts')
     return (await markers()).wait(context, task, options, announceRunWait)
   },
   bypass: async (context, _, { arguments: [task], options }) => (await markers()).bypass(context, task, options),
@@ -103,7 +103,7 @@ export async function runCommand(invocation: Invocation, options: GlobalOptions,
   if ('watch' in invocation.options && invocation.options.watch) {
     const isPainted = stdout.isTTY === true && TERM !== 'dumb' && !options.json && !options.quiet
     if (isPainted) {
-      const { watchCommand } = await import('./watch/watch-command.ts')
+      const { watchCommand } = await import('./watch-command.ts')
       return watchCommand(invocation as Watched, contextNow, paint, world.terminalOutput)
     }
     if (invocation.command === 'workflow status') {

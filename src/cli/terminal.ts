@@ -1,10 +1,10 @@
 import fs from 'node:fs'
-import { errorCode } from '../io/fs/errors.ts'
-import { isTerminal, writeAll } from '../io/process/output.ts'
-import type { Terminal } from './context.ts'
+import { errorCode } from '../disk/file-errors.ts'
+import { isTerminal, writeAll } from '../disk/process-output.ts'
+import type { Terminal } from '../project/command-context.ts'
+import { wrapped } from '../views/print.ts'
+import { printable } from '../views/printable.ts'
 import { standardOutput } from './output.ts'
-import { wrapped } from './print.ts'
-import { printable } from './printable.ts'
 
 /** The person at the terminal of this process; undefined if there is none. */
 export function processTerminal(): Terminal | undefined {

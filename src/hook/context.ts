@@ -1,8 +1,8 @@
-import type { CommandReader } from '../core/command-line.ts'
-import type { Environment } from '../core/hosts/host.ts'
-import type { Recorded } from '../core/journal-entry.ts'
-import type { Payload } from '../core/payload.ts'
-import { NOTHING_TO_REPORT, type Report } from '../core/stop/answer-for.ts'
+import type { Environment } from '../hosts/host.ts'
+import type { Payload } from '../hosts/payload.ts'
+import type { CommandReader } from '../kernel/command-line.ts'
+import type { Recorded } from '../project/journal-entry.ts'
+import { NOTHING_TO_REPORT, type Report } from '../stop/answer-for.ts'
 
 /** The event that the hook answers, and its circumstances. */
 export interface HookContext {

@@ -1,5 +1,5 @@
-import { allowedComplaint } from '../core/messages/stops.ts'
-import { writeAll } from '../io/process/output.ts'
+import { writeAll } from '../disk/process-output.ts'
+import { allowedComplaint } from '../stop/stop-messages.ts'
 import { runHook } from './run.ts'
 
 /** The hook's entry point: `node dist/hook.js`, the launcher and `postflight hook` start this file. */

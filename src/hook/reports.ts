@@ -1,10 +1,10 @@
-import { handsOverReports } from '../core/hosts/index.ts'
-import { reportNotHandedOver, reportNotKept } from '../core/messages/stops.ts'
-import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
-import type { StopOutcome } from '../core/stop/outcome.ts'
-import { stripControl } from '../core/text.ts'
-import { errorText } from '../io/fs/errors.ts'
-import { keepReport, takeReport } from '../io/reports.ts'
+import { errorText } from '../disk/file-errors.ts'
+import { handsOverReports } from '../hosts/index.ts'
+import { stripControl } from '../kernel/text.ts'
+import { NOTHING_TO_REPORT } from '../stop/answer-for.ts'
+import { keepReport, takeReport } from '../stop/reports.ts'
+import { reportNotHandedOver, reportNotKept } from '../stop/stop-messages.ts'
+import type { StopOutcome } from '../stop/stop-outcome.ts'
 import type { HookContext, HookResult } from './context.ts'
 
 /**

@@ -1,6 +1,8 @@
-import type { Recorded } from '../core/journal-entry.ts'
-import { MAIN_AGENT, type Marker } from '../core/marker.ts'
-import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../core/messages/stops.ts'
+import { isPast } from '../disk/age.ts'
+import { errorText } from '../disk/file-errors.ts'
+import type { Payload } from '../hosts/payload.ts'
+import { MAIN_AGENT, type Marker } from '../marker/marker.ts'
+import { changeMarker } from '../marker/marker-store.ts'
 import {
   announcesWait,
   claimedIds,
@@ -10,18 +12,16 @@ import {
   mayAnnounceWait,
   type ToolUse,
   waitingIds,
-} from '../core/owner-claim.ts'
-import type { Payload } from '../core/payload.ts'
-import { NOTHING_TO_REPORT } from '../core/stop/answer-for.ts'
-import { aboutMarker, waitEndRecord } from '../core/stop/outcome.ts'
-import { isUnowned, waitState } from '../core/stop/rules.ts'
-import { markerDisplayPath, type StoredMarker } from '../core/stored-marker.ts'
-import { endedWait, stampedWait } from '../core/wait.ts'
-import { errorText } from '../io/fs/errors.ts'
-import { changeMarker } from '../io/markers/marker-store.ts'
-import { isPast } from '../io/process/age.ts'
-import { findMarkers } from '../io/stop/observe.ts'
-import { runFileNames } from '../io/workflow/run-file.ts'
+} from '../marker/owner-claim.ts'
+import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
+import { endedWait, stampedWait } from '../marker/wait.ts'
+import type { Recorded } from '../project/journal-entry.ts'
+import { runFileNames } from '../run/store/run-file.ts'
+import { NOTHING_TO_REPORT } from '../stop/answer-for.ts'
+import { findMarkers } from '../stop/observe-stop.ts'
+import { isUnowned, waitState } from '../stop/rules.ts'
+import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
+import { aboutMarker, waitEndRecord } from '../stop/stop-outcome.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 

@@ -1,31 +1,31 @@
 import path from 'node:path'
-import { REASON_LIMIT } from '../core/answer.ts'
-import { type CommandReader, commandLine, rootOptionFor, stopNowLine } from '../core/command-line.ts'
-import { WORKFLOW_FOLDER } from '../core/files.ts'
-import type { Recorded } from '../core/journal-entry.ts'
-import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../core/messages/runs.ts'
-import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../core/messages/stops.ts'
-import type { ToolUse } from '../core/owner-claim.ts'
-import type { Payload } from '../core/payload.ts'
-import type { RunReport } from '../core/stop/answer-for.ts'
-import { type TaskFolder, taskWord } from '../core/task-folder.ts'
-import { type AgentStop, judgeAgentStop } from '../core/workflow/agent-stop.ts'
-import { awaitsApproval, fileToApprove } from '../core/workflow/approval.ts'
-import { type DuePrompt, type DueWork, promptRecord } from '../core/workflow/prompt.ts'
-import { errorText } from '../io/fs/errors.ts'
-import { replaceFile } from '../io/fs/write.ts'
-import { isPast } from '../io/process/age.ts'
-import { findActiveRuns, type UnusableRun } from '../io/workflow/active-runs.ts'
-import { settleAnnouncedWait } from '../io/workflow/run-wait.ts'
-import { stateDisplayPath } from '../io/workflow/state-store.ts'
-import { type Turn, takeTurn } from '../io/workflow/turn.ts'
+import { isPast } from '../disk/age.ts'
+import { errorText } from '../disk/file-errors.ts'
+import { replaceFile } from '../disk/write.ts'
+import type { Payload } from '../hosts/payload.ts'
+import { type CommandReader, commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
+import { WORKFLOW_FOLDER } from '../kernel/files.ts'
+import type { ToolUse } from '../marker/owner-claim.ts'
+import type { Recorded } from '../project/journal-entry.ts'
+import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { type AgentStop, judgeAgentStop } from '../run/machine/agent-stop.ts'
+import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
+import { type DuePrompt, type DueWork, promptRecord } from '../run/machine/prompt.ts'
+import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../run/run-messages.ts'
+import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
+import { settleAnnouncedWait } from '../run/store/run-wait.ts'
+import { stateDisplayPath } from '../run/store/state-store.ts'
+import { type Turn, takeTurn } from '../run/store/turn.ts'
+import { REASON_LIMIT } from '../stop/answer.ts'
+import type { RunReport } from '../stop/answer-for.ts'
+import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
 
 /**
  * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only if there is a run file. `SubagentStop`
  * only observes. `Stop` observes too, because a SubagentStop can be missing, and sends the next prompt.
  */
 
-export { listUnfinishedRuns, noteSessionStarts } from '../io/workflow/active-runs.ts'
+export { listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
 /** Stamps or ends the waits of the session's runs after a shell command that may have announced one. Never throws. */
 export function settleWaits(

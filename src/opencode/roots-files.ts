@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { tryRemoveFile } from '../io/fs/write.ts'
-import { notedRoots } from '../io/roots-file.ts'
+import { tryRemoveFile } from '../disk/write.ts'
+import { notedRoots } from '../project/roots-file.ts'
 
 /**
  * The files in which commands note their roots (`io/roots-file.ts`), one for each conversation, in a temporary folder

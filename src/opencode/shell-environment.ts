@@ -1,4 +1,4 @@
-import { ROOTS_FILE_VARIABLE } from '../io/roots-file.ts'
+import { ROOTS_FILE_VARIABLE } from '../project/roots-file.ts'
 import type { Agent } from './sessions.ts'
 
 /**

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { buildProgram } from '../../src/cli/program/program.ts'
-import { PostflightError } from '../../src/core/errors.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
 import { PACKAGE } from '../support/process.ts'
 
 /** Words of a shell: quoted, or plain; and the operators that end a command. */

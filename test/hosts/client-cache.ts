@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
-import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
+import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
 import { outputOf } from '../support/child-output.ts'
 
 /** The pinned versions of the host tests. OpenCode has the version of its SDK, which drives it. */

@@ -5,7 +5,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
+import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
 import { ensureClient, testedVersion } from './client-cache.ts'
 import type { Reply } from './model.ts'
 

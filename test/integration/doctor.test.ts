@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CLAIMS_FOLDER } from '../../src/core/files.ts'
+import { CLAIMS_FOLDER } from '../../src/kernel/files.ts'
 import { SESSION, subagentStop } from '../support/payloads.ts'
 import { type ProcessResult, runProcess } from '../support/process.ts'
 import {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { rulesOf } from '../../src/core/settings/permission-rules.ts'
+import { rulesOf } from '../../src/setup/permission-rules.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { CLI, type ProcessResult } from '../support/process.ts'
 import {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { HookHostName } from '../../src/core/settings/hook-hosts.ts'
+import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
 import { copyPackage, createSourceProject, type Project } from '../support/project.ts'
 
 /** `install`, `uninstall` and `doctor` for Codex CLI, Copilot CLI, Qwen Code and Factory droid. */

@@ -12,8 +12,8 @@ import {
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CommandContext } from '../../src/cli/context.ts'
-import { hookCommand } from '../../src/cli/installation/host-entry.ts'
+import type { CommandContext } from '../../src/project/command-context.ts'
+import { hookCommand } from '../../src/setup/install/host-entry.ts'
 import { SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
 import {

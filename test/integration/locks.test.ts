@@ -2,10 +2,10 @@
 
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { planStop } from '../../src/core/stop/plan.ts'
-import { retryWhileLocked, withLock } from '../../src/io/fs/lock.ts'
-import { commitStopAsync } from '../../src/io/stop/commit.ts'
-import { observeStop } from '../../src/io/stop/observe.ts'
+import { retryWhileLocked, withLock } from '../../src/disk/lock.ts'
+import { commitStopAsync } from '../../src/stop/commit.ts'
+import { observeStop } from '../../src/stop/observe-stop.ts'
+import { planStop } from '../../src/stop/plan.ts'
 import { createProject, makeOld } from '../support/project.ts'
 
 const LOCK = 'specs/259_x/.postflight-lock'

@@ -1,7 +1,7 @@
 /** The schemas that the package publishes, compared with the files that the hook and the CLI write. */
 
 import { describe, expect, it } from 'vitest'
-import { STATE_FIELDS } from '../../src/core/workflow/state-fields.ts'
+import { STATE_FIELDS } from '../../src/run/machine/state-fields.ts'
 import { generatedSchemas, publishedSchemas, readSchema, schemaFaults } from '../support/json-schemas.ts'
 import { SESSION, shellRan, stop } from '../support/payloads.ts'
 import { createSourceProject, type Project } from '../support/project.ts'

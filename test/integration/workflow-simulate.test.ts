@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Definition } from '../../src/core/workflow/definition.ts'
-import { findPhase } from '../../src/core/workflow/definition.ts'
-import { answering, type Script, simulatedStepCount } from '../../src/core/workflow/simulate.ts'
+import type { Definition } from '../../src/run/definition/definition.ts'
+import { findPhase } from '../../src/run/definition/definition.ts'
+import { answering, type Script, simulatedStepCount } from '../../src/run/machine/simulate.ts'
 import { budgetedDefinition, readyDefinition } from '../property/workflow-arbitraries.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parse, postprocess, preprocess } from 'micromark'
 import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
 import { describe, expect, it } from 'vitest'
-import { type ChecklistTask, readChecklist } from '../../src/core/workflow/checklist.ts'
+import { type ChecklistTask, readChecklist } from '../../src/run/definition/checklist.ts'
 
 /** Only blocks and boxes. */
 const WITHOUT_INLINES = {

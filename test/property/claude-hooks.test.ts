@@ -1,19 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandContext } from '../../src/cli/context.ts'
-import { hookCommand } from '../../src/cli/installation/host-entry.ts'
-import { PostflightError } from '../../src/core/errors.ts'
-import {
-  addEntries,
-  findCommands,
-  findEntries,
-  isInstalled,
-  removeEntries,
-} from '../../src/core/settings/claude-hooks.ts'
-import { claudeEntries, type SettingsEntry } from '../../src/core/settings/hook-entries.ts'
-import { isOurHook } from '../../src/core/settings/hook-groups.ts'
-import { isReactiveHook, reactiveEntries } from '../../src/core/settings/reactive-hooks.ts'
-import { shellWord } from '../../src/core/text.ts'
+import { claudeEntries, type SettingsEntry } from '../../src/hosts/hook-entries.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
+import { shellWord } from '../../src/kernel/text.ts'
+import type { CommandContext } from '../../src/project/command-context.ts'
+import { addEntries, findCommands, findEntries, isInstalled, removeEntries } from '../../src/setup/claude-hooks.ts'
+import { isOurHook } from '../../src/setup/hook-groups.ts'
+import { hookCommand } from '../../src/setup/install/host-entry.ts'
+import { isReactiveHook, reactiveEntries } from '../../src/setup/reactive/reactive-hooks.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'

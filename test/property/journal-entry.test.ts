@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { markerRecords, mayConcernMarker } from '../../src/marker/marker-record.ts'
 import {
   formatJournalEntry,
   type JournalEntry,
   parseJournalLine,
   sessionsOfHook,
-} from '../../src/core/journal-entry.ts'
-import { markerRecords, mayConcernMarker } from '../../src/core/marker-record.ts'
+} from '../../src/project/journal-entry.ts'
 import { anyUnits, hostileText, longText } from './arbitraries.ts'
 
 const anyText = fc.option(longText, { nil: undefined })

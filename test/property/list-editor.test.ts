@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { type ParseError, parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import type { SettingsFile } from '../../src/core/settings/json-document.ts'
-import { appendToList, removeFromList } from '../../src/core/settings/list-editor.ts'
+import type { SettingsFile } from '../../src/setup/json-document.ts'
+import { appendToList, removeFromList } from '../../src/setup/list-editor.ts'
 import { commentsIn, container, gap, spaced } from './jsonc-arbitraries.ts'
 
 const FILE: SettingsFile<unknown> = { path: 'x', comments: true, property: 'a', shape: z.unknown() }

@@ -9,7 +9,7 @@ import {
   type MarkerIdentity,
   parseClaimName,
   parseLoopGuard,
-} from '../../src/core/loop-guard.ts'
+} from '../../src/marker/loop-guard.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 const ID = /^pf_[A-Za-z0-9]{12}$/

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import { addPlugin, isOurPlugin, removePlugin } from '../../src/core/settings/opencode-plugins.ts'
+import { addPlugin, isOurPlugin, removePlugin } from '../../src/setup/opencode-plugins.ts'
 import { commentsIn, container, spaced } from './jsonc-arbitraries.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'

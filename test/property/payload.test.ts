@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PostflightError } from '../../src/core/errors.ts'
-import { errorMessage } from '../../src/core/messages/errors.ts'
-import { type Payload, parsePayload } from '../../src/core/payload.ts'
+import { type Payload, parsePayload } from '../../src/hosts/payload.ts'
+import { errorMessage } from '../../src/kernel/error-messages.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
 import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'
 
 /** The payload, or undefined for a text that is refused with an expected error. Any other error fails the property. */

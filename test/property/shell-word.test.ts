@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../src/core/command-line.ts'
-import { shellWord, shellWords } from '../../src/core/text.ts'
+import { commandLine } from '../../src/kernel/command-line.ts'
+import { shellWord, shellWords } from '../../src/kernel/text.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 
 // A word of a command line contains neither NUL nor halves of surrogate pairs.

@@ -1,15 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Marker, parseMarker } from '../../src/core/marker.ts'
-import { parsePayload } from '../../src/core/payload.ts'
-import {
-  type FileTimes,
-  judgeOwnership,
-  type Ownership,
-  type Stop,
-  UNOWNED_LIFETIME_MS,
-} from '../../src/core/stop/rules.ts'
-import { HOUR_MS } from '../../src/core/time.ts'
+import { parsePayload } from '../../src/hosts/payload.ts'
+import { HOUR_MS } from '../../src/kernel/time.ts'
+import { type Marker, parseMarker } from '../../src/marker/marker.ts'
+import { type FileTimes, judgeOwnership, type Ownership, type Stop, UNOWNED_LIFETIME_MS } from '../../src/stop/rules.ts'
 import { expectReached } from '../support/reached.ts'
 import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries.ts'
 

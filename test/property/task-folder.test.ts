@@ -1,8 +1,8 @@
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PostflightError } from '../../src/core/errors.ts'
-import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '../../src/core/task-folder.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
+import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '../../src/project/task-folder.ts'
 import { hasAllRuns } from '../support/reached.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 

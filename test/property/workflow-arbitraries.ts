@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { type Definition, readDefinition } from '../../src/core/workflow/definition.ts'
-import { checkRules } from '../../src/core/workflow/definition-rules.ts'
-import { checkShape, type DefinitionFile } from '../../src/core/workflow/definition-schema.ts'
-import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
+import { type Definition, readDefinition } from '../../src/run/definition/definition.ts'
+import { checkRules } from '../../src/run/definition/definition-rules.ts'
+import { checkShape, type DefinitionFile } from '../../src/run/definition/definition-schema.ts'
+import { snapshotOf } from '../../src/run/definition/snapshot.ts'
 import type { Agent, Work } from '../support/workflow-world.ts'
 
 /** Random valid definitions, small enough for loops to occur. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { currentPhase } from '../../src/core/workflow/position.ts'
-import { visitsOf } from '../../src/core/workflow/state.ts'
+import { currentPhase } from '../../src/run/machine/position.ts'
+import { visitsOf } from '../../src/run/machine/state.ts'
 import { runWorld, startWorld, type Work, type World } from '../support/workflow-world.ts'
 import { anyWorld } from './workflow-arbitraries.ts'
 

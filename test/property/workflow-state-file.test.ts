@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
 import { runWorld, startWorld } from '../support/workflow-world.ts'
 import { anyJson } from './arbitraries.ts'
 import { anyWorld } from './workflow-arbitraries.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REASON_LIMIT } from '../../src/core/answer.ts'
+import { REASON_LIMIT } from '../../src/stop/answer.ts'
 import { sessionStart, subagentStop } from '../support/payloads.ts'
 import { lineProblem } from './tables/fuzz.ts'
 import { git, initRepository } from './tables/git.ts'

@@ -1,9 +1,9 @@
 /** Checks the documents that commands print with `--json` against the schemas of `src/cli/documents/` and `schema/`. */
 
 import { expect } from 'vitest'
-import { ERROR_DOCUMENT } from '../../src/cli/documents/error.ts'
-import { DOCUMENTS } from '../../src/cli/documents/index.ts'
+import { DOCUMENTS } from '../../src/cli/documents.ts'
 import type { CommandName } from '../../src/cli/invocation.ts'
+import { ERROR_DOCUMENT } from '../../src/views/documents/error.ts'
 import { outputSchemaFile, schemaFaults } from './json-schemas.ts'
 
 /** The one document of a command line; fails where it fits neither the command's schema nor that of errors. */

@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Terminal } from '../../src/cli/context.ts'
 import { main } from '../../src/cli/main.ts'
+import { processAgeMs } from '../../src/disk/age.ts'
 import { runHook } from '../../src/hook/run.ts'
-import { processAgeMs } from '../../src/io/process/age.ts'
-import { sessionBirthMs } from '../../src/io/stop/session-birth.ts'
+import type { Terminal } from '../../src/project/command-context.ts'
+import { sessionBirthMs } from '../../src/stop/session-birth.ts'
 import { CLI, LAUNCHER, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
 
 /** How to run a program. `env` is its whole environment. */

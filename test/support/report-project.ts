@@ -1,11 +1,11 @@
 /** Fills a project with promises and runs of past days, as the journal and the states tell of them. */
 
-import { formatJournalEntry, type JournalEntry } from '../../src/core/journal-entry.ts'
-import { pauseClock } from '../../src/core/workflow/clock.ts'
-import { type Definition, readDefinition } from '../../src/core/workflow/definition.ts'
-import { historyFields, type Transition } from '../../src/core/workflow/history.ts'
-import { enter, newState, type WorkflowState, withTransition } from '../../src/core/workflow/state.ts'
-import { formatState } from '../../src/core/workflow/state-file.ts'
+import { formatJournalEntry, type JournalEntry } from '../../src/project/journal-entry.ts'
+import { type Definition, readDefinition } from '../../src/run/definition/definition.ts'
+import { pauseClock } from '../../src/run/machine/clock.ts'
+import { historyFields, type Transition } from '../../src/run/machine/history.ts'
+import { enter, newState, type WorkflowState, withTransition } from '../../src/run/machine/state.ts'
+import { formatState } from '../../src/run/machine/state-file.ts'
 import type { Project } from './project.ts'
 
 const MINUTE = 60_000

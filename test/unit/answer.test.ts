@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../src/core/answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT } from '../../src/stop/answer.ts'
 
 const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \ud83d \u2028'
 const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { failedField, type LastFailure, parseFailure } from '../../src/core/check.ts'
-import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../src/core/messages/checks.ts'
-import { parseReceipt } from '../../src/core/workflow/receipt.ts'
+import { failedField, type LastFailure, parseFailure } from '../../src/marker/check.ts'
+import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../src/marker/check-messages.ts'
+import { parseReceipt } from '../../src/run/machine/receipt.ts'
 import { itSays } from './sentences.ts'
 
 describe('a check that failed', () => {

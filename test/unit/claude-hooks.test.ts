@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import {
+  claudeEntries,
+  fileOfCommand,
+  guardedCommand,
+  guardedNodeCommand,
+  isOurCommand,
+} from '../../src/hosts/hook-entries.ts'
+import {
   addEntries,
   findCommands,
   findEntries,
   findPlaces,
   isInstalled,
   removeEntries,
-} from '../../src/core/settings/claude-hooks.ts'
-import {
-  claudeEntries,
-  fileOfCommand,
-  guardedCommand,
-  guardedNodeCommand,
-  isOurCommand,
-} from '../../src/core/settings/hook-entries.ts'
-import { isOurHook } from '../../src/core/settings/hook-groups.ts'
+} from '../../src/setup/claude-hooks.ts'
+import { isOurHook } from '../../src/setup/hook-groups.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'

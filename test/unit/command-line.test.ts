@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine, fallbackLine, rootOptionFor } from '../../src/core/command-line.ts'
+import { commandLine, fallbackLine, rootOptionFor } from '../../src/kernel/command-line.ts'
 
 describe('a command to print', () => {
   it('has no --root if the agent finds the root without it', () => {

@@ -11,8 +11,8 @@ import {
   notInJournal,
   STEP_TEXT,
   unwired,
-} from '../../src/core/messages/commands.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/core/messages/usage.ts'
+} from '../../src/cli/command-messages.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/cli/usage-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the words of explain', () => {

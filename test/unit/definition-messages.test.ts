@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { RULE_TEXT, SHAPE_TEXT, SYNTAX_TEXT } from '../../src/core/messages/definitions.ts'
+import { RULE_TEXT, SHAPE_TEXT, SYNTAX_TEXT } from '../../src/run/definition/definition-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the broken rules of a definition', () => {

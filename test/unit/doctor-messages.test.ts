@@ -7,7 +7,7 @@ import {
   PLUGIN_FINDINGS,
   ROOT_FINDINGS,
   RUN_FINDINGS,
-} from '../../src/core/messages/doctor.ts'
+} from '../../src/setup/doctor/doctor-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('findings about the hook', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorArguments, ErrorCode } from '../../src/core/errors.ts'
-import { errorFault } from '../../src/core/messages/errors.ts'
+import { errorFault } from '../../src/kernel/error-messages.ts'
+import type { ErrorArguments, ErrorCode } from '../../src/kernel/errors.ts'
 
 /** The sentence of each code for some arguments. tsc asks for missing codes. */
 type Sentences = {

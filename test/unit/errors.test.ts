@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ErrorArguments, type ErrorCode, EXIT, EXIT_CODES, PostflightError } from '../../src/core/errors.ts'
-import { errorFault, errorMessage } from '../../src/core/messages/errors.ts'
+import { errorFault, errorMessage } from '../../src/kernel/error-messages.ts'
+import { type ErrorArguments, type ErrorCode, EXIT, EXIT_CODES, PostflightError } from '../../src/kernel/errors.ts'
 
 const CODES = Object.keys(EXIT_CODES) as ErrorCode[]
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import * as files from '../../src/core/files.ts'
+import * as files from '../../src/kernel/files.ts'
 
 describe('file names that other programs rely on', () => {
   it.each([

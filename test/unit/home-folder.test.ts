@@ -1,9 +1,9 @@
 import os from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { CommandContext } from '../../src/cli/context.ts'
-import { unwiredNote } from '../../src/cli/installation/unwired.ts'
-import { PostflightError } from '../../src/core/errors.ts'
-import { homeFolder } from '../../src/io/home-folder.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
+import type { CommandContext } from '../../src/project/command-context.ts'
+import { homeFolder } from '../../src/project/home-folder.ts'
+import { unwiredNote } from '../../src/setup/install/unwired.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

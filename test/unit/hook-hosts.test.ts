@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { HOOK_HOSTS, type HookHostName, hookHost } from '../../src/core/settings/hook-hosts.ts'
+import { HOOK_HOSTS, type HookHostName, hookHost } from '../../src/hosts/hook-hosts.ts'
 
 const hook = (command: string) => ({ hooks: [{ type: 'command', command, timeout: 10 }] })
 

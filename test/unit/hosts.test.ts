@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Environment, ShellIdentity } from '../../src/core/hosts/host.ts'
+import type { Environment, ShellIdentity } from '../../src/hosts/host.ts'
 import {
   exemptionOf,
   handsOverReports,
@@ -12,8 +12,8 @@ import {
   takesContextAtTop,
   takesContextOfBlock,
   writesSequences,
-} from '../../src/core/hosts/index.ts'
-import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
+} from '../../src/hosts/index.ts'
+import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 
 describe("the session and the agent that the shell's environment names", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addIgnored, IGNORED, removeIgnored } from '../../src/core/settings/ignored-files.ts'
+import { addIgnored, IGNORED, removeIgnored } from '../../src/setup/ignored-files.ts'
 
 const BLOCK = ['# postflight-guard', ...IGNORED].join('\n')
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { INIT_TEXT, INSTALL_TEXT } from '../../src/core/messages/settings.ts'
+import { INIT_TEXT, INSTALL_TEXT } from '../../src/setup/settings-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('what install and uninstall say', () => {

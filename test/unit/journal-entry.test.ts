@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatJournalEntry, parseJournalLine } from '../../src/core/journal-entry.ts'
+import { formatJournalEntry, parseJournalLine } from '../../src/project/journal-entry.ts'
 import { NOW_MS } from './builders.ts'
 
 describe('a line of the journal', () => {

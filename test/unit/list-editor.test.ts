@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import type { SettingsFile } from '../../src/core/settings/json-document.ts'
-import { appendToList, removeFromList } from '../../src/core/settings/list-editor.ts'
+import type { SettingsFile } from '../../src/setup/json-document.ts'
+import { appendToList, removeFromList } from '../../src/setup/list-editor.ts'
 import { thrownBy } from './builders.ts'
 
 const JSONC: SettingsFile<unknown> = { path: 'x.jsonc', comments: true, property: 'a', shape: z.unknown() }

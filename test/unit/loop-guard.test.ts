@@ -9,7 +9,7 @@ import {
   type LoopGuard,
   parseClaimName,
   parseLoopGuard,
-} from '../../src/core/loop-guard.ts'
+} from '../../src/marker/loop-guard.ts'
 
 const ID = 'pf_abcdefgh1234'
 const OTHER_ID = 'pf_zzzzzzzz9999'

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/core/journal-entry.ts'
 import {
   expectedFault,
   isInVerdict,
@@ -7,7 +6,8 @@ import {
   markerRecords,
   removedByHand,
   unprovenChecks,
-} from '../../src/core/marker-record.ts'
+} from '../../src/marker/marker-record.ts'
+import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/project/journal-entry.ts'
 import { NOW_MS } from './builders.ts'
 
 const X = 'pf_xxxxxxxxxxxx'

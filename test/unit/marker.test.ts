@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { known } from '../../src/core/json-object.ts'
+import { known } from '../../src/kernel/json-object.ts'
 import {
   checksSessionOf,
   DEFAULT_REASON,
@@ -9,8 +9,8 @@ import {
   parseMarker,
   remainingSteps,
   unparsed,
-} from '../../src/core/marker.ts'
-import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../../src/core/marker-text.ts'
+} from '../../src/marker/marker.ts'
+import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../../src/marker/marker-text.ts'
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** The content of a marker that could not be understood. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RULE_SENTENCES } from '../../src/core/messages/commands.ts'
+import { RULE_SENTENCES } from '../../src/cli/command-messages.ts'
 import {
   FILE_DETAILS,
   inPlaceOfFolder,
@@ -7,10 +7,10 @@ import {
   markerProblem,
   unsearchable,
   unwritable,
-} from '../../src/core/messages/files.ts'
-import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../src/core/messages/phrases.ts'
-import { cappedNotice, heldReport, unreadableNotice } from '../../src/core/messages/stops.ts'
-import { RULES } from '../../src/core/stop/rules.ts'
+} from '../../src/kernel/file-messages.ts'
+import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../src/kernel/phrases.ts'
+import { RULES } from '../../src/stop/rules.ts'
+import { cappedNotice, heldReport, unreadableNotice } from '../../src/stop/stop-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the problem of a marker', () => {

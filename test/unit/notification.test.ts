@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { terminalSequence } from '../../src/core/notification.ts'
+import { terminalSequence } from '../../src/stop/notification.ts'
 
 const ALERT = 'task 259 stopped without its postflight'
 const TEXT = `postflight: ${ALERT}`

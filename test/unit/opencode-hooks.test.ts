@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { composeHooks } from '../../src/opencode/hooks/compose.ts'
-import { delegationFailureIn } from '../../src/opencode/hooks/delegate-task-retry/patterns.ts'
-import { rateLimitTest } from '../../src/opencode/hooks/foreground-fallback/rate-limit.ts'
+import type { Message } from '../../src/hosts/opencode/api.ts'
+import { ownText } from '../../src/hosts/opencode/conversation.ts'
+import type { Hooks } from '../../src/hosts/opencode/plugin-api.ts'
+import { composeHooks } from '../../src/opencode-hooks/compose-hooks.ts'
+import { delegationFailureIn } from '../../src/opencode-hooks/delegate-task-retry/patterns.ts'
+import { rateLimitTest } from '../../src/opencode-hooks/foreground-fallback/rate-limit.ts'
+import { HOOK_TEXT } from '../../src/opencode-hooks/hook-texts.ts'
 import {
   createChatHeadersHook,
   createDelegateTaskRetryHook,
   createForegroundFallbackHook,
   createJsonErrorRecoveryHook,
   createPostReadNudgeHook,
-} from '../../src/opencode/hooks/index.ts'
-import { jsonFaultIn } from '../../src/opencode/hooks/json-error-recovery/patterns.ts'
-import { placeInRun } from '../../src/opencode/hooks/phase-reminder/place-in-run.ts'
-import { HOOK_TEXT } from '../../src/opencode/hooks/texts.ts'
-import type { Message } from '../../src/opencode/host/api.ts'
-import { ownText } from '../../src/opencode/host/conversation.ts'
-import type { Hooks } from '../../src/opencode/host/plugin-api.ts'
-import { RefusedCall } from '../../src/opencode/safe-hook.ts'
+} from '../../src/opencode-hooks/index.ts'
+import { jsonFaultIn } from '../../src/opencode-hooks/json-error-recovery/patterns.ts'
+import { placeInRun } from '../../src/opencode-hooks/phase-reminder/place-in-run.ts'
+import { RefusedCall } from '../../src/opencode-hooks/safe-hook.ts'
 import { begin } from './workflow-builders.ts'
 
 const directory = '/nowhere'

@@ -1,13 +1,13 @@
 /** Which session of OpenCode gets a prompt of a run, and with which agent. */
 
 import { describe, expect, it } from 'vitest'
-import { advance } from '../../src/core/workflow/machine.ts'
-import { currentPhase } from '../../src/core/workflow/position.ts'
-import { duePrompt } from '../../src/core/workflow/prompt.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
-import { withHandOut } from '../../src/core/workflow/work.ts'
-import type { HostClient } from '../../src/opencode/host/api.ts'
+import type { HostClient } from '../../src/hosts/opencode/api.ts'
 import { type PhasePorts, PhaseRunner } from '../../src/opencode/workflow/phase-runner.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import { currentPhase } from '../../src/run/machine/position.ts'
+import { duePrompt } from '../../src/run/machine/prompt.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
+import { withHandOut } from '../../src/run/machine/work.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
 const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relative: 'specs/007_flow' }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import type { HostClient } from '../../src/hosts/opencode/api.ts'
+import { mannerOf, readLastTurn } from '../../src/hosts/opencode/conversation.ts'
+import { isOneShot } from '../../src/hosts/opencode/one-shot.ts'
+import { OPENCODE_TEXT } from '../../src/hosts/opencode/opencode-messages.ts'
+import type { HostConfig } from '../../src/hosts/opencode/plugin-api.ts'
+import { screenOf } from '../../src/hosts/opencode/screen.ts'
+import { WORKFLOW_COMMAND } from '../../src/hosts/opencode/tool-names.ts'
 import { actingIn, isActing, leave, takeOver } from '../../src/opencode/active-instance.ts'
 import { joinReports } from '../../src/opencode/guard/sub-agent.ts'
-import type { HostClient } from '../../src/opencode/host/api.ts'
-import { mannerOf, readLastTurn } from '../../src/opencode/host/conversation.ts'
-import { isOneShot } from '../../src/opencode/host/one-shot.ts'
-import type { HostConfig } from '../../src/opencode/host/plugin-api.ts'
-import { screenOf } from '../../src/opencode/host/screen.ts'
-import { OPENCODE_TEXT } from '../../src/opencode/messages.ts'
 import { tellShell } from '../../src/opencode/shell-environment.ts'
 import { addWorkflowCommand, commandWords } from '../../src/opencode/workflow/entry-points.ts'
-import { WORKFLOW_COMMAND } from '../../src/opencode/workflow/names.ts'
 
 describe('a process that ends at the first idle', () => {
   it.each([

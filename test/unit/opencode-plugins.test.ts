@@ -1,12 +1,6 @@
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
-import {
-  addPlugin,
-  findPlugins,
-  isOurPlugin,
-  PLUGIN_FILE,
-  removePlugin,
-} from '../../src/core/settings/opencode-plugins.ts'
+import { addPlugin, findPlugins, isOurPlugin, PLUGIN_FILE, removePlugin } from '../../src/setup/opencode-plugins.ts'
 import { thrownBy } from './builders.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'

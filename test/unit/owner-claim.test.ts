@@ -7,7 +7,7 @@ import {
   isMadeByCommand,
   type ToolUse,
   waitingIds,
-} from '../../src/core/owner-claim.ts'
+} from '../../src/marker/owner-claim.ts'
 import { changedAt, marker, NOW_MS } from './builders.ts'
 
 const ID = 'pf_abcdefghijkl'

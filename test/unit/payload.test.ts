@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EMPTY_PAYLOAD, parsePayload } from '../../src/core/payload.ts'
+import { EMPTY_PAYLOAD, parsePayload } from '../../src/hosts/payload.ts'
 import { mainStop, payload, subagentStop, thrownBy } from './builders.ts'
 
 const LONG_ID = 'x'.repeat(257)

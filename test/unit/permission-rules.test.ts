@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildProgram } from '../../src/cli/program/program.ts'
-import { addRules, missingRules, removeRules, rulesOf } from '../../src/core/settings/permission-rules.ts'
+import { addRules, missingRules, removeRules, rulesOf } from '../../src/setup/permission-rules.ts'
 import { thrownBy } from './builders.ts'
 
 const PATH = '/p/.claude/settings.json'

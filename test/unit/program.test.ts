@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import type { GlobalOptions, Invocation } from '../../src/cli/invocation.ts'
 import { buildProgram } from '../../src/cli/program/program.ts'
-import { PostflightError } from '../../src/core/errors.ts'
+import { PostflightError } from '../../src/kernel/errors.ts'
 
 /** The result of a command line: the command that it would run, and the printed text. */
 interface Read {

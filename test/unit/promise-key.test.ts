@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promiseKey } from '../../src/core/promise-key.ts'
+import { promiseKey } from '../../src/marker/promise-key.ts'
 import { marker } from './builders.ts'
 
 const CREATED = { created: '2026-01-18T10:00:00Z' }

@@ -1,11 +1,11 @@
 /** Parts of the reactive sub-agents that the real OpenCode shows only at odd moments. */
 
 import { describe, expect, it } from 'vitest'
-import { createReactiveAgentHook } from '../../src/opencode/hooks/index.ts'
-import { Findings } from '../../src/opencode/hooks/reactive-agent/findings.ts'
-import { WaitingCalls } from '../../src/opencode/hooks/reactive-agent/waiting-calls.ts'
-import type { HostClient, Message } from '../../src/opencode/host/api.ts'
-import type { ToolOutput } from '../../src/opencode/host/plugin-api.ts'
+import type { HostClient, Message } from '../../src/hosts/opencode/api.ts'
+import type { ToolOutput } from '../../src/hosts/opencode/plugin-api.ts'
+import { createReactiveAgentHook } from '../../src/opencode-hooks/index.ts'
+import { Findings } from '../../src/opencode-hooks/reactive-agent/findings.ts'
+import { WaitingCalls } from '../../src/opencode-hooks/reactive-agent/waiting-calls.ts'
 
 function clientWith(
   parents: Record<string, string | undefined>,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../src/core/messages/reactive.ts'
-import { type ReactiveRule, readRules } from '../../src/core/reactive/rule.ts'
 import {
   claudeTool,
   isReactiveHook,
   omissionsOf,
   reactiveEntries,
   TOOL_NAMES,
-} from '../../src/core/settings/reactive-hooks.ts'
+} from '../../src/setup/reactive/reactive-hooks.ts'
+import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../src/setup/reactive/reactive-messages.ts'
+import { type ReactiveRule, readRules } from '../../src/setup/reactive/reactive-rule.ts'
 
 const RULE: ReactiveRule = { tool: 'bash', prompt: 'Look.' }
 

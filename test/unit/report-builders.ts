@@ -1,6 +1,6 @@
-import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/core/journal-entry.ts'
-import { composeReport } from '../../src/core/report/compose.ts'
-import type { Report, ReportMarker, ReportRun } from '../../src/core/report/report.ts'
+import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/project/journal-entry.ts'
+import { composeReport } from '../../src/views/report/compose.ts'
+import type { Report, ReportMarker, ReportRun } from '../../src/views/report/report.ts'
 
 /** Reports for tests, made from entries of the journal, markers and runs. */
 

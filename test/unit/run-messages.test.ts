@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { DRIVER_TEXT, GRAPH_TEXT, PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../../src/core/messages/runs.ts'
+import { DRIVER_TEXT, GRAPH_TEXT, PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../../src/run/run-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the reasons for the state of a run', () => {

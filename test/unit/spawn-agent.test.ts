@@ -1,10 +1,10 @@
 /** `spawnAgent` with a client of the test's own. With the real OpenCode: `hosts/opencode/reactive.test.ts`. */
 
 import { describe, expect, it } from 'vitest'
-import { deniedTools } from '../../src/opencode/hooks/spawn-agent/denied-tools.ts'
-import { type SpawnRequest, spawnAgent } from '../../src/opencode/hooks/spawn-agent/index.ts'
-import { isSpawned, noteSpawned } from '../../src/opencode/hooks/spawn-agent/spawned.ts'
-import type { HostClient, Message, PromptBody } from '../../src/opencode/host/api.ts'
+import type { HostClient, Message, PromptBody } from '../../src/hosts/opencode/api.ts'
+import { deniedTools } from '../../src/opencode-hooks/spawn-agent/denied-tools.ts'
+import { type SpawnRequest, spawnAgent } from '../../src/opencode-hooks/spawn-agent/index.ts'
+import { isSpawned, noteSpawned } from '../../src/opencode-hooks/spawn-agent/spawned.ts'
 
 const NEVER = new Promise<never>(() => {})
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type LineItem, statusLine } from '../../src/core/status-line.ts'
+import { type LineItem, statusLine } from '../../src/views/status-line.ts'
 
 const item = (kind: LineItem['kind'], isOurs = true): LineItem => ({ kind, isOurs, text: kind })
 

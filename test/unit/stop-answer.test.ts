@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { CommandReader } from '../../src/core/command-line.ts'
-import { answerFor, NOTHING_TO_REPORT, type Report, type Spoken } from '../../src/core/stop/answer-for.ts'
-import type { StopOutcome } from '../../src/core/stop/outcome.ts'
-import { HOUR_MS } from '../../src/core/time.ts'
+import type { CommandReader } from '../../src/kernel/command-line.ts'
+import { HOUR_MS } from '../../src/kernel/time.ts'
+import { answerFor, NOTHING_TO_REPORT, type Report, type Spoken } from '../../src/stop/answer-for.ts'
+import type { StopOutcome } from '../../src/stop/stop-outcome.ts'
 import { mainStop, marker, NOW_MS, payload, subagentStop, taskFolder } from './builders.ts'
 
 const FOLDER = taskFolder('259_x')

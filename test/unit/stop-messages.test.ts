@@ -18,7 +18,7 @@ import {
   unsettledNotice,
   unsettledRunsNotice,
   waitNotNoted,
-} from '../../src/core/messages/stops.ts'
+} from '../../src/stop/stop-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe("the parts of a block's reason", () => {

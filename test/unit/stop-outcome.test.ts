@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { predictOutcomes, recordsOf, type StopOutcome, waitEndRecord } from '../../src/core/stop/outcome.ts'
-import type { PlannedMarker } from '../../src/core/stop/plan.ts'
-import type { Rule } from '../../src/core/stop/rules.ts'
-import type { StoredMarker } from '../../src/core/stored-marker.ts'
+import type { StoredMarker } from '../../src/marker/stored-marker.ts'
+import type { PlannedMarker } from '../../src/stop/plan.ts'
+import type { Rule } from '../../src/stop/rules.ts'
+import { predictOutcomes, recordsOf, type StopOutcome, waitEndRecord } from '../../src/stop/stop-outcome.ts'
 import { marker, NOW_MS, seen, stopOf, subagentStop, taskFolder } from './builders.ts'
 
 const FOLDER = taskFolder()

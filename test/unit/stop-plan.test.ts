@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { planStop, type SeenMarker, stampsWait } from '../../src/core/stop/plan.ts'
-import type { StoredMarker } from '../../src/core/stored-marker.ts'
+import type { StoredMarker } from '../../src/marker/stored-marker.ts'
+import { planStop, type SeenMarker, stampsWait } from '../../src/stop/plan.ts'
 import { mainStop, NOW_MS, seen, stopOf, subagentStop, taskFolder } from './builders.ts'
 
 const OWN = { cc_session_id: 's1' }

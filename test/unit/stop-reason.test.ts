@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { REASON_LIMIT } from '../../src/core/answer.ts'
-import type { CommandForm } from '../../src/core/command-line.ts'
-import { parseMarker, unparsed } from '../../src/core/marker.ts'
-import { composeReason } from '../../src/core/stop/reason.ts'
+import type { CommandForm } from '../../src/kernel/command-line.ts'
+import { parseMarker, unparsed } from '../../src/marker/marker.ts'
+import { REASON_LIMIT } from '../../src/stop/answer.ts'
+import { composeReason } from '../../src/stop/reason.ts'
 import { blocked, PATTERN_MARKER, PATTERN_MARKER_QUOTED } from './builders.ts'
 
 const ON_PATH: CommandForm = { onPath: true, byNpx: false, script: '/opt/postflight.js' }

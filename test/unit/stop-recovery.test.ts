@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../src/core/stop/recovery.ts'
-import { HOUR_MS } from '../../src/core/time.ts'
+import { HOUR_MS } from '../../src/kernel/time.ts'
+import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../src/stop/recovery.ts'
 import { marker } from './builders.ts'
 
 function unfinished(

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { CONTINUATION_LIMIT } from '../../src/core/loop-guard.ts'
-import { parseMarker } from '../../src/core/marker.ts'
-import { EMPTY_PAYLOAD, type Payload } from '../../src/core/payload.ts'
-import { planMarker } from '../../src/core/stop/plan.ts'
+import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
+import { HOUR_MS, toIso } from '../../src/kernel/time.ts'
+import { CONTINUATION_LIMIT } from '../../src/marker/loop-guard.ts'
+import { parseMarker } from '../../src/marker/marker.ts'
+import { planMarker } from '../../src/stop/plan.ts'
 import {
   isExpired,
   isUnowned,
@@ -12,8 +13,7 @@ import {
   RULES,
   UNOWNED_LIFETIME_MS,
   waitState,
-} from '../../src/core/stop/rules.ts'
-import { HOUR_MS, toIso } from '../../src/core/time.ts'
+} from '../../src/stop/rules.ts'
 import {
   changedAt,
   mainStop,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { markerDisplayPath } from '../../src/core/stored-marker.ts'
+import { markerDisplayPath } from '../../src/marker/stored-marker.ts'
 import { taskFolder } from './builders.ts'
 
 it("a marker's path for people is relative to its root, and on one line", () => {

@@ -10,7 +10,7 @@ import {
   taskNumberOf,
   taskWord,
   usualSeparator,
-} from '../../src/core/task-folder.ts'
+} from '../../src/project/task-folder.ts'
 import { thrownBy } from './builders.ts'
 
 const UNSAFE_NAMES = [

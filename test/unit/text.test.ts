@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../src/core/text.ts'
+import { cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../src/kernel/text.ts'
 
 describe('control characters', () => {
   const everyCode = Array.from({ length: 0xd800 }, (_, code) => code)

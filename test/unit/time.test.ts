@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { formatAge, fromIso, HOUR_MS, toIso, toIsoSeconds } from '../../src/core/time.ts'
+import { formatAge, fromIso, HOUR_MS, toIso, toIsoSeconds } from '../../src/kernel/time.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()

@@ -7,7 +7,7 @@ import {
   type Wait,
   waitStateAt,
   waitsLeft,
-} from '../../src/core/wait.ts'
+} from '../../src/marker/wait.ts'
 
 const STAMPED: Wait = { for: 'x', count: 2, promptId: 'p1' }
 const UNSTAMPED: Wait = { for: 'x', count: 2 }

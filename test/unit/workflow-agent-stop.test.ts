@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentStop, afterCommand, afterSessionStart, judgeAgentStop } from '../../src/core/workflow/agent-stop.ts'
-import { abortState, promptAgain, requestStop, resumeState } from '../../src/core/workflow/control.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import { type AgentStop, afterCommand, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
+import { abortState, promptAgain, requestStop, resumeState } from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { begin, NOW, seeing } from './workflow-builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../src/core/workflow/artifact-schema.ts'
-import { POINTER, resolvePointer } from '../../src/core/workflow/pointer.ts'
+import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../src/run/definition/artifact-schema.ts'
+import { POINTER, resolvePointer } from '../../src/run/definition/pointer.ts'
 
 describe('the supported subset of JSON Schema', () => {
   it.each<[unknown, unknown, string | undefined]>([

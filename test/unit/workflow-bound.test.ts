@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type ListedSteps, promptBound, runBound, stepCount } from '../../src/core/workflow/bound.ts'
-import { haltState, resumeState } from '../../src/core/workflow/control.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import type { Observation } from '../../src/core/workflow/observation.ts'
-import { simulate } from '../../src/core/workflow/simulate.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import { type ListedSteps, promptBound, runBound, stepCount } from '../../src/run/definition/bound.ts'
+import { haltState, resumeState } from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import type { Observation } from '../../src/run/machine/observation.ts'
+import { simulate } from '../../src/run/machine/simulate.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 /** The bound of a run on the way. In each visit three prompts may go out again. */

@@ -1,7 +1,7 @@
 /** Runs and observations for tests of the machine. */
 
-import type { Observation } from '../../src/core/workflow/observation.ts'
-import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
+import type { Observation } from '../../src/run/machine/observation.ts'
+import { newState, type WorkflowState } from '../../src/run/machine/state.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 /** The time of everything, in ms since the epoch. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ChecklistTask, findTask, readChecklist as read } from '../../src/core/workflow/checklist.ts'
+import { type ChecklistTask, findTask, readChecklist as read } from '../../src/run/definition/checklist.ts'
 
 function readChecklist(text: string): ChecklistTask[] {
   const tasks = read(text)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { promptBound } from '../../src/core/workflow/bound.ts'
-import { checkDefinition } from '../../src/core/workflow/check-definition.ts'
-import { DEFINITION_FIELDS, readDefinition } from '../../src/core/workflow/definition.ts'
+import { promptBound } from '../../src/run/definition/bound.ts'
+import { checkDefinition } from '../../src/run/definition/check-definition.ts'
+import { DEFINITION_FIELDS, readDefinition } from '../../src/run/definition/definition.ts'
 import {
   isArtifactPath,
   isInsidePath,
@@ -9,12 +9,12 @@ import {
   isPhaseId,
   MAX_PHASE_STEPS,
   MAX_PHASES,
-} from '../../src/core/workflow/definition-limits.ts'
-import { checkRules } from '../../src/core/workflow/definition-rules.ts'
-import { checkShape } from '../../src/core/workflow/definition-schema.ts'
-import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
-import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/core/workflow/phase-fields.ts'
-import { snapshotOf } from '../../src/core/workflow/snapshot.ts'
+} from '../../src/run/definition/definition-limits.ts'
+import { checkRules } from '../../src/run/definition/definition-rules.ts'
+import { checkShape } from '../../src/run/definition/definition-schema.ts'
+import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/run/definition/phase-fields.ts'
+import { snapshotOf } from '../../src/run/definition/snapshot.ts'
+import { mermaidLines } from '../../src/run/machine/mermaid.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 import { readSchema } from '../support/json-schemas.ts'
 

@@ -10,7 +10,7 @@ import {
   text,
   WRONG,
   wrongKeys,
-} from '../../src/core/workflow/fields.ts'
+} from '../../src/run/definition/fields.ts'
 
 const VALUES = [undefined, null, '', 'a', 'b', true, false, 0, 1, -1, 1.5, '1', [], ['a'], ['a', 1], {}, { a: 'a' }]
 

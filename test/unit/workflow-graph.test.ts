@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkShape, type DefinitionFile } from '../../src/core/workflow/definition-schema.ts'
-import { endless, followers, leadsTo, nextOf, phasesOnLoops, reachable } from '../../src/core/workflow/graph.ts'
+import { checkShape, type DefinitionFile } from '../../src/run/definition/definition-schema.ts'
+import { endless, followers, leadsTo, nextOf, phasesOnLoops, reachable } from '../../src/run/definition/graph.ts'
 
 /** A definition of phases with these values of `next`, named a, b, c and so on. */
 function fileOf(...nexts: unknown[]): DefinitionFile {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_PHASE_STEPS } from '../../src/core/workflow/definition-limits.ts'
-import { type HistoryEntry, historyFields, readHistoryEntry } from '../../src/core/workflow/history.ts'
+import { MAX_PHASE_STEPS } from '../../src/run/definition/definition-limits.ts'
+import { type HistoryEntry, historyFields, readHistoryEntry } from '../../src/run/machine/history.ts'
 import { NOW } from './workflow-builders.ts'
 
 const ENTRY: HistoryEntry = {

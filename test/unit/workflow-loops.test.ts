@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { resumeState } from '../../src/core/workflow/control.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import type { Observation } from '../../src/core/workflow/observation.ts'
-import { reasonText } from '../../src/core/workflow/phase-fields.ts'
-import { duePrompt } from '../../src/core/workflow/prompt.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { reasonText } from '../../src/run/definition/phase-fields.ts'
+import { resumeState } from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import type { Observation } from '../../src/run/machine/observation.ts'
+import { duePrompt } from '../../src/run/machine/prompt.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
+import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 /** The prompt's words about the phase that led here, and about the phase's own last visit. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RULE_TEXT, SHAPE_TEXT } from '../../src/core/messages/definitions.ts'
-import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../src/core/messages/runs.ts'
+import { RULE_TEXT, SHAPE_TEXT } from '../../src/run/definition/definition-messages.ts'
+import { PLACEHOLDERS, unknownPlaceholders } from '../../src/run/definition/placeholders.ts'
 import {
   abortState,
   hadAskedBefore,
@@ -11,14 +11,14 @@ import {
   repeatPrompt,
   requestStop,
   resumeState,
-} from '../../src/core/workflow/control.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import { mermaidLines } from '../../src/core/workflow/mermaid.ts'
-import { phaseStandings } from '../../src/core/workflow/picture.ts'
-import { PLACEHOLDERS, unknownPlaceholders } from '../../src/core/workflow/placeholders.ts'
-import { currentPhase } from '../../src/core/workflow/position.ts'
-import { duePrompt, PROMPT_LIMIT } from '../../src/core/workflow/prompt.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
+} from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import { mermaidLines } from '../../src/run/machine/mermaid.ts'
+import { phaseStandings } from '../../src/run/machine/picture.ts'
+import { currentPhase } from '../../src/run/machine/position.ts'
+import { duePrompt, PROMPT_LIMIT } from '../../src/run/machine/prompt.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
+import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../src/run/run-messages.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 const ONE = [

@@ -8,7 +8,7 @@ import {
   startedLine,
   trustedLine,
   VALIDATE_TEXT,
-} from '../../src/core/messages/workflow-commands.ts'
+} from '../../src/views/run-view-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('what status says of a run', () => {

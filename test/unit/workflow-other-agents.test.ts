@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { advance } from '../../src/core/workflow/machine.ts'
+import { advance } from '../../src/run/machine/machine.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
 const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatReceipt, MAX_BOUND_FILES, parseReceipt, type Receipt } from '../../src/core/workflow/receipt.ts'
+import { formatReceipt, MAX_BOUND_FILES, parseReceipt, type Receipt } from '../../src/run/machine/receipt.ts'
 import { NOW } from './workflow-builders.ts'
 
 const GREEN: Receipt = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Observation } from '../../src/core/workflow/observation.ts'
-import { reconcile, type WorkflowPorts } from '../../src/core/workflow/reconcile.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
+import type { Observation } from '../../src/run/machine/observation.ts'
+import { reconcile, type WorkflowPorts } from '../../src/run/machine/reconcile.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
 /** Ports that note every action in order. `see` returns the observation. */

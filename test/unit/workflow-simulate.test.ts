@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answering, type Script, simulate, simulatedSteps } from '../../src/core/workflow/simulate.ts'
+import { answering, type Script, simulate, simulatedSteps } from '../../src/run/machine/simulate.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 /** Simulated runs in detail; the walks through whole definitions are in workflow-long-runs.test.ts. */

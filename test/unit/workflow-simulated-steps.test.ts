@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { simulatedStepCount } from '../../src/core/workflow/simulate.ts'
+import { simulatedStepCount } from '../../src/run/machine/simulate.ts'
 
 const script = { steps: new Map([['work', 5]]) }
 const phase = (steps?: object) => ({ id: 'work', steps }) as Parameters<typeof simulatedStepCount>[1]

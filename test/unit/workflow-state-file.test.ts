@@ -1,11 +1,11 @@
 /** The text of a state file: it is read as it was written, and problems of other texts are named. */
 
 import { describe, expect, it } from 'vitest'
-import { requestStop } from '../../src/core/workflow/control.ts'
-import { MAX_PHASE_STEPS } from '../../src/core/workflow/definition-limits.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import { newState, type WorkflowState } from '../../src/core/workflow/state.ts'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { MAX_PHASE_STEPS } from '../../src/run/definition/definition-limits.ts'
+import { requestStop } from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import { newState, type WorkflowState } from '../../src/run/machine/state.ts'
+import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 
 const NOW = 1_700_000_000_000

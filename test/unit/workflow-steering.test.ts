@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { awaitsApproval, visitPutAside } from '../../src/core/workflow/approval.ts'
-import { archivedName, archivePlace } from '../../src/core/workflow/archive.ts'
-import { abortState, haltState, promptAgain, resumeState } from '../../src/core/workflow/control.ts'
-import { findPhase } from '../../src/core/workflow/definition.ts'
-import { advance } from '../../src/core/workflow/machine.ts'
-import type { Observation, StepResultSeen } from '../../src/core/workflow/observation.ts'
-import { phaseStandings } from '../../src/core/workflow/picture.ts'
-import { duePrompt } from '../../src/core/workflow/prompt.ts'
-import type { WorkflowState } from '../../src/core/workflow/state.ts'
-import { formatState, isState, parseState } from '../../src/core/workflow/state-file.ts'
+import { findPhase } from '../../src/run/definition/definition.ts'
+import { awaitsApproval, visitPutAside } from '../../src/run/machine/approval.ts'
+import { archivedName, archivePlace } from '../../src/run/machine/archive.ts'
+import { abortState, haltState, promptAgain, resumeState } from '../../src/run/machine/control.ts'
+import { advance } from '../../src/run/machine/machine.ts'
+import type { Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
+import { phaseStandings } from '../../src/run/machine/picture.ts'
+import { duePrompt } from '../../src/run/machine/prompt.ts'
+import type { WorkflowState } from '../../src/run/machine/state.ts'
+import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
 import {
   approveState,
   enterFrom,
@@ -16,7 +16,7 @@ import {
   rejectState,
   retryStep,
   skipStep,
-} from '../../src/core/workflow/steering.ts'
+} from '../../src/run/machine/steering.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'
 
 /** The commands of a person to a run. */

@@ -1,19 +1,18 @@
 import path from 'node:path'
-import { commandsOf } from '../../core/check.ts'
-import { PostflightError } from '../../core/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
-import { shellIdentity } from '../../core/hosts/index.ts'
-import { isMarkerId, type Marker } from '../../core/marker.ts'
-import { withFields } from '../../core/marker-text.ts'
-import { CHECK_RECORDS, CHECK_TEXT } from '../../core/messages/checks.ts'
-import { JOURNAL_DETAILS } from '../../core/messages/commands.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
-import { toIsoSeconds } from '../../core/time.ts'
-import { wasGivenUp } from '../../io/markers/given-up.ts'
-import { requirePromise } from '../../io/markers/marker-file.ts'
-import { changeMarker, reviveAbandoned, writeNewMarker } from '../../io/markers/marker-store.ts'
-import { newMarkerId } from '../../io/random-id.ts'
-import { isOwnChecks } from '../checks/decision.ts'
+import { newMarkerId } from '../../disk/random-id.ts'
+import { callerOf } from '../../hosts/caller.ts'
+import { shellIdentity } from '../../hosts/index.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
+import { toIsoSeconds } from '../../kernel/time.ts'
+import { commandsOf } from '../../marker/check.ts'
+import { CHECK_RECORDS, CHECK_TEXT } from '../../marker/check-messages.ts'
+import { isOwnChecks } from '../../marker/decision.ts'
+import { wasGivenUp } from '../../marker/given-up.ts'
+import { isMarkerId, type Marker } from '../../marker/marker.ts'
+import { requirePromise } from '../../marker/marker-file.ts'
+import { changeMarker, reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
+import { withFields } from '../../marker/marker-text.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -21,9 +20,10 @@ import {
   recordInJournal,
   requireRoot,
   requireTaskFolder,
-} from '../context.ts'
-import type { AdoptDocument } from '../documents/adopt.ts'
-import { callerOf } from '../identity.ts'
+} from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { AdoptDocument } from '../../views/documents/adopt.ts'
+import { JOURNAL_DETAILS } from '../command-messages.ts'
 import { checkIds } from '../option-values.ts'
 
 /** `postflight adopt`: gives a marker to the current host session. An abandoned marker becomes a new one. */

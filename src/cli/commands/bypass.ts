@@ -1,14 +1,10 @@
-import { commandLine } from '../../core/command-line.ts'
-import { PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE } from '../../core/files.ts'
-import { DEFAULT_REASON, type Marker } from '../../core/marker.ts'
-import { BYPASS_TEXT } from '../../core/messages/commands.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
-import { errorCode, isFull } from '../../io/fs/errors.ts'
-import { changeMarker } from '../../io/markers/marker-store.ts'
-import { foldersHolding, listTaskFolders } from '../../io/task-folders.ts'
+import { errorCode, isFull } from '../../disk/file-errors.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { MARKER_FILE } from '../../kernel/files.ts'
+import { DEFAULT_REASON, type Marker } from '../../marker/marker.ts'
+import { changeMarker } from '../../marker/marker-store.ts'
+import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -17,8 +13,12 @@ import {
   requireOneTarget,
   requireRoot,
   requireTaskFolder,
-} from '../context.ts'
-import type { BypassDocument } from '../documents/bypass.ts'
+} from '../../project/command-context.ts'
+import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import type { BypassDocument } from '../../views/documents/bypass.ts'
+import { BYPASS_TEXT } from '../command-messages.ts'
 
 /**
  * `postflight bypass`: allows the next stop of any agent. With `--all` it also stops every active run at once, because
@@ -84,8 +84,8 @@ async function stopRuns(
   failures: unknown[],
 ): Promise<BypassDocument['stopped']> {
   const { nowMs, rootOption } = context
-  const { listActiveRuns } = await import('../../io/workflow/active-runs.ts')
-  const { stopRunNow } = await import('../../io/workflow/run.ts')
+  const { listActiveRuns } = await import('../../run/store/active-runs.ts')
+  const { stopRunNow } = await import('../../run/store/run.ts')
   return forEveryOne(listActiveRuns(root, nowMs), failures, ({ folder, hostSession }) => {
     stopRunNow(folder, nowMs)
     recordInJournal(context, root, [{ event: 'workflow', task: folder.task, hostSession, detail: 'stopped' }])

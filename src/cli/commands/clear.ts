@@ -1,19 +1,12 @@
 import path from 'node:path'
-import { stopNowLine } from '../../core/command-line.ts'
-import { RUN_STATE_FILE } from '../../core/files.ts'
-import { shellIdentity } from '../../core/hosts/index.ts'
-import { checksSessionOf } from '../../core/marker.ts'
-import { CLEAR_TEXT } from '../../core/messages/commands.ts'
-import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../core/stop/rules.ts'
-import { markerDisplayPath, type StoredMarker } from '../../core/stored-marker.ts'
-import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { findTaskFolder, refuseUnsearched } from '../../io/find-task-folder.ts'
-import { kindAt } from '../../io/fs/path-kind.ts'
-import { clearableFiles, isAbandonedName } from '../../io/markers/clearable-files.ts'
-import { readMarker } from '../../io/markers/marker-file.ts'
-import { listTaskFolders } from '../../io/task-folders.ts'
-import { clearOne } from '../checks/clear-folder.ts'
-import { settleLost } from '../checks/settle-lost.ts'
+import { kindAt } from '../../disk/path-kind.ts'
+import { shellIdentity } from '../../hosts/index.ts'
+import { stopNowLine } from '../../kernel/command-line.ts'
+import { RUN_STATE_FILE } from '../../kernel/files.ts'
+import { clearableFiles, isAbandonedName } from '../../marker/clearable-files.ts'
+import { checksSessionOf } from '../../marker/marker.ts'
+import { readMarker } from '../../marker/marker-file.ts'
+import { markerDisplayPath, type StoredMarker } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -21,8 +14,15 @@ import {
   findCommandRoot,
   refuseOptionAsTask,
   requireOneTarget,
-} from '../context.ts'
-import type { ClearDocument } from '../documents/clear.ts'
+} from '../../project/command-context.ts'
+import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
+import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { listTaskFolders } from '../../project/task-folders.ts'
+import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../stop/rules.ts'
+import type { ClearDocument } from '../../views/documents/clear.ts'
+import { clearOne } from '../clear/clear-folder.ts'
+import { settleLost } from '../clear/settle-lost.ts'
+import { CLEAR_TEXT } from '../command-messages.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
 
 /**
@@ -125,7 +125,7 @@ async function settleRuns(
 
 /** The active runs, which `clear` leaves alone. */
 async function runningRuns({ nowMs, rootOption }: CommandContext, root: string): Promise<ClearDocument['running']> {
-  const { listActiveRuns } = await import('../../io/workflow/active-runs.ts')
+  const { listActiveRuns } = await import('../../run/store/active-runs.ts')
   return listActiveRuns(root, nowMs).map(({ folder }) => ({
     task: folder.task,
     path: folder.relative,

@@ -1,8 +1,12 @@
 import path from 'node:path'
-import { MAX_CHECKS, type MarkerCheck, parseCheck } from '../../core/check.ts'
-import { commandLine } from '../../core/command-line.ts'
-import { PostflightError } from '../../core/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE } from '../../core/files.ts'
+import { newMarkerId, randomCharacters } from '../../disk/random-id.ts'
+import type { Identity } from '../../hosts/caller.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
+import { MAX_CHECKS, type MarkerCheck, parseCheck } from '../../marker/check.ts'
+import { CHECK_TEXT } from '../../marker/check-messages.ts'
+import { wasGivenUp } from '../../marker/given-up.ts'
 import {
   checksSessionOf,
   DEFAULT_OPERATION,
@@ -16,23 +20,19 @@ import {
   type MarkerStep,
   mayHaveChecks,
   OWNER_FROM_ENVIRONMENT,
-} from '../../core/marker.ts'
-import { newMarkerFields, withFields } from '../../core/marker-text.ts'
-import { CHECK_TEXT } from '../../core/messages/checks.ts'
-import { CREATE_NOTES, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskNumberOf } from '../../core/task-folder.ts'
-import { wasGivenUp } from '../../io/markers/given-up.ts'
-import { writeNewMarker } from '../../io/markers/marker-store.ts'
-import { newMarkerId, randomCharacters } from '../../io/random-id.ts'
-import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../context.ts'
-import type { CreateDocument } from '../documents/create.ts'
-import type { Identity } from '../identity.ts'
-import { unwiredNote } from '../installation/unwired.ts'
-import { inTaskFolder } from '../new-task-folder.ts'
+} from '../../marker/marker.ts'
+import { writeNewMarker } from '../../marker/marker-store.ts'
+import { newMarkerFields, withFields } from '../../marker/marker-text.ts'
+import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../../project/command-context.ts'
+import { inTaskFolder } from '../../project/new-task-folder.ts'
+import { type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
+import { unwiredNote } from '../../setup/install/unwired.ts'
+import type { CreateDocument } from '../../views/documents/create.ts'
+import { CREATE_NOTES, JOURNAL_DETAILS } from '../command-messages.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 

@@ -1,19 +1,24 @@
-import { PostflightError } from '../../core/errors.ts'
-import { errorFault } from '../../core/messages/errors.ts'
-import { INIT_TEXT, INSTALL_TEXT } from '../../core/messages/settings.ts'
-import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
-import { readSettingsFile } from '../../io/settings/read.ts'
-import { replaceSettingsFile } from '../../io/settings/replace.ts'
-import { type CommandContext, type CommandResult, displayPath, findCommandRepository } from '../context.ts'
-import type { InitDocument } from '../documents/init.ts'
-import { dependencyOutside } from '../installation/dependency.ts'
-import { hookCommand, projectFolder } from '../installation/host-entry.ts'
-import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../installation/init-parts.ts'
-import { refuseSecond } from '../installation/refuse-second.ts'
-import { removeCommand } from '../installation/shell-hook.ts'
-import { type Target, targetOf } from '../installation/target.ts'
-import { settingsPlaces } from '../installation/wiring.ts'
-import { asPostflightError } from '../print.ts'
+import { errorFault } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  findCommandRepository,
+} from '../../project/command-context.ts'
+import { dependencyOutside } from '../../setup/install/dependency.ts'
+import { hookCommand, projectFolder } from '../../setup/install/host-entry.ts'
+import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
+import { refuseSecond } from '../../setup/install/refuse-second.ts'
+import { removeCommand } from '../../setup/install/shell-hook.ts'
+import { type Target, targetOf } from '../../setup/install/target.ts'
+import { settingsPlaces } from '../../setup/install/wiring.ts'
+import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
+import { readSettingsFile } from '../../setup/settings-read.ts'
+import { replaceSettingsFile } from '../../setup/settings-replace.ts'
+import type { InitDocument } from '../../views/documents/init.ts'
+import { asPostflightError } from '../../views/print.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
 

@@ -1,15 +1,20 @@
 import path from 'node:path'
-import { commandLine } from '../../core/command-line.ts'
-import { SPECS_FOLDER } from '../../core/files.ts'
-import { INSPECT_TEXT } from '../../core/messages/commands.ts'
-import { unsearchable } from '../../core/messages/files.ts'
-import { abandonedFix } from '../../core/messages/phrases.ts'
-import { inLine } from '../../core/text.ts'
-import { formatAge } from '../../core/time.ts'
-import { type CommandContext, type CommandResult, findCommandRoot, requireTaskFolder } from '../context.ts'
-import type { InspectDocument } from '../documents/inspect.ts'
-import { type MarkerView, viewMarkers } from '../marker-view.ts'
-import type { Painter } from '../painter.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { unsearchable } from '../../kernel/file-messages.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { abandonedFix } from '../../kernel/phrases.ts'
+import { inLine } from '../../kernel/text.ts'
+import { formatAge } from '../../kernel/time.ts'
+import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  findCommandRoot,
+  requireTaskFolder,
+} from '../../project/command-context.ts'
+import type { InspectDocument } from '../../views/documents/inspect.ts'
+import type { Painter } from '../../views/painter.ts'
+import { INSPECT_TEXT } from '../command-messages.ts'
 
 /** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 

@@ -1,11 +1,11 @@
-import type { JournalLine } from '../../core/journal-entry.ts'
-import { LOGS_TEXT } from '../../core/messages/commands.ts'
-import { oneLine } from '../../core/text.ts'
-import { type CommandContext, type CommandResult, requireRoot } from '../context.ts'
-import type { LogsDocument } from '../documents/logs.ts'
-import { allEntries, entriesAfter } from '../journal-entries.ts'
-import { jsonText } from '../print.ts'
-import type { Screen } from '../screen.ts'
+import { oneLine } from '../../kernel/text.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
+import type { JournalLine } from '../../project/journal-entry.ts'
+import type { LogsDocument } from '../../views/documents/logs.ts'
+import { jsonText } from '../../views/print.ts'
+import type { Screen } from '../../views/screen.ts'
+import { LOGS_TEXT } from '../command-messages.ts'
 
 /** `postflight logs`: prints the journal for people. */
 

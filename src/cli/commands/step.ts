@@ -1,18 +1,24 @@
-import { commandsOf, type MarkerCheck } from '../../core/check.ts'
-import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { shellIdentity } from '../../core/hosts/index.ts'
-import { hasUnreadableChecks, type Marker, remainingSteps } from '../../core/marker.ts'
-import { CHECK_TEXT, checkList, failureWords, since } from '../../core/messages/checks.ts'
-import { JOURNAL_DETAILS, STEP_TEXT } from '../../core/messages/commands.ts'
-import { markerProblem } from '../../core/messages/files.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
-import { oneLine } from '../../core/text.ts'
-import { requirePromise } from '../../io/markers/marker-file.ts'
-import { changeMarker } from '../../io/markers/marker-store.ts'
-import { decideChecks } from '../checks/decision.ts'
-import { type CommandContext, type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../context.ts'
-import type { StepDocument } from '../documents/step.ts'
+import { shellIdentity } from '../../hosts/index.ts'
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { markerProblem } from '../../kernel/file-messages.ts'
+import { oneLine } from '../../kernel/text.ts'
+import { commandsOf, type MarkerCheck } from '../../marker/check.ts'
+import { CHECK_TEXT, checkList, failureWords, since } from '../../marker/check-messages.ts'
+import { decideChecks } from '../../marker/decision.ts'
+import { hasUnreadableChecks, type Marker, remainingSteps } from '../../marker/marker.ts'
+import { requirePromise } from '../../marker/marker-file.ts'
+import { changeMarker } from '../../marker/marker-store.ts'
+import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  recordInJournal,
+  requireRoot,
+  requireTaskFolder,
+} from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { StepDocument } from '../../views/documents/step.ts'
+import { JOURNAL_DETAILS, STEP_TEXT } from '../command-messages.ts'
 
 /** `postflight step`: ticks a step of the checklist, after its checks. */
 
@@ -84,14 +90,14 @@ async function proveStep(
   const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)
   if (decision.kind === 'free') return undefined
   if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
-  const { prove } = await import('../checks/prove.ts')
+  const { prove } = await import('../../marker/prove.ts')
   const proof = await prove(context, {
     ...{ folder, marker, commands: decision.commands, areForeign: decision.areForeign },
     limitMs: options.timeout,
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
   if (proof.failed === undefined) return undefined
-  const { failedCheckData, failedCheckLines } = await import('../checks/view.ts')
+  const { failedCheckData, failedCheckLines } = await import('../clear/check-view.ts')
   const { run, failure, durationMs, output } = proof.failed
   const name = nameOf(marker, index)
   const lines = failedCheckLines(CHECK_TEXT.failedStep(name, run, failureWords(failure), durationMs), output)

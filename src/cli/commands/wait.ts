@@ -1,16 +1,13 @@
 import path from 'node:path'
-import { type ErrorArguments, PostflightError } from '../../core/errors.ts'
-import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../core/files.ts'
-import { MAIN_AGENT, type Marker } from '../../core/marker.ts'
-import { WAIT_TEXT } from '../../core/messages/commands.ts'
-import { isUnowned } from '../../core/stop/rules.ts'
-import { markerDisplayPath } from '../../core/stored-marker.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { announcedWait, type WaitsLeft, waitsLeft } from '../../core/wait.ts'
-import { kindAt } from '../../io/fs/path-kind.ts'
-import { requirePromise } from '../../io/markers/marker-file.ts'
-import { changeMarker } from '../../io/markers/marker-store.ts'
-import type { announceRunWait } from '../../io/workflow/run-wait.ts'
+import { kindAt } from '../../disk/path-kind.ts'
+import { callerOf, type Identity } from '../../hosts/caller.ts'
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
+import { MAIN_AGENT, type Marker } from '../../marker/marker.ts'
+import { requirePromise } from '../../marker/marker-file.ts'
+import { changeMarker } from '../../marker/marker-store.ts'
+import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -18,9 +15,12 @@ import {
   recordInJournal,
   requireRoot,
   requireTaskFolder,
-} from '../context.ts'
-import type { WaitDocument } from '../documents/wait.ts'
-import { callerOf, type Identity } from '../identity.ts'
+} from '../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import type { announceRunWait } from '../../run/store/run-wait.ts'
+import { isUnowned } from '../../stop/rules.ts'
+import type { WaitDocument } from '../../views/documents/wait.ts'
+import { WAIT_TEXT } from '../command-messages.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** `postflight wait`: announces that the main conversation stops to wait (docs/design.md, "Waiting"). */

@@ -1,4 +1,4 @@
-import { HOST_TITLES } from '../../core/settings/hook-hosts.ts'
+import { HOST_TITLES } from '../../hosts/hook-hosts.ts'
 
 /** The values of options and arguments that take one of a few values. Arguments are in angle brackets. */
 export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string; description: string }[]>> = {

@@ -1,7 +1,7 @@
 import type { Command as TypedCommand } from '@commander-js/extra-typings'
 import { Command } from 'commander'
+import type { Output } from '../../views/print.ts'
 import type { Invocation } from '../invocation.ts'
-import type { Output } from '../print.ts'
 
 /** The program without its commands: its name, its help, and the options that every command takes. */
 

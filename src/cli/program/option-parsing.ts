@@ -1,5 +1,5 @@
-import { PostflightError } from '../../core/errors.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../core/messages/usage.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
 
 /** Reads the options of a command line, as far as commander does not. */
 

@@ -1,5 +1,5 @@
+import type { Output } from '../../views/print.ts'
 import type { GlobalOptions, Invocation } from '../invocation.ts'
-import type { Output } from '../print.ts'
 import { bareProgram, type Program, type Run } from './bare-program.ts'
 import { addHookCommands } from './hook.ts'
 import { addMarkerCommands } from './markers.ts'

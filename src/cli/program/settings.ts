@@ -1,5 +1,5 @@
-import { listed } from '../../core/messages/phrases.ts'
-import { HOST_TITLES } from '../../core/settings/hook-hosts.ts'
+import { HOST_TITLES } from '../../hosts/hook-hosts.ts'
+import { listed } from '../../kernel/phrases.ts'
 import type { Program, Run } from './bare-program.ts'
 import { example } from './help-example.ts'
 import { collect } from './option-parsing.ts'

@@ -1,5 +1,5 @@
-import { PostflightError } from '../../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 import type { Program, Run } from './bare-program.ts'
 import { example } from './help-example.ts'
 import { requireOption } from './option-parsing.ts'

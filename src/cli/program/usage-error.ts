@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { CommanderError } from 'commander'
-import { closestName } from '../../core/closest-name.ts'
-import { PostflightError } from '../../core/errors.ts'
-import { USAGE_TEXT } from '../../core/messages/usage.ts'
+import { closestName } from '../../kernel/closest-name.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { USAGE_TEXT } from '../usage-messages.ts'
 
 /**
  * An error of commander as one of ours: `done` after help and version, a usage error otherwise. `words` is the command

@@ -1,8 +1,8 @@
-import type { TaskFolder } from '../../core/task-folder.ts'
-import type { WorkflowState } from '../../core/workflow/state.ts'
-import type { CommandContext, CommandResult } from '../context.ts'
-import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../painter.ts'
+import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import type { RunDocument } from '../../views/documents/workflow/run.ts'
+import type { Painter } from '../../views/painter.ts'
 import { requireRunFolder } from './run-folder.ts'
 import { runResult } from './run-result.ts'
 

@@ -1,5 +1,5 @@
-import type { DuePrompt, DueWork } from '../../core/workflow/prompt.ts'
-import type { NextDocument, NextWork } from '../documents/workflow/next.ts'
+import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
+import type { NextDocument, NextWork } from '../../views/documents/workflow/next.ts'
 
 /** A prompt in the output of `--json`. */
 

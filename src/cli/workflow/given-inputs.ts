@@ -1,6 +1,6 @@
-import { PostflightError } from '../../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
-import type { GivenInput } from '../../core/workflow/inputs.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import type { GivenInput } from '../../run/definition/inputs.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** The inputs that `--set NAME=VALUE` gives. @throws {PostflightError} `value-invalid` without an equals sign. */
 export function givenInputs(values: readonly string[] = []): GivenInput[] {

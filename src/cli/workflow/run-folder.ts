@@ -1,6 +1,6 @@
-import type { TaskFolder } from '../../core/task-folder.ts'
-import { type CommandContext, requireRoot, requireTaskFolder } from '../context.ts'
-import { refuseLostRun, restoreLostRun } from './lost-run.ts'
+import { type CommandContext, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import { refuseLostRun, restoreLostRun } from '../../run/store/lost-run.ts'
 
 /** The task folder of a run, for the commands about runs. */
 

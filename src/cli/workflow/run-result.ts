@@ -1,9 +1,9 @@
-import type { TaskFolder } from '../../core/task-folder.ts'
-import type { WorkflowState } from '../../core/workflow/state.ts'
-import type { CommandContext, CommandResult } from '../context.ts'
-import type { RunDocument } from '../documents/workflow/run.ts'
-import type { Painter } from '../painter.ts'
-import { runData, runLines } from './view.ts'
+import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import type { RunDocument } from '../../views/documents/workflow/run.ts'
+import type { Painter } from '../../views/painter.ts'
+import { runData, runLines } from '../../views/run-view.ts'
 
 /** The result of a command that changed a run: how the run stands now. */
 export function runResult(

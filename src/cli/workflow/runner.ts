@@ -1,8 +1,8 @@
-import { shellIdentity } from '../../core/hosts/index.ts'
-import type { Runner } from '../../io/workflow/run.ts'
-import type { Truster } from '../../io/workflow/trust.ts'
-import type { CommandContext } from '../context.ts'
-import { callerOf } from '../identity.ts'
+import { callerOf } from '../../hosts/caller.ts'
+import { shellIdentity } from '../../hosts/index.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import type { Runner } from '../../run/store/run.ts'
+import type { Truster } from '../../run/store/trust.ts'
 import { checkIds } from '../option-values.ts'
 
 /** The sessions that run a workflow, for the commands that set them. */

@@ -1,9 +1,9 @@
-import { PostflightError } from '../../core/errors.ts'
-import { OPTION_EXPECTATIONS } from '../../core/messages/usage.ts'
-import { type Definition, findPhase } from '../../core/workflow/definition.ts'
-import { MAX_PHASE_STEPS } from '../../core/workflow/definition-limits.ts'
-import type { Phase } from '../../core/workflow/phase-fields.ts'
-import { type Script, simulatedStepCount } from '../../core/workflow/simulate.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { type Definition, findPhase } from '../../run/definition/definition.ts'
+import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
+import type { Phase } from '../../run/definition/phase-fields.ts'
+import { type Script, simulatedStepCount } from '../../run/machine/simulate.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** Reads the scripted outcomes from the options of `workflow simulate`. */
 

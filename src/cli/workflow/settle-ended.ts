@@ -1,12 +1,12 @@
-import { commandLine } from '../../core/command-line.ts'
-import { shellIdentity } from '../../core/hosts/index.ts'
-import { CLEAR_TEXT, JOURNAL_DETAILS } from '../../core/messages/commands.ts'
-import { type TaskFolder, taskWord } from '../../core/task-folder.ts'
-import { isResumable, settleState } from '../../core/workflow/control.ts'
-import { settleRun } from '../../io/workflow/run.ts'
-import { type CommandContext, recordInJournal } from '../context.ts'
-import type { ClearDocument } from '../documents/clear.ts'
-import { runStanding } from './run-standing.ts'
+import { shellIdentity } from '../../hosts/index.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { isResumable, settleState } from '../../run/machine/control.ts'
+import { runStanding } from '../../run/run-standing.ts'
+import { settleRun } from '../../run/store/run.ts'
+import type { ClearDocument } from '../../views/documents/clear.ts'
+import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
 
 /** Settles runs that have ended, so that `status` no longer counts them. Their files stay. */
 

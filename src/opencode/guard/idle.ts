@@ -1,5 +1,5 @@
-import type { HostClient } from '../host/api.ts'
-import { ownText, readLastTurn, sendPrompt } from '../host/conversation.ts'
+import type { HostClient } from '../../hosts/opencode/api.ts'
+import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 

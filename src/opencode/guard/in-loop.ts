@@ -1,4 +1,4 @@
-import type { HostClient, Message } from '../host/api.ts'
+import type { HostClient, Message } from '../../hosts/opencode/api.ts'
 import {
   appendMessage,
   emptyMessage,
@@ -7,9 +7,9 @@ import {
   ownText,
   removeMessage,
   rewriteMessage,
-} from '../host/conversation.ts'
-import { need } from '../host/refusal.ts'
-import { OPENCODE_TEXT } from '../messages.ts'
+} from '../../hosts/opencode/conversation.ts'
+import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { need } from '../../hosts/opencode/refusal.ts'
 import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 

@@ -1,7 +1,7 @@
-import type { HostClient } from '../host/api.ts'
-import { readLastTurn } from '../host/conversation.ts'
-import type { ToolOutput } from '../host/plugin-api.ts'
-import type { Turns } from '../host/turns.ts'
+import type { HostClient } from '../../hosts/opencode/api.ts'
+import { readLastTurn } from '../../hosts/opencode/conversation.ts'
+import type { ToolOutput } from '../../hosts/opencode/plugin-api.ts'
+import type { Turns } from '../../hosts/opencode/turns.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 

@@ -1,8 +1,8 @@
-import type { DueWork } from '../../core/workflow/prompt.ts'
-import type { HostClient } from '../host/api.ts'
-import { knownAgents, knownModel, modelName, parseModel } from '../host/catalogue.ts'
-import { lastManner, type Manner } from '../host/conversation.ts'
-import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
+import type { HostClient } from '../../hosts/opencode/api.ts'
+import { knownAgents, knownModel, modelName, parseModel } from '../../hosts/opencode/catalogue.ts'
+import { lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
+import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import type { DueWork } from '../../run/machine/prompt.ts'
 
 /** Chooses agent and model of a phase: the definition's where OpenCode has them, otherwise the conversation's. */
 

@@ -1,21 +1,21 @@
 import path from 'node:path'
-import { PostflightError } from '../../core/errors.ts'
-import { errorMessage } from '../../core/messages/errors.ts'
-import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../core/task-folder.ts'
-import type { Wait } from '../../core/wait.ts'
-import { awaitsApproval } from '../../core/workflow/approval.ts'
-import { type GivenInput, inputValues } from '../../core/workflow/inputs.ts'
-import type { WorkflowState } from '../../core/workflow/state.ts'
-import { findTaskFolder, taskFolderAt } from '../../io/find-task-folder.ts'
-import { retryWhileLocked } from '../../io/fs/lock.ts'
-import { makeOwnFolder } from '../../io/fs/own-folder.ts'
-import { appendRecorded } from '../../io/journal.ts'
-import { findDefinition } from '../../io/workflow/find-definition.ts'
-import { interruptRun, startRun } from '../../io/workflow/run.ts'
-import { requireState } from '../../io/workflow/state-store.ts'
-import { requireTrust, trustRun } from '../../io/workflow/trust.ts'
-import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../messages.ts'
-import type { Reporter } from '../reporter.ts'
+import { retryWhileLocked } from '../../disk/lock.ts'
+import { makeOwnFolder } from '../../disk/own-folder.ts'
+import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { errorMessage } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import type { Wait } from '../../marker/wait.ts'
+import type { Reporter } from '../../opencode-hooks/reporter.ts'
+import { findTaskFolder, taskFolderAt } from '../../project/find-task-folder.ts'
+import { appendRecorded } from '../../project/journal.ts'
+import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
+import { type GivenInput, inputValues } from '../../run/definition/inputs.ts'
+import { awaitsApproval } from '../../run/machine/approval.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { findDefinition } from '../../run/store/find-definition.ts'
+import { interruptRun, startRun } from '../../run/store/run.ts'
+import { requireState } from '../../run/store/state-store.ts'
+import { requireTrust, trustRun } from '../../run/store/trust.ts'
 import { callerManner } from './caller.ts'
 import { checkPhase, trusterOf } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
@@ -110,7 +110,7 @@ export class WorkflowDriver {
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded only to start a run, because the parsers are large.
-    const { requireDefinition } = await import('../../io/workflow/load-definition.ts')
+    const { requireDefinition } = await import('../../run/store/load-definition.ts')
     // The first use of the parsers takes about 25 ms, like loading them, so other work of the server may run in
     // between.
     await new Promise((resolve) => setTimeout(resolve, 0))

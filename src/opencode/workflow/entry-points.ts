@@ -1,10 +1,10 @@
-import type { GivenInput } from '../../core/workflow/inputs.ts'
-import type { Part } from '../host/api.ts'
-import { ownText } from '../host/conversation.ts'
-import type { HostConfig, PluginTool } from '../host/plugin-api.ts'
-import { WORKFLOW_TOOL_TEXT } from '../messages.ts'
+import type { Part } from '../../hosts/opencode/api.ts'
+import { ownText } from '../../hosts/opencode/conversation.ts'
+import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import type { HostConfig, PluginTool } from '../../hosts/opencode/plugin-api.ts'
+import { WORKFLOW_COMMAND } from '../../hosts/opencode/tool-names.ts'
+import type { GivenInput } from '../../run/definition/inputs.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
-import { WORKFLOW_COMMAND } from './names.ts'
 
 /** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */
 

@@ -1,9 +1,9 @@
-import type { TaskFolder } from '../../core/task-folder.ts'
-import { CHECK_LIMIT_MS } from '../../io/checks/run-checks.ts'
-import { homeFolder } from '../../io/home-folder.ts'
-import { checkStanding, runPhaseCheck } from '../../io/workflow/phase-check.ts'
-import { requireState } from '../../io/workflow/state-store.ts'
-import { requireTrust, type Truster } from '../../io/workflow/trust.ts'
+import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
+import { homeFolder } from '../../project/home-folder.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import { checkStanding, runPhaseCheck } from '../../run/store/phase-check.ts'
+import { requireState } from '../../run/store/state-store.ts'
+import { requireTrust, type Truster } from '../../run/store/trust.ts'
 
 /** Runs the checks of phases for the driver, as child processes: the server goes on meanwhile. */
 

@@ -1,12 +1,12 @@
-import type { JournalEntry } from '../../core/journal-entry.ts'
-import type { TaskFolder } from '../../core/task-folder.ts'
-import type { Wait } from '../../core/wait.ts'
-import { promptRecord } from '../../core/workflow/prompt.ts'
-import { retryWhileLocked } from '../../io/fs/lock.ts'
-import { resumeRun } from '../../io/workflow/run.ts'
-import { settleRunWait } from '../../io/workflow/run-wait.ts'
-import { readState, requireState } from '../../io/workflow/state-store.ts'
-import { type Turn, takeTurn } from '../../io/workflow/turn.ts'
+import { retryWhileLocked } from '../../disk/lock.ts'
+import type { Wait } from '../../marker/wait.ts'
+import type { JournalEntry } from '../../project/journal-entry.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import { promptRecord } from '../../run/machine/prompt.ts'
+import { resumeRun } from '../../run/store/run.ts'
+import { settleRunWait } from '../../run/store/run-wait.ts'
+import { readState, requireState } from '../../run/store/state-store.ts'
+import { type Turn, takeTurn } from '../../run/store/turn.ts'
 
 /** Takes the turns of a run for one session, and does not touch runs of other sessions. */
 

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INIT_TEXT } from '../../../src/core/messages/settings.ts'
+import { INIT_TEXT } from '../../../src/setup/settings-messages.ts'
 import { startCommandInTerminal, type TerminalCommand } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startModel } from '../model.ts'

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import type { ReactiveRule } from '../../../src/core/reactive/rule.ts'
+import type { ReactiveRule } from '../../../src/setup/reactive/reactive-rule.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script } from '../model.ts'
 import { bash, delegate, say } from './agents.ts'

@@ -277,7 +277,7 @@ async function runCliProgram(
   say: { readonly out: (text: string) => void; readonly error: (text: string) => void },
 ): Promise<number> {
   const { main } = await import('../../../src/cli/main.ts')
-  const { processStartMs } = await import('../../../src/io/process/age.ts')
+  const { processStartMs } = await import('../../../src/disk/age.ts')
   let exitCode = 0
   await main(job.words ?? [], {
     version: '0.0.0',

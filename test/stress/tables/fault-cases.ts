@@ -1,6 +1,6 @@
 /** Cases: a fault in a program, and the checks of its project afterwards. */
 
-import { parseMarker } from '../../../src/core/marker.ts'
+import { parseMarker } from '../../../src/marker/marker.ts'
 import type { Fault, Outcome } from '../support/actor.ts'
 import { CLAIMS, GUARD, isJsonObject, MARKER, type Program, TASK } from '../support/contention.ts'
 import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'

@@ -2,10 +2,10 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import { CHECKING_FILE } from '../../../src/core/files.ts'
-import { parseMarker } from '../../../src/core/marker.ts'
-import { promiseKey } from '../../../src/core/promise-key.ts'
-import { isState, parseState } from '../../../src/core/workflow/state-file.ts'
+import { CHECKING_FILE } from '../../../src/kernel/files.ts'
+import { parseMarker } from '../../../src/marker/marker.ts'
+import { promiseKey } from '../../../src/marker/promise-key.ts'
+import { isState, parseState } from '../../../src/run/machine/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 
 /** Texts by path relative to a folder; the paths of folders end in `/`. */

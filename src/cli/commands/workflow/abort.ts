@@ -1,7 +1,7 @@
-import { abortRun } from '../../../io/workflow/run.ts'
-import type { CommandContext, CommandResult } from '../../context.ts'
-import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../painter.ts'
+import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import { abortRun } from '../../../run/store/run.ts'
+import type { RunDocument } from '../../../views/documents/workflow/run.ts'
+import type { Painter } from '../../../views/painter.ts'
 import { restoreRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 

@@ -1,22 +1,22 @@
-import { PostflightError } from '../../../core/errors.ts'
-import { shellIdentity } from '../../../core/hosts/index.ts'
-import { CHECK_TEXT, failureWords, since } from '../../../core/messages/checks.ts'
-import { PHASE_CHECK_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { type TaskFolder, taskWord } from '../../../core/task-folder.ts'
-import { currentPhase } from '../../../core/workflow/position.ts'
-import type { WorkflowState } from '../../../core/workflow/state.ts'
-import { checkStanding, runPhaseCheck } from '../../../io/workflow/phase-check.ts'
-import { requireState } from '../../../io/workflow/state-store.ts'
-import { requireTrust } from '../../../io/workflow/trust.ts'
-import { failedCheckData } from '../../checks/view.ts'
+import { shellIdentity } from '../../../hosts/index.ts'
+import { PostflightError } from '../../../kernel/errors.ts'
+import { CHECK_TEXT, failureWords, since } from '../../../marker/check-messages.ts'
 import {
   type CommandContext,
   type CommandResult,
   recordInJournal,
   requireRoot,
   requireTaskFolder,
-} from '../../context.ts'
-import type { PhaseCheckDocument } from '../../documents/workflow/check.ts'
+} from '../../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../../project/task-folder.ts'
+import { currentPhase } from '../../../run/machine/position.ts'
+import type { WorkflowState } from '../../../run/machine/state.ts'
+import { checkStanding, runPhaseCheck } from '../../../run/store/phase-check.ts'
+import { requireState } from '../../../run/store/state-store.ts'
+import { requireTrust } from '../../../run/store/trust.ts'
+import type { PhaseCheckDocument } from '../../../views/documents/workflow/check.ts'
+import { PHASE_CHECK_TEXT } from '../../../views/run-view-messages.ts'
+import { failedCheckData } from '../../clear/check-view.ts'
 import { trusterOf } from '../../workflow/runner.ts'
 
 /** `postflight workflow check`: runs the check of the current phase, and leaves its receipt. */

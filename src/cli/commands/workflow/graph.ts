@@ -1,12 +1,5 @@
 import path from 'node:path'
-import type { Definition } from '../../../core/workflow/definition.ts'
-import { mermaidLines } from '../../../core/workflow/mermaid.ts'
-import type { WorkflowState } from '../../../core/workflow/state.ts'
-import { findTaskFolder } from '../../../io/find-task-folder.ts'
-import { kindAt } from '../../../io/fs/path-kind.ts'
-import { findDefinition, listExamples } from '../../../io/workflow/find-definition.ts'
-import { requireDefinition } from '../../../io/workflow/load-definition.ts'
-import { readState, requireState } from '../../../io/workflow/state-store.ts'
+import { kindAt } from '../../../disk/path-kind.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -14,8 +7,15 @@ import {
   findCommandRoot,
   requireRoot,
   requireTaskFolder,
-} from '../../context.ts'
-import type { GraphDocument } from '../../documents/workflow/graph.ts'
+} from '../../../project/command-context.ts'
+import { findTaskFolder } from '../../../project/find-task-folder.ts'
+import type { Definition } from '../../../run/definition/definition.ts'
+import { mermaidLines } from '../../../run/machine/mermaid.ts'
+import type { WorkflowState } from '../../../run/machine/state.ts'
+import { findDefinition, listExamples } from '../../../run/store/find-definition.ts'
+import { requireDefinition } from '../../../run/store/load-definition.ts'
+import { readState, requireState } from '../../../run/store/state-store.ts'
+import type { GraphDocument } from '../../../views/documents/workflow/graph.ts'
 
 /** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
 export function graph(context: CommandContext, target: string): CommandResult<GraphDocument> {

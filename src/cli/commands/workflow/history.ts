@@ -1,12 +1,12 @@
-import { HISTORY_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { formatAge, toIso } from '../../../core/time.ts'
-import { phaseMs } from '../../../core/workflow/clock.ts'
-import { visitsOf } from '../../../core/workflow/state.ts'
-import { readHistory, requireState } from '../../../io/workflow/state-store.ts'
-import type { CommandContext, CommandResult } from '../../context.ts'
-import type { HistoryDocument } from '../../documents/workflow/history.ts'
+import { formatAge, toIso } from '../../../kernel/time.ts'
+import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import { phaseMs } from '../../../run/machine/clock.ts'
+import { visitsOf } from '../../../run/machine/state.ts'
+import { readHistory, requireState } from '../../../run/store/state-store.ts'
+import type { HistoryDocument } from '../../../views/documents/workflow/history.ts'
+import { historyLine } from '../../../views/run-view.ts'
+import { HISTORY_TEXT } from '../../../views/run-view-messages.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
-import { historyLine } from '../../workflow/view.ts'
 
 /** `postflight workflow history`: prints every transition of a run. */
 export function history(context: CommandContext, task: string): CommandResult<HistoryDocument> {

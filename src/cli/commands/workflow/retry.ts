@@ -1,7 +1,7 @@
-import { retryRunStep, skipRunStep } from '../../../io/workflow/steer.ts'
-import type { CommandContext, CommandResult } from '../../context.ts'
-import type { RunDocument } from '../../documents/workflow/run.ts'
-import type { Painter } from '../../painter.ts'
+import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import { retryRunStep, skipRunStep } from '../../../run/store/steer.ts'
+import type { RunDocument } from '../../../views/documents/workflow/run.ts'
+import type { Painter } from '../../../views/painter.ts'
 import { changeRun } from '../../workflow/change-run.ts'
 
 export interface RunStepOptions {

@@ -1,9 +1,9 @@
-import { WATCH_TEXT } from '../../../core/messages/views.ts'
-import type { CommandContext, CommandResult } from '../../context.ts'
-import type { StatusDocument } from '../../documents/workflow/status.ts'
-import type { Painter } from '../../painter.ts'
-import { asPostflightError, jsonText, type PrintOptions } from '../../print.ts'
-import type { Screen } from '../../screen.ts'
+import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import type { StatusDocument } from '../../../views/documents/workflow/status.ts'
+import type { Painter } from '../../../views/painter.ts'
+import { asPostflightError, jsonText, type PrintOptions } from '../../../views/print.ts'
+import type { Screen } from '../../../views/screen.ts'
+import { WATCH_TEXT } from '../../../views/view-messages.ts'
 import { status } from './status.ts'
 
 /**

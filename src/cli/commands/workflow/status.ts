@@ -1,17 +1,22 @@
-import { WORKFLOW_FOLDER } from '../../../core/files.ts'
-import { errorMessage } from '../../../core/messages/errors.ts'
-import { STATUS_TEXT } from '../../../core/messages/workflow-commands.ts'
-import type { TaskFolder } from '../../../core/task-folder.ts'
-import { foldersHolding, listTaskFolders } from '../../../io/task-folders.ts'
-import { readState, requireState } from '../../../io/workflow/state-store.ts'
-import { type CommandContext, type CommandResult, findCommandRoot, requireRoot } from '../../context.ts'
-import type { RunsDocument, StatusDocument } from '../../documents/workflow/status.ts'
-import type { Painter } from '../../painter.ts'
-import { asPostflightError } from '../../print.ts'
-import { lostError, lostRuns } from '../../workflow/lost-run.ts'
+import { errorMessage } from '../../../kernel/error-messages.ts'
+import { WORKFLOW_FOLDER } from '../../../kernel/files.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  findCommandRoot,
+  requireRoot,
+} from '../../../project/command-context.ts'
+import type { TaskFolder } from '../../../project/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../../../project/task-folders.ts'
+import { lostError, lostRuns } from '../../../run/store/lost-run.ts'
+import { readState, requireState } from '../../../run/store/state-store.ts'
+import type { RunsDocument, StatusDocument } from '../../../views/documents/workflow/status.ts'
+import type { Painter } from '../../../views/painter.ts'
+import { asPostflightError } from '../../../views/print.ts'
+import { exitCodeOf, runData, runLines } from '../../../views/run-view.ts'
+import { STATUS_TEXT } from '../../../views/run-view-messages.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
-import { exitCodeOf, runData, runLines } from '../../workflow/view.ts'
 
 /** `postflight workflow status`: shows one run, or every run of the project. */
 export function status(

@@ -1,13 +1,13 @@
-import { definitionSize } from '../../../core/messages/runs.ts'
-import { VALIDATE_TEXT } from '../../../core/messages/workflow-commands.ts'
-import { inLine } from '../../../core/text.ts'
-import { promptBound, stepCount } from '../../../core/workflow/bound.ts'
-import type { Definition } from '../../../core/workflow/definition.ts'
-import { findDefinition } from '../../../io/workflow/find-definition.ts'
-import { loadDefinition, type PlacedFinding } from '../../../io/workflow/load-definition.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../context.ts'
-import type { ValidateDocument } from '../../documents/workflow/validate.ts'
-import type { Painter } from '../../painter.ts'
+import { inLine } from '../../../kernel/text.ts'
+import { type CommandContext, type CommandResult, displayPath } from '../../../project/command-context.ts'
+import { promptBound, stepCount } from '../../../run/definition/bound.ts'
+import type { Definition } from '../../../run/definition/definition.ts'
+import { definitionSize } from '../../../run/run-messages.ts'
+import { findDefinition } from '../../../run/store/find-definition.ts'
+import { loadDefinition, type PlacedFinding } from '../../../run/store/load-definition.ts'
+import type { ValidateDocument } from '../../../views/documents/workflow/validate.ts'
+import type { Painter } from '../../../views/painter.ts'
+import { VALIDATE_TEXT } from '../../../views/run-view-messages.ts'
 
 /** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
 export function validate(context: CommandContext, paint: Painter, file: string): CommandResult<ValidateDocument> {

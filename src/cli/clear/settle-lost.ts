@@ -1,0 +1,95 @@
+import path from 'node:path'
+import { isAgentShell, shellIdentity } from '../../hosts/index.ts'
+import { errorMessage } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { MARKER_FILE } from '../../kernel/files.ts'
+import { checkList } from '../../marker/check-messages.ts'
+import { forgetGivenUp } from '../../marker/given-up.ts'
+import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
+import { isMeant } from '../../project/find-task-folder.ts'
+import { isSafeName, parseTaskReference, SPECS_ITSELF } from '../../project/task-folder.ts'
+import type { ClearDocument } from '../../views/documents/clear.ts'
+import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
+import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
+
+/** Settles markers that were removed by hand, so that the verdict of `status` no longer counts them. */
+
+/** How to settle. */
+interface Settling {
+  readonly isDryRun: boolean
+  /** True to settle markers of other sessions without their checks. */
+  readonly unchecked: boolean
+  /** The ids of the markers that were cleared a moment ago: a full disk may have kept that out of the journal. */
+  readonly cleared: ReadonlySet<string | null | undefined>
+}
+
+/** The result for a marker. */
+type Settled =
+  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly lines: readonly string[] }
+  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
+
+/**
+ * Settles the lost markers of a task, or of all tasks. Removing the file must not be the way around its checks: without them
+ * a session never settles its own marker, and only `--unchecked`, or a person at a terminal who names the task, settles
+ * another one.
+ */
+export function settleLost(
+  context: CommandContext,
+  root: string,
+  task: string | undefined,
+  { isDryRun, unchecked, cleared }: Settling,
+): Settled[] {
+  const session = shellIdentity(context.environment)?.session
+  const skipsChecks =
+    unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
+  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
+  return lost.map((lost): Settled => {
+    const { kind, relative, record, unproven } = lost
+    const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
+    const isOwn = session !== undefined && record?.sessions.has(session) === true
+    if (unproven.length > 0 && (isOwn || !skipsChecks)) {
+      const { code, args } = new PostflightError('checks-refused', {
+        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn },
+      })
+      const message = errorMessage(code, args)
+      return {
+        kind: 'kept',
+        data: { ...base, why: 'removed', message, checks: unproven, failed: null },
+        lines: [message],
+      }
+    }
+    if (!isDryRun) {
+      forgetGivenUp({ root, relative })
+      recordInJournal(context, root, [
+        {
+          event: 'clear',
+          markerId: record?.id,
+          settles: [],
+          task: lost.task,
+          hostSession: session,
+          detail: JOURNAL_DETAILS.fileGone,
+        },
+      ])
+    }
+    return {
+      kind: 'cleared',
+      data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
+      lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
+    }
+  })
+}
+
+/** The lost markers of the task; none where the journal cannot be read. */
+function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
+  const name = task?.slice(task.lastIndexOf('/') + 1)
+  const reference =
+    name !== undefined && (name === SPECS_ITSELF || isSafeName(name)) ? parseTaskReference(name) : undefined
+  const isOfTask = (one: LostMarker): boolean =>
+    name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
+  try {
+    return findLostMarkers(context, root, isOfTask)
+  } catch (error) {
+    if (error instanceof PostflightError) return []
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Environment } from '../hosts/host.ts'
+import type { CommandForm } from '../kernel/command-line.ts'
+
+/**
+ * The ways to start the CLI in the folder `cwd` of the agent's shell: `script` is its file, and the PATH is searched for
+ * `postflight`. Claude Code adds `bin/` of a plugin to the PATH of that shell, but not to the PATH of the plugin's hooks
+ * (measured with 2.1.330).
+ */
+export function findCommandForm(environment: Environment, script: string, cwd: string): CommandForm {
+  const names = process.platform === 'win32' ? ['postflight.cmd', 'postflight.exe'] : ['postflight']
+  const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
+  const plugin = environment.CLAUDE_PLUGIN_ROOT ?? ''
+  if (plugin !== '') folders.push(path.join(plugin, 'bin'))
+  const onPath = folders.some((folder) => names.some((name) => isExecutable(path.join(folder, name))))
+  return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), script }
+}
+
+/** True if the package of `script` is installed in a project that holds `cwd`, with a link for npx. */
+function isInProjectOf(script: string, cwd: string): boolean {
+  const modules = `${path.sep}node_modules${path.sep}`
+  const [project = ''] = script.split(modules)
+  if (project === script || !`${cwd}${path.sep}`.startsWith(`${project}${path.sep}`)) return false
+  return isExecutable(
+    project + modules + path.join('.bin', process.platform === 'win32' ? 'postflight.cmd' : 'postflight'),
+  )
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    const stats = fs.statSync(file, { throwIfNoEntry: false })
+    return stats?.isFile() === true && (process.platform === 'win32' || (stats.mode & 0o111) !== 0)
+  } catch {
+    return false
+  }
+}

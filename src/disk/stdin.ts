@@ -1,0 +1,142 @@
+import fs from 'node:fs'
+import { STDIN_DETAILS } from '../stop/stop-messages.ts'
+import { processAgeMs } from './age.ts'
+import { errorCode } from './file-errors.ts'
+
+/** Reads a payload from stdin, of any kind, within limits of time and size. */
+
+/** After this time (ms) reading ends: the hook must answer within 5 s. */
+const STDIN_PATIENCE_MS = 3_000
+
+/** A payload longer than this (bytes) is not read to its end. */
+const STDIN_MAX_BYTES = 33_554_432
+
+/** A text longer than this (bytes) is read to its end before it is parsed: parsing after each chunk is slow. */
+const EARLY_LIMIT = 262_144
+
+/** The result of reading stdin. */
+export type StdinRead =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Nothing was ever sent: a terminal, a closed pipe, or a pipe that stays open and silent. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'failed'; readonly detail: string }
+
+/**
+ * Reads stdin to its end, to the end of a JSON object (some hosts keep the pipe open), or until the time or the size is
+ * used up. Never rejects.
+ */
+export async function readStdin(
+  patienceMs: number = STDIN_PATIENCE_MS,
+  maxBytes: number = STDIN_MAX_BYTES,
+): Promise<StdinRead> {
+  const collected = new Collected(maxBytes)
+  return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
+}
+
+/** The chunks that were read so far. */
+class Collected {
+  readonly #chunks: Buffer[] = []
+  readonly #maxBytes: number
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Adds a chunk; returns the result when the text is complete or too long. */
+  add(chunk: Buffer): StdinRead | undefined {
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    if (this.#length > this.#maxBytes) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(this.#maxBytes) }
+    const early = this.#length <= EARLY_LIMIT && endsWithBrace(chunk) && isWhole(this.#text())
+    return early ? this.ended() : undefined
+  }
+
+  ended(): StdinRead {
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'text', text: this.#text() }
+  }
+
+  /**
+   * The result when the time is used up: half a payload is an error, and a pipe that stays open and silent counts as no
+   * stdin.
+   */
+  timedOut(patienceMs: number): StdinRead {
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
+  }
+
+  #text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}
+
+/**
+ * Reads a file, or a pipe on Linux, without Node's streams, which take about 4 ms to load. A pipe is opened again in
+ * non-blocking mode: a plain read of a pipe that the host keeps open would never return. Undefined where stdin is
+ * something else (Claude Code 2.1.329 passes a socket) or cannot be opened again.
+ */
+function readDirectly(collected: Collected, patienceMs: number): StdinRead | undefined {
+  const source = openDirectly()
+  if (source === undefined) return undefined
+  const deadline = processAgeMs() + patienceMs
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(65_536)
+    try {
+      const count = fs.readSync(source, buffer, 0, buffer.length, null)
+      if (count === 0) return collected.ended()
+      const result = collected.add(buffer.subarray(0, count))
+      if (result !== undefined) return result
+    } catch (error) {
+      // EINTR: a signal interrupted the read, which is not the end.
+      if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
+      if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+}
+
+function openDirectly(): number | undefined {
+  try {
+    const stats = fs.fstatSync(0)
+    if (stats.isFile()) return 0
+    if (!stats.isFIFO() || process.platform !== 'linux') return undefined
+    return fs.openSync('/proc/self/fd/0', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+}
+
+function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: number): Promise<StdinRead> {
+  if (stdin.isTTY) return Promise.resolve({ kind: 'nothing' })
+  return new Promise((resolve) => {
+    const finish = (result: StdinRead): void => {
+      clearTimeout(timer)
+      stdin.pause()
+      stdin.removeAllListeners()
+      // A late error on the stream must not end the process.
+      stdin.on('error', () => {})
+      resolve(result)
+    }
+    const timer = setTimeout(() => finish(collected.timedOut(patienceMs)), patienceMs)
+    stdin.on('data', (chunk: Buffer) => {
+      const result = collected.add(chunk)
+      if (result !== undefined) finish(result)
+    })
+    stdin.on('end', () => finish(collected.ended()))
+    stdin.on('error', (error) => finish({ kind: 'failed', detail: error.message }))
+  })
+}
+
+function endsWithBrace(bytes: Buffer): boolean {
+  let index = bytes.length - 1
+  while (index >= 0 && /\s/.test(String.fromCharCode(bytes[index] as number))) index -= 1
+  return bytes[index] === 0x7d
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+    return true
+  } catch {
+    return false
+  }
+}

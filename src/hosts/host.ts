@@ -1,0 +1,68 @@
+import type { Payload } from './payload.ts'
+
+/** Environment variables, as data. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The session and the agent, as a host names them in the environment of its shell tool. */
+export interface ShellIdentity {
+  readonly session: string
+  /** Absent if the host does not name it; `PostToolUse` then names the owner. */
+  readonly agent?: string
+  /** True if `PostToolUse` says how long a command ran. */
+  readonly tellsDuration?: true
+  /** True if the shell's own stdout is a pipe. */
+  readonly isPiped?: true
+}
+
+/** Why a stop is not judged: the host ignores the answer, or one of the host's own agents stops. */
+export interface Exemption {
+  readonly host: string
+  readonly why: 'answer-ignored' | 'own-agent'
+}
+
+/** The fields of a payload, as the host sent them. */
+export type PayloadFields = Readonly<Record<string, unknown>>
+
+/** The differences of one host. Everything else is the same for all hosts. */
+export interface HostDifference {
+  /** Variables in the hook's environment that may name the project's folder. */
+  readonly projectVariables?: readonly string[]
+  /** The fields with the names and units of the other hosts. It gets the payloads of every host, and returns theirs as they are. */
+  readonly readFields?: (fields: PayloadFields) => PayloadFields
+  /**
+   * Tools whose call ends the agent's turn, although the host asks no stop hook then, or throws its block away. The call itself
+   * is judged as a stop, before it runs.
+   */
+  readonly endingTools?: readonly string[]
+  /** The session and the agent, from the shell tool's environment. */
+  readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
+  /** Why this stop is not judged; undefined if it is. */
+  readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
+  /** True if the session that starts is a sub-agent, which has nothing to adopt or clear. */
+  readonly startsSubagent?: (payload: Payload, environment: Environment) => boolean
+  /**
+   * True for a payload or an environment that only this host gives. Several hosts imitate Claude Code's: where none recognizes
+   * a payload, its transcript and an agent without a type count as Claude Code's.
+   */
+  readonly recognizes?: (payload: Payload, environment: Environment) => boolean
+  /** True if an allow may have a `systemMessage`. */
+  readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host reads `additionalContext` only at the top of an answer. */
+  readonly takesContextAtTop?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host gives the model the `additionalContext` of a block, once. */
+  readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
+  /** True if the host writes the `terminalSequence` of an answer to the user's terminal. */
+  readonly writesSequences?: (payload: Payload, environment: Environment) => boolean
+  /** True if a hook can add a message for a sub-agent's caller when the sub-agent returns. */
+  readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
+}
+
+/** Recognizes a host by a variable that only its own hooks have. */
+export function hasVariable(name: string): (payload: Payload, environment: Environment) => boolean {
+  return (_payload, environment) => variable(environment, name) !== undefined
+}
+
+/** The value of a variable; undefined if it is unset or empty. */
+export function variable(environment: Environment, name: string): string | undefined {
+  return environment[name] || undefined
+}

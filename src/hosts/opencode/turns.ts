@@ -1,0 +1,132 @@
+import type { HostClient } from './api.ts'
+import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
+import { OPENCODE_TEXT } from './opencode-messages.ts'
+import { HostRefusal } from './refusal.ts'
+
+/**
+ * Prompts a session of ours and waits for its answer. One long request is not possible: OpenCode's server and client
+ * both end a request after five minutes (1.18.34). The session's events say when to look; an occasional look covers a
+ * missed event.
+ */
+
+/** The time (ms) between two looks at a session while no event comes. */
+const LOOK_AGAIN_MS = 2_000
+
+/** The same time (ms) after an idle event: OpenCode writes the end of the turn a moment later. */
+const LOOK_SOON_MS = 50
+
+/** The time (ms) after which an idle session without an answer counts as failed. */
+const IDLE_LIMIT_MS = 10_000
+
+/** The result of a prompt. */
+export type TurnAnswer =
+  | { readonly kind: 'answered'; readonly text: string }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'given-up' }
+
+/** A bell that rings at the events of a session whose answer is awaited. */
+interface Bell {
+  isDeleted: boolean
+  ring(): void
+  /** Waits for the next ring (true), or for some ms (false). */
+  next(patienceMs: number): Promise<boolean>
+  stop(): void
+}
+
+/** Prompts sessions and waits for their answers. */
+export class Turns {
+  readonly #client: HostClient
+  readonly #waiting = new Map<string, Set<Bell>>()
+
+  constructor(client: HostClient) {
+    this.#client = client
+  }
+
+  /** Notes that a session became idle. */
+  noteIdle(session: string): void {
+    for (const bell of this.#waiting.get(session) ?? []) bell.ring()
+  }
+
+  /** Notes that a session was deleted. It may be listed as busy for ever, and sends no idle event (1.18.34). */
+  noteDeleted(session: string): void {
+    for (const bell of this.#waiting.get(session) ?? []) {
+      bell.isDeleted = true
+      bell.ring()
+    }
+  }
+
+  /**
+   * Sends a text and waits for the answer. When `givesUp` (called at every look) is true, the session is interrupted.
+   * @throws {HostRefusal} when OpenCode refuses a request, or the session is deleted meanwhile.
+   */
+  async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
+    const before = (await readLastTurn(this.#client, session)).answer?.id
+    const bell = this.#ring(session)
+    try {
+      await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
+      let idle = false
+      let idleSince: number | undefined
+      for (;;) {
+        const rung = await bell.next(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
+        idle ||= rung
+        if (bell.isDeleted) throw new HostRefusal(OPENCODE_TEXT.deleted(session), 'gone', session)
+        if (givesUp()) {
+          await this.#client.session.abort({ path: { id: session } })
+          return { kind: 'given-up' }
+        }
+        // After its idle event a session is listed as busy for a moment longer (1.18.34).
+        const isBusy = await this.#isBusy(session)
+        if (isBusy && !idle) continue
+        const { answer, ended, error } = await readLastTurn(this.#client, session)
+        const isNew = answer !== undefined && answer.id !== before
+        if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
+        if (isBusy) {
+          // The idle event belonged to an earlier turn.
+          idle = false
+          continue
+        }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? OPENCODE_TEXT.notAnswered }
+        idleSince ??= Date.now()
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
+      }
+    } finally {
+      bell.stop()
+    }
+  }
+
+  async #isBusy(session: string): Promise<boolean> {
+    const status = (await this.#client.session.status()).data?.[session]
+    return status !== undefined && status.type !== 'idle'
+  }
+
+  #ring(session: string): Bell {
+    let rung = false
+    let wake = (): void => {}
+    const bells = this.#waiting.get(session) ?? new Set()
+    const bell: Bell = {
+      isDeleted: false,
+      ring: () => {
+        rung = true
+        wake()
+      },
+      next: (patienceMs) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(() => wake(), rung ? 0 : patienceMs)
+          wake = () => {
+            clearTimeout(timer)
+            wake = () => {}
+            const wasRung = rung
+            rung = false
+            resolve(wasRung)
+          }
+        }),
+      stop: () => {
+        bells.delete(bell)
+        if (bells.size === 0) this.#waiting.delete(session)
+      },
+    }
+    bells.add(bell)
+    this.#waiting.set(session, bells)
+    return bell
+  }
+}

@@ -1,0 +1,12 @@
+import { known } from '../kernel/json-object.ts'
+import { type HostDifference, variable } from './host.ts'
+
+/** Any host or person that sets our own variables. */
+export const postflight: HostDifference = {
+  shellIdentity(environment) {
+    const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')
+    if (session === undefined) return undefined
+    const agent = variable(environment, 'POSTFLIGHT_AGENT')
+    return known({ session, agent })
+  },
+}

@@ -1,0 +1,25 @@
+import { isJsonObject, known } from '../kernel/json-object.ts'
+import { MAIN_AGENT } from '../marker/marker.ts'
+import { type HostDifference, hasVariable, type PayloadFields, variable } from './host.ts'
+
+/** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
+export const qwenCode: HostDifference = {
+  projectVariables: ['QWEN_PROJECT_DIR'],
+  recognizes: hasVariable('QWEN_PROJECT_DIR'),
+  // The answer to `--json-schema` ends the session, and no stop hook is asked.
+  endingTools: ['structured_output'],
+  readFields: (fields) => ({ ...fields, ...scheduledWakeUps(fields) }),
+  shellIdentity(environment) {
+    const session = variable(environment, 'QWEN_CODE_SESSION_ID')
+    if (session === undefined) return undefined
+    const agent = environment.QWEN_CODE_AGENT_ID
+    // The variable is empty in the main conversation.
+    return known({ session, agent: agent === '' ? MAIN_AGENT : agent })
+  },
+}
+
+/** Its wake-ups, which may be switched off, have a name of their own. */
+function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): PayloadFields {
+  if (scheduled !== undefined || !Array.isArray(crons)) return {}
+  return { session_crons: crons.filter((cron) => !isJsonObject(cron) || cron.enabled !== false) }
+}

@@ -1,0 +1,85 @@
+import { counted } from '../kernel/phrases.ts'
+import { oneLine, stripControl } from '../kernel/text.ts'
+import { formatAge, toIsoSeconds } from '../kernel/time.ts'
+import type { CheckFailure } from './check.ts'
+
+/** Sentences about checks. */
+
+/** The longest command that is shown, in characters. */
+const COMMAND_LIMIT = 200
+
+/** The meaning of some exit codes of a shell. */
+const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
+  126: 'not executable',
+  127: 'command not found',
+  137: 'killed by SIGKILL',
+  139: 'killed by SIGSEGV',
+  143: 'killed by SIGTERM',
+}
+
+/** A command inside a sentence. */
+export function checkCommand(run: string): string {
+  return oneLine(run, COMMAND_LIMIT)
+}
+
+/** How a check failed, in a few words. */
+export function failureWords(failure: CheckFailure | { readonly kind: 'interrupted'; readonly by: string }): string {
+  switch (failure.kind) {
+    case 'exited': {
+      const hint = EXIT_CODE_HINTS[failure.exitCode]
+      return `exit code ${failure.exitCode}${hint === undefined ? '' : `: ${hint}`}`
+    }
+    case 'killed':
+      return `killed by ${oneLine(failure.signal, 20)}`
+    case 'timed-out':
+      return `still running after ${seconds(failure.limitMs)}, so it was killed`
+    case 'interrupted':
+      return `interrupted (${oneLine(failure.by, 20)})`
+  }
+}
+
+/** A duration, such as `0.4 s` or `12 s`. */
+export function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
+}
+
+/** A time at which something began, and how long ago that was. */
+export function since(sinceMs: number, nowMs: number): string {
+  return `${toIsoSeconds(sinceMs)} (${formatAge(Math.max(0, nowMs - sinceMs))})`
+}
+
+/** What `clear` and `step` print about checks. */
+export const CHECK_TEXT = {
+  failed: (path: string, run: string, failure: string, durationMs: number): string =>
+    `${path}: the check \`${checkCommand(run)}\` failed (${failure}; ${seconds(durationMs)}), so the marker stays. The end of its output:`,
+  failedStep: (name: string, run: string, failure: string, durationMs: number): string =>
+    `the step "${oneLine(name, 60)}" was not ticked: its check \`${checkCommand(run)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
+  silent: '  (it printed nothing)',
+  output: (output: string): string[] => {
+    const text = stripControl(output).trimEnd()
+    return text === '' ? [CHECK_TEXT.silent] : text.split('\n').map((line) => `  ${line}`)
+  },
+  passed: (done: readonly { readonly run: string; readonly durationMs: number }[]): string =>
+    `${counted(done.length, 'check')} passed: ${done.map(({ run, durationMs }) => `${checkCommand(run)} (${seconds(durationMs)})`).join(', ')}`,
+  wouldRun: (commands: readonly string[]): string => `after ${list(commands)}`,
+  runs: (run: string): string => `postflight: running the check: ${stripControl(run)}`,
+  unchecked: 'unchecked: its marker is kept as abandoned',
+  droppedByAdopt: (commands: readonly string[]): string =>
+    `dropped the checks of its previous session: ${list(commands)}. \`create --check\` adds your own.`,
+  neverRun: 'Not run by an agent, so the checks of this marker are never run (--host-session names a session)',
+  keptUnchecked: (path: string): string => `the previous marker had checks that were not run, so it is kept as ${path}`,
+} as const
+
+function list(commands: readonly string[]): string {
+  return commands.map((run) => `\`${checkCommand(run)}\``).join(', ')
+}
+
+/** The commands of checks, inside a sentence. */
+export { list as checkList }
+
+/** What the journal says of checks. */
+export const CHECK_RECORDS = {
+  failed: (run: string, failure: string, durationMs: number): string =>
+    `failed: ${checkCommand(run)} (${failure}; ${seconds(durationMs)})`,
+  dropped: (commands: readonly string[]): string => `checks dropped: ${list(commands)}`,
+} as const

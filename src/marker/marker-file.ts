@@ -1,0 +1,64 @@
+import path from 'node:path'
+import { readSmallFile } from '../disk/read.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { MARKER_FILE } from '../kernel/files.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import { MARKER_MAX_BYTES, parseMarker, unparsed } from './marker.ts'
+import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
+
+/** Reads marker files. Readers need no lock. */
+
+/**
+ * Reads the marker of a folder, or its abandoned marker; undefined where there is none. Never throws. `likely`: the
+ * caller has just seen that something lies there.
+ */
+export function readMarker(
+  folder: TaskFolder,
+  fileName: string = MARKER_FILE,
+  likely = false,
+): StoredMarker | UnreadableMarker | undefined {
+  const read = readSmallFile(`${folder.path}${path.sep}${fileName}`, MARKER_MAX_BYTES, likely)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
+  const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })
+  return {
+    kind: 'marker',
+    folder,
+    marker,
+    text: read.text,
+    whole: read.whole,
+    identity: { id: marker.id, file: read.identity },
+    times: { modifiedMs: read.modifiedMs, changedMs: read.changedMs },
+  }
+}
+
+/** True for the marker by which earlier versions found a workflow. It is not a promise: only `clear` and `workflow resume` remove it. */
+export function isOldRunMarker(read: StoredMarker | UnreadableMarker): boolean {
+  return read.kind === 'marker' && read.marker.workflow
+}
+
+/**
+ * The promise in a folder, as `requireReadable` returns a marker; undefined where there is none.
+ * @throws {PostflightError} `marker-unreadable`.
+ */
+export function requirePromise(folder: TaskFolder): StoredMarker | undefined {
+  const present = requireReadable(readMarker(folder))
+  return present === undefined || isOldRunMarker(present) ? undefined : present
+}
+
+/**
+ * The marker that was read from the file `fileName`; undefined where there is none.
+ * @throws {PostflightError} `marker-unreadable` when its file cannot be read or is something else.
+ */
+export function requireReadable(
+  read: StoredMarker | UnreadableMarker | undefined,
+  fileName: string = MARKER_FILE,
+): StoredMarker | undefined {
+  if (read?.kind === 'unreadable') {
+    throw new PostflightError('marker-unreadable', {
+      path: markerDisplayPath(read.folder, fileName),
+      detail: read.detail,
+    })
+  }
+  return read
+}

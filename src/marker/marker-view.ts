@@ -1,0 +1,149 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { INSPECT_TEXT } from '../cli/command-messages.ts'
+import { errorText } from '../disk/file-errors.ts'
+import { markerProblem } from '../kernel/file-messages.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
+import { oneLine } from '../kernel/text.ts'
+import { toIso } from '../kernel/time.ts'
+import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
+import { isExpired, isUnowned, promisedAtMs } from '../stop/rules.ts'
+import type { InspectDocument } from '../views/documents/inspect.ts'
+import { failureWords } from './check-messages.ts'
+import { isAbandonedName } from './clearable-files.ts'
+import { spentOf } from './given-up.ts'
+import { CONTINUATION_LIMIT } from './loop-guard.ts'
+import { UNCHECKED } from './marker.ts'
+import { isOldRunMarker, readMarker } from './marker-file.ts'
+import { markerDisplayPath } from './stored-marker.ts'
+
+/** A marker as `inspect` and `doctor` show it. */
+export type MarkerView = InspectDocument['markers'][number]
+
+/**
+ * What is wrong with a marker whose text cannot be understood. It blocks stops all the same; one whose file cannot be opened
+ * does not, and has no time.
+ */
+export function unparsedFaults({ state, promised_at: promisedAt, problems }: MarkerView): string[] | undefined {
+  if (state !== 'unreadable' || promisedAt === null) return undefined
+  return problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
+}
+
+const TEXT_LIMIT = 4000
+/** At most this many abandoned markers of one folder are listed. */
+const MAX_ABANDONED = 20
+
+/** Every marker of a root, pending ones first, and the folders that could not be searched; or those of `only`. */
+export function viewMarkers(
+  root: string,
+  nowMs: number,
+  only?: TaskFolder,
+): { readonly markers: MarkerView[]; readonly problems: readonly SearchProblem[] } {
+  const { folders, problems } = only === undefined ? listTaskFolders(root) : { folders: [only], problems: [] }
+  const pending = foldersHolding(folders, MARKER_FILE, problems).flatMap(
+    (folder) => viewMarker(folder, MARKER_FILE, nowMs) ?? [],
+  )
+  const abandoned = folders.flatMap((folder) =>
+    abandonedNames(folder).flatMap((name) => viewMarker(folder, name, nowMs) ?? []),
+  )
+  return { markers: [...pending, ...abandoned], problems }
+}
+
+/** The names of a folder's abandoned markers: an earlier one, whose name ends with a number, may be the only one. */
+function abandonedNames(folder: TaskFolder): string[] {
+  try {
+    const number = (name: string): number => Number(name.slice(ABANDONED_FILE.length + 1))
+    return fs
+      .readdirSync(folder.path)
+      .filter(isAbandonedName)
+      .sort((one, other) => number(one) - number(other))
+      .slice(0, MAX_ABANDONED)
+  } catch {
+    // `foldersHolding` reports a folder that cannot be searched.
+    return []
+  }
+}
+
+function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
+  const read = readMarker(folder, fileName)
+  if (read === undefined || isOldRunMarker(read)) return undefined
+  const base = {
+    task: folder.task,
+    path: path.join(folder.path, fileName),
+    relative_path: markerDisplayPath(folder, fileName),
+  }
+  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
+  const { marker, times } = read
+  const abandoned = fileName !== MARKER_FILE
+  const isUnchecked = marker.outcome === UNCHECKED
+  const expired = isExpired(marker, times, nowMs)
+  const promisedMs = promisedAtMs(marker, times, nowMs)
+  const problems = marker.problems.map(markerProblem)
+  if (isUnowned(marker) && !abandoned && !expired) {
+    problems.push(INSPECT_TEXT.unowned)
+  }
+  let spent: number | null = null
+  try {
+    // The file does not say how many stops it had blocked when it was cleared without its checks.
+    spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
+  } catch (error) {
+    problems.push(INSPECT_TEXT.noCount(errorText(error)))
+  }
+  const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
+  return {
+    ...base,
+    state: abandoned
+      ? 'abandoned'
+      : marker.bypassed
+        ? 'bypassed'
+        : expired
+          ? 'expired'
+          : marker.fields === undefined
+            ? 'unreadable'
+            : 'pending',
+    outcome: abandoned ? (isUnchecked ? 'unchecked' : 'capped') : expired ? 'expired' : null,
+    id: quoted(marker.id),
+    skill: quoted(marker.skill),
+    operation: quoted(marker.operation),
+    reason: quoted(marker.reason === undefined ? undefined : listInLine(marker.reason)),
+    owner: {
+      host_session: quoted(marker.hostSession),
+      agent: quoted(marker.agent),
+      agent_type: quoted(marker.agentType),
+    },
+    promised_at: toIso(promisedMs),
+    age_ms: Math.round(nowMs - promisedMs),
+    continuations: { spent, limit: CONTINUATION_LIMIT },
+    steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
+    checks: marker.checks.map(({ run, step, failed }) => ({
+      run: oneLine(run, TEXT_LIMIT),
+      step: quoted(step),
+      failed: failed === undefined ? null : failureWords(failed.failure),
+    })),
+    wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
+    problems,
+  }
+}
+
+/** A text of several lines on one line: the items of a list with "; " between them. */
+function listInLine(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.length === 1 ? text : lines.flatMap((line) => line.replace(/^[-*•] +/, '') || []).join('; ')
+}
+
+const UNKNOWN = {
+  state: 'unreadable',
+  outcome: null,
+  id: null,
+  skill: null,
+  operation: null,
+  reason: null,
+  owner: { host_session: null, agent: null, agent_type: null },
+  promised_at: null,
+  age_ms: null,
+  continuations: { spent: null, limit: CONTINUATION_LIMIT },
+  steps: [],
+  checks: [],
+  wait: null,
+} as const

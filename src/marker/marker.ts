@@ -1,0 +1,249 @@
+import { fromIso } from '../kernel/time.ts'
+import { MAX_CHECKS, type MarkerCheck, parseCheck } from './check.ts'
+import { isCount, parseWait, type Wait } from './wait.ts'
+
+/**
+ * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,
+ * so reading never fails: invalid content is a problem of the marker, not an error.
+ */
+
+/** The agent id of a host's main conversation. */
+export const MAIN_AGENT = 'main'
+
+/** The reason of a marker that has none. */
+export const DEFAULT_REASON = 'Postflight operations pending'
+
+/** What `create` writes where no skill and no operation is named. Messages leave them out. */
+export const DEFAULT_SKILL = 'manual'
+export const DEFAULT_OPERATION = 'work'
+
+/** The maximum size of a marker that is parsed, in bytes. */
+export const MARKER_MAX_BYTES = 65_536
+
+/** The maximum number of checklist steps that are read. */
+export const MAX_CHECKLIST_STEPS = 100
+
+/** One step of the checklist. */
+export interface MarkerStep {
+  readonly name: string
+  readonly done: boolean
+}
+
+/** The kinds of values that fields of a marker have. */
+export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'checks' | 'wait' | 'count'
+
+/** A problem of a marker's text. With a `field` problem, the rest of the marker stays usable. */
+export type MarkerProblem =
+  | { readonly code: 'empty' | 'too-large' | 'not-object' }
+  | { readonly code: 'not-json'; readonly detail: string }
+  /** `variable`: a variable of the shell that stands in the text as it was typed. */
+  | { readonly code: 'unfilled'; readonly variable: string }
+  | { readonly code: 'field'; readonly field: string; readonly expected: FieldKind }
+
+/** The content of a marker. An absent field is unknown. */
+export interface Marker {
+  /** The JSON object with all its fields; undefined if the text is not one. */
+  readonly fields: Readonly<Record<string, unknown>> | undefined
+  readonly problems: readonly MarkerProblem[]
+  readonly id?: string
+  readonly sessionId?: string
+  readonly skill?: string
+  readonly taskNumber?: number
+  readonly operation?: string
+  readonly reason?: string
+  /** `created` in ms since the epoch. */
+  readonly createdMs?: number
+  /** The marker's own `stop_hook_active`. */
+  readonly bypassed: boolean
+  /** `cc_session_id`. Without it the marker is unowned. */
+  readonly hostSession?: string
+  /** The owner: `main` or a sub-agent's id. */
+  readonly agent?: string
+  readonly agentType?: string
+  readonly steps: readonly MarkerStep[]
+  /** The commands that must succeed before it may be cleared. */
+  readonly checks: readonly MarkerCheck[]
+  /** `checks_session`: the session that wrote the checks, if the hook has given the marker to another one since. */
+  readonly checksSession?: string
+  /** `outcome`: how an abandoned marker ended. */
+  readonly outcome?: string
+  /** The stops that the agent announced. */
+  readonly wait?: Wait
+  /** `waits`: the number of prompts at which the promise has waited, apart from `wait`. */
+  readonly waits?: number
+  /** `owner_from`. "environment": session and agent come from the environment of `create`, maybe an outer host's. */
+  readonly ownerFrom?: string
+  /** True for the marker by which earlier versions found a workflow. It is not a promise. */
+  readonly workflow: boolean
+}
+
+/** The value of `owner_from` for an owner that `create` read from its environment. */
+export const OWNER_FROM_ENVIRONMENT = 'environment'
+
+const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
+
+/** True for an id as `postflight create` gives it, which is safe in a file name. */
+export function isMarkerId(text: unknown): text is string {
+  return typeof text === 'string' && ID_PATTERN.test(text)
+}
+
+/** Reads a marker's text. Never throws. */
+export function parseMarker(text: string): Marker {
+  // Some editors and Windows shells write a byte-order mark, which JSON forbids.
+  const body = text.replace(/^\ufeff/, '')
+  if (body.trim() === '') return unparsed({ code: 'empty' })
+  if (body.length > MARKER_MAX_BYTES) return unparsed({ code: 'too-large' })
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (error) {
+    const variable = VARIABLE.exec(body)?.[0]
+    return unparsed(
+      variable === undefined ? { code: 'not-json', detail: (error as Error).message } : { code: 'unfilled', variable },
+    )
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return unparsed({ code: 'not-object' })
+  return fromFields(value as Record<string, unknown>)
+}
+
+/** A variable or a command of the shell: where a heredoc's delimiter is quoted, the shell leaves them as they are. */
+const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
+
+/** The fields whose values a script fills in. A reason may speak of variables. */
+const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation']
+
+function unfilledVariable(own: (field: string) => unknown): string | undefined {
+  for (const field of FILLED) {
+    const value = own(field)
+    const variable = typeof value === 'string' ? VARIABLE.exec(value)?.[0] : undefined
+    if (variable !== undefined) return variable
+  }
+  return undefined
+}
+
+/** A marker whose text could not be understood. */
+export function unparsed(problem: MarkerProblem): Marker {
+  return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [], workflow: false }
+}
+
+function fromFields(fields: Record<string, unknown>): Marker {
+  const problems: MarkerProblem[] = []
+  const wrong = (field: string, expected: FieldKind): undefined => {
+    problems.push({ code: 'field', field, expected })
+    return undefined
+  }
+  // Own properties only: objects inherit `constructor` and others.
+  const own = (field: string): unknown => (Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined)
+  const string = (field: string): string | undefined => {
+    const value = own(field)
+    if (value === undefined || value === '') return undefined
+    return typeof value === 'string' ? value : wrong(field, 'text')
+  }
+  const flag = (field: string): boolean => {
+    const value = own(field)
+    if (value !== undefined && typeof value !== 'boolean') wrong(field, 'flag')
+    return value === true
+  }
+
+  const created = string('created')
+  const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time'))
+  const number = own('task_number')
+  const taskNumber =
+    number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'number')
+
+  const marker: Writable<Marker> = {
+    fields,
+    problems,
+    bypassed: flag('stop_hook_active'),
+    workflow: flag('workflow'),
+    steps: readSteps(own('steps'), wrong),
+    checks: readChecks(own('checks'), wrong),
+  }
+  // Written out field by field: the hook may read a hundred markers before this code is optimised.
+  const id = string('id')
+  if (id !== undefined) marker.id = id
+  const sessionId = string('session_id')
+  if (sessionId !== undefined) marker.sessionId = sessionId
+  const variable = unfilledVariable(own)
+  if (variable !== undefined) problems.unshift({ code: 'unfilled', variable })
+  const skill = string('skill')
+  if (skill !== undefined) marker.skill = skill
+  if (taskNumber !== undefined) marker.taskNumber = taskNumber
+  const operation = string('operation')
+  if (operation !== undefined) marker.operation = operation
+  const reason = string('reason')
+  if (reason !== undefined) marker.reason = reason
+  if (createdMs !== undefined) marker.createdMs = createdMs
+  const hostSession = string('cc_session_id')
+  if (hostSession !== undefined) marker.hostSession = hostSession
+  const agent = string('agent_id')
+  if (agent !== undefined) marker.agent = agent
+  const agentType = string('agent_type')
+  if (agentType !== undefined) marker.agentType = agentType
+  const wait = own('wait') === undefined ? undefined : (parseWait(own('wait')) ?? wrong('wait', 'wait'))
+  if (wait !== undefined) marker.wait = wait
+  const used = own('waits')
+  const waits = used === undefined || isCount(used) ? used : wrong('waits', 'count')
+  if (waits !== undefined) marker.waits = waits
+  const ownerFrom = string('owner_from')
+  if (ownerFrom !== undefined) marker.ownerFrom = ownerFrom
+  const checksSession = string('checks_session')
+  if (checksSession !== undefined) marker.checksSession = checksSession
+  const outcome = string('outcome')
+  if (outcome !== undefined) marker.outcome = outcome
+  return marker
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    wrong('steps', 'list')
+    return []
+  }
+  const steps: MarkerStep[] = []
+  for (const item of value.slice(0, MAX_CHECKLIST_STEPS)) {
+    const name: unknown = typeof item === 'string' ? item : (item as { name?: unknown } | null)?.name
+    if (typeof name === 'string') steps.push({ name, done: (item as { done?: unknown }).done === true })
+    else wrong('steps', 'steps')
+  }
+  return steps
+}
+
+function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerCheck[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) {
+    wrong('checks', 'checks')
+    return []
+  }
+  const checks = value.slice(0, MAX_CHECKS).map(parseCheck)
+  if (value.length > MAX_CHECKS || checks.includes(undefined)) wrong('checks', 'checks')
+  return checks.filter((check) => check !== undefined)
+}
+
+/** True if the marker has a field `checks` that cannot be read, so that nothing can prove it. */
+export function hasUnreadableChecks({ problems }: Marker): boolean {
+  return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
+}
+
+/** True if the marker has checks, also ones that cannot be read. */
+export function mayHaveChecks(marker: Marker): boolean {
+  return marker.checks.length > 0 || hasUnreadableChecks(marker)
+}
+
+/** The steps that are still to do. */
+export function remainingSteps(marker: Marker): MarkerStep[] {
+  return marker.steps.filter((step) => !step.done)
+}
+
+/** The value of `checks_session` for checks of a marker that had no session. */
+export const NO_SESSION = 'none'
+
+/** The session that wrote the marker's checks; undefined if it is not known. Only that one may run them. */
+export function checksSessionOf({ checksSession, hostSession }: Marker): string | undefined {
+  return checksSession === undefined ? hostSession : checksSession === NO_SESSION ? undefined : checksSession
+}
+
+/** The `outcome` of a marker that was ended without its checks. */
+export const UNCHECKED = 'unchecked'

@@ -1,0 +1,62 @@
+import { writeAll } from '../disk/process-output.ts'
+import type { HostClient } from '../hosts/opencode/api.ts'
+import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
+import { HostRefusal, isGone } from '../hosts/opencode/refusal.ts'
+import type { Screen } from '../hosts/opencode/screen.ts'
+import { appendRecorded } from '../project/journal.ts'
+
+/** Tells the user, OpenCode's log and the journal of errors and notices. */
+
+/** Reports errors and notices. */
+export interface Reporter {
+  /**
+   * Reports an error to OpenCode's log and to the journal: as an internal one, unless OpenCode refused what cannot be
+   * otherwise. A session that was deleted is not reported, and a conversation that cannot be read is reported once.
+   */
+  fault(where: string, error: unknown): void
+  /** Tells the user something, on the screen where there is one, and in the log. */
+  notice(text: string): void
+}
+
+/** Creates a reporter to the screen, to OpenCode's log, and to the journal of the first root. The reporter never throws. */
+export function createReporter(client: HostClient, findRoots: () => readonly string[], screen: Screen): Reporter {
+  const unreadable = new Set<string | undefined>()
+  const log = (level: 'warn' | 'error', message: string): void => {
+    if (screen === 'stderr') writeAll(2, `${message}\n`)
+    quietly(() => client.app.log({ body: { service: OPENCODE_TEXT.product, level, message } }))
+  }
+  const record = (detail: string): void => {
+    quietly(() => {
+      const [root] = findRoots()
+      if (root !== undefined) appendRecorded([{ root, entry: { event: 'error', detail } }], Date.now())
+    })
+  }
+  const reporter: Reporter = {
+    fault(where, error) {
+      if (isGone(error)) return
+      const detail = error instanceof Error ? error.message : String(error)
+      if (error instanceof HostRefusal && error.kind === 'unreadable') {
+        if (unreadable.has(error.session)) return
+        unreadable.add(error.session)
+        reporter.notice(OPENCODE_TEXT.unreadable(detail))
+        record(OPENCODE_TEXT.unreadable(detail))
+        return
+      }
+      log('error', OPENCODE_TEXT.fault(where, detail))
+      record(OPENCODE_TEXT.fault(where, detail))
+    },
+    notice(text) {
+      log('warn', text)
+      if (screen === 'scrollback') quietly(() => process.stdout.write(`\n${text}\n`))
+      if (screen === 'toast') quietly(() => client.tui.showToast({ body: OPENCODE_TEXT.toast(text) }))
+    },
+  }
+  return reporter
+}
+
+/** Runs an action whose failure does not matter. */
+function quietly(action: () => unknown): void {
+  try {
+    Promise.resolve(action()).catch(() => {})
+  } catch {}
+}

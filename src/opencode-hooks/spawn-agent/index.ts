@@ -1,0 +1,174 @@
+import type { HostClient, Message, PromptBody } from '../../hosts/opencode/api.ts'
+import { knownAgents, knownModel } from '../../hosts/opencode/catalogue.ts'
+import { lastManner, ownText } from '../../hosts/opencode/conversation.ts'
+import { OPENCODE_TEXT, SPAWN_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { need } from '../../hosts/opencode/refusal.ts'
+import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../../setup/reactive/reactive-rule.ts'
+import { deniedTools } from './denied-tools.ts'
+import { noteSpawned } from './spawned.ts'
+
+/**
+ * Starts a sub-agent from a hook and waits for its answer. In the process of OpenCode a request may take longer than five
+ * minutes (1.18.34), so one request is enough.
+ */
+
+/** The agent that runs where the caller names none. */
+const DEFAULT_AGENT = 'general'
+
+/** How often a sub-agent that does not end is interrupted, and the time (ms) between two interruptions. */
+const MAX_INTERRUPTIONS = 20
+const INTERRUPT_AGAIN_MS = 250
+
+/** A sub-agent to start. */
+export interface SpawnRequest {
+  /** The session below which the sub-agent runs. */
+  readonly parentID: string
+  readonly prompt: string
+  /** The name of an agent (`general`). */
+  readonly agent?: string | undefined
+  /** `provider/model` (the agent's own, otherwise the parent's). */
+  readonly model?: string | undefined
+  /** The only tools that it may use (all of the agent's). What the user denied stays denied. */
+  readonly tools?: readonly string[] | undefined
+  /** The time limit in ms (30,000; at most an hour). */
+  readonly timeoutMs?: number | undefined
+  /** Raised to end the sub-agent early. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The last text of the sub-agent, or the reason that it has none. */
+export type SpawnAnswer = { readonly text: string } | { readonly why: string }
+
+/** The session of a sub-agent, once it exists. */
+interface Child {
+  session: string | undefined
+  isOver: boolean
+}
+
+/**
+ * Starts a sub-agent in a session of its own and returns its last text. It never throws. At the time limit, or when
+ * `signal` is raised, the sub-agent is interrupted. `client` is the one that OpenCode gives to a plugin.
+ */
+export async function spawnAgent(client: object, request: SpawnRequest): Promise<SpawnAnswer> {
+  const { signal } = request
+  // A timer of more than 24 days would end at once.
+  const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS)
+  const host = client as HostClient
+  const child: Child = { session: undefined, isOver: false }
+  const end = endAfter(timeoutMs, signal)
+  const turn = converse(host, request, child)
+  try {
+    const first = await Promise.race([turn, end.reached])
+    if (typeof first === 'object') return first
+    if (first === 'interrupted') return { why: SPAWN_TEXT.interrupted }
+    return { why: SPAWN_TEXT.late(timeoutMs / 1000, await retryOf(host, child.session)) }
+  } catch (error) {
+    return { why: (error as Error).message }
+  } finally {
+    child.isOver = true
+    end.cancel()
+    if (end.isReached() && child.session !== undefined) void interrupt(host, child.session, turn)
+  }
+}
+
+async function converse(client: HostClient, request: SpawnRequest, child: Child): Promise<SpawnAnswer> {
+  const { parentID, prompt, tools } = request
+  const chosen = await chooseManner(client, request)
+  if ('why' in chosen) return chosen
+  const denied = await deniedTools(client, tools)
+  if (child.isOver) return { why: SPAWN_TEXT.interrupted }
+  const created = await client.session.create({ body: { parentID, title: SPAWN_TEXT.title(prompt) } })
+  const { id } = need(created, 'session.create')
+  noteSpawned(id)
+  child.session = id
+  if (child.isOver) return { why: SPAWN_TEXT.interrupted }
+  const body: PromptBody = { ...chosen, tools: denied, parts: [ownText(prompt)] }
+  return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
+}
+
+/** Agent and model of the sub-agent's turn. An unknown name is refused, because OpenCode would not answer. */
+async function chooseManner(
+  client: HostClient,
+  { parentID, agent, model }: SpawnRequest,
+): Promise<Pick<PromptBody, 'agent' | 'model' | 'variant'> | { readonly why: string }> {
+  const agents = await knownAgents(client)
+  const found = agents.find(({ name }) => name === (agent ?? DEFAULT_AGENT))
+  if (found === undefined && agent !== undefined) {
+    return {
+      why: SPAWN_TEXT.unknownAgent(
+        agent,
+        agents.flatMap(({ name, hidden }) => (hidden === true ? [] : name)),
+      ),
+    }
+  }
+  const named = await knownModel(client, model)
+  if (model !== undefined && named === undefined) return { why: SPAWN_TEXT.unknownModel(model) }
+  const parent = await lastManner(client, parentID)
+  const name = found?.name ?? parent?.agent
+  return {
+    ...(name !== undefined && { agent: name }),
+    ...(named !== undefined && { model: named }),
+    // OpenCode itself would take its default model here, not the parent's (1.18.34).
+    ...(named === undefined &&
+      found?.model === undefined &&
+      parent?.model !== undefined && {
+        model: parent.model,
+        ...(parent.variant !== undefined && { variant: parent.variant }),
+      }),
+  }
+}
+
+function answerOf({ info, parts }: Message): SpawnAnswer {
+  const error = info.role === 'assistant' ? info.error : undefined
+  if (error !== undefined) return { why: error.data?.message ?? error.name ?? OPENCODE_TEXT.unknownError }
+  const last = parts.findLast(({ type, text = '' }) => type === 'text' && text.trim() !== '')
+  return last?.text === undefined ? { why: SPAWN_TEXT.empty } : { text: last.text }
+}
+
+/** Why the model of a session was asked again, if it was. */
+async function retryOf(client: HostClient, session: string | undefined): Promise<string | undefined> {
+  if (session === undefined) return undefined
+  const status = (await client.session.status()).data?.[session]
+  return status?.type === 'retry' ? status.message : undefined
+}
+
+/**
+ * Interrupts a session until its turn has ended: a session that was prompted just now is not busy yet, and would go on.
+ * A refusal does not matter: the session has ended or was deleted.
+ */
+async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  turn.then(end, end)
+  for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
+    await client.session.abort({ path: { id: session } }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
+  }
+}
+
+/** Resolves at the time limit or when the signal is raised. */
+function endAfter(limitMs: number, signal: AbortSignal | undefined) {
+  let reached: 'late' | 'interrupted' | undefined
+  let timer: NodeJS.Timeout | undefined
+  let onAbort = (): void => {}
+  const promise = new Promise<'late' | 'interrupted'>((resolve) => {
+    const end = (why: 'late' | 'interrupted'): void => {
+      reached ??= why
+      resolve(why)
+    }
+    onAbort = () => end('interrupted')
+    if (signal?.aborted === true) onAbort()
+    signal?.addEventListener('abort', onAbort)
+    timer = setTimeout(() => end('late'), limitMs)
+  })
+  return {
+    reached: promise,
+    isReached: () => reached !== undefined,
+    cancel: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    },
+  }
+}

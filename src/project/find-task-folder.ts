@@ -1,0 +1,106 @@
+import path from 'node:path'
+import { kindAt } from '../disk/path-kind.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { FILE_DETAILS } from '../kernel/file-messages.ts'
+import { ABANDONED_FILE, MARKER_FILE, RUN_ID_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { stripControl } from '../kernel/text.ts'
+import { hasContinuations } from '../marker/count/count.ts'
+import {
+  parseTaskReference,
+  type SearchProblem,
+  SPECS_ITSELF,
+  type TaskFolder,
+  type TaskReference,
+  taskNumberOf,
+} from './task-folder.ts'
+import { listTaskFolders } from './task-folders.ts'
+
+/** Finds the folder of a task by the name that a person typed. */
+
+/** The task folder of that name directly below `specs/`; it need not exist. */
+export function taskFolderAt(root: string, name: string): TaskFolder {
+  return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
+}
+
+/**
+ * Every folder that `reference` matches, in path order.
+ * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed, `file-unreadable` when the folder's name is not
+ * UTF-8: a folder that exists would be created again.
+ */
+export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
+  const { folders, problems } = listTaskFolders(root)
+  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
+  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
+  refuseUnsearched(problems.filter((problem) => isUndecodable(problem, reference)))
+  return folders.filter((folder) => isMeant(folder, reference))
+}
+
+/** True for a folder that `reference` matches. */
+export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
+  if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
+  return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
+}
+
+/**
+ * The folder of `task`; undefined where there is none. Of several, the one that holds a file of ours. An existing folder
+ * may be named exactly, or as it was printed, even where a new folder could not have such a name: its marker must be
+ * clearable.
+ * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
+ */
+export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
+  const { folders, problems } = listTaskFolders(root)
+  const named = folders.filter((folder) => isNamed(folder, task))
+  const reference = readReference(task, named.length > 0)
+  const matching = folders.filter(
+    (folder) => named.includes(folder) || (reference !== undefined && isMeant(folder, reference)),
+  )
+  for (const candidates of [named, matching]) {
+    const [inUse, another] = candidates.filter(holdsOurs)
+    if (inUse !== undefined && another === undefined) return inUse
+  }
+  // Without a listing, the folder may exist all the same.
+  if (matching.length === 0) {
+    const specs = path.join(root, SPECS_FOLDER)
+    refuseUnsearched(problems.filter((problem) => problem.path === specs || isUndecodable(problem, reference)))
+  }
+  if (matching.length <= 1) return matching[0]
+  throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
+}
+
+/** True for a folder that `reference` matches but that cannot be used, because its name is not UTF-8. */
+function isUndecodable({ path: folder, detail }: SearchProblem, reference: TaskReference | undefined): boolean {
+  return (
+    detail === FILE_DETAILS.notUtf8 && reference !== undefined && isMeant({ task: path.basename(folder) }, reference)
+  )
+}
+
+/** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */
+export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
+  if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
+}
+
+/** True when `name` is the folder's name or its path below `specs/`, exactly or as it was printed. */
+function isNamed({ task, relative }: TaskFolder, name: string): boolean {
+  const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
+  return names.some((one) => one === name || stripControl(one) === name)
+}
+
+/** The reference in `task`; undefined where it is not valid but names an existing folder. */
+function readReference(task: string, isThere: boolean): TaskReference | undefined {
+  try {
+    return parseTaskReference(task)
+  } catch (error) {
+    if (isThere) return undefined
+    throw error
+  }
+}
+
+/** True for a folder with a marker, an abandoned marker, a loop guard, claims or a running workflow. */
+function holdsOurs(folder: TaskFolder): boolean {
+  return (
+    kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined ||
+    hasContinuations(folder.path)
+  )
+}

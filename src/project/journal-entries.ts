@@ -1,0 +1,79 @@
+import fs from 'node:fs'
+import { kindAt } from '../disk/path-kind.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { journalCut, KIND_NAMES } from '../kernel/file-messages.ts'
+import { mayConcernMarker } from '../marker/marker-record.ts'
+import type { CommandContext } from './command-context.ts'
+import { journalPaths } from './journal.ts'
+import { type JournalLine, parseJournalLine } from './journal-entry.ts'
+import { JOURNAL_PART_BYTES, readJournalPart } from './journal-tail.ts'
+
+/** The journal of a root, for the commands that show it. */
+
+/** Entries, and the position after them (in bytes). */
+interface Entries {
+  readonly entries: readonly JournalLine[]
+  readonly end: number
+}
+
+/** The whole journal. Of a journal that is too long, the last part. @throws {PostflightError} `file-unreadable`. */
+export function allEntries(context: CommandContext, root: string): Entries {
+  const { old, current } = readableJournal(root)
+  const before = readJournal(old, 0)
+  const now = readJournal(current, 0)
+  if (before.cut || now.cut) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
+  return { entries: [...before.entries, ...now.entries], end: now.end }
+}
+
+/**
+ * The entries about markers and the hook in the last `limit` bytes of each journal file, and whether there are more bytes.
+ * @throws as `allEntries`.
+ */
+export function lastMarkerEntries(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
+  const { old, current } = readableJournal(root)
+  const before = readJournal(old, 0, { limit, isWanted: mayConcernMarker })
+  const now = readJournal(current, 0, { limit, isWanted: mayConcernMarker })
+  return { entries: [...before.entries, ...now.entries], cut: before.cut || now.cut }
+}
+
+/** The entries after a position. After a rotation, the rest of the old file comes first. @throws as `allEntries`. */
+export function entriesAfter(root: string, position: number): Entries {
+  const { old, current } = readableJournal(root)
+  const isRotated = sizeOf(current) < position
+  const before = isRotated ? readJournal(old, position).entries : []
+  const { entries, end } = readJournal(current, isRotated ? 0 : position)
+  return { entries: [...before, ...entries], end }
+}
+
+/** The journal's files. Their folder must not be a link, which may lead out of the project. */
+function readableJournal(root: string): ReturnType<typeof journalPaths> {
+  const paths = journalPaths(root)
+  const kind = kindAt(paths.folder)
+  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, KIND_NAMES[kind])
+  return paths
+}
+
+function sizeOf(file: string): number {
+  const stats = fs.lstatSync(file, { throwIfNoEntry: false })
+  return stats?.isFile() ? stats.size : 0
+}
+
+/** Which entries to read. */
+interface Part {
+  /** At most this many bytes, from the end. */
+  readonly limit?: number
+  /** Judges a line by its text: most of the time goes into parsing. */
+  readonly isWanted?: (line: string) => boolean
+}
+
+/** The entries of a journal file from `start` (bytes) on. */
+function readJournal(file: string, start: number, { limit, isWanted = () => true }: Part = {}) {
+  const part = readJournalPart(file, start, limit)
+  if (part.kind === 'unreadable') return refuse(file, part.detail)
+  const { lines, end, cut } = part
+  return { entries: lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? []), end, cut }
+}
+
+function refuse(file: string, detail: string): never {
+  throw new PostflightError('file-unreadable', { path: file, detail })
+}

@@ -1,0 +1,85 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { APPENDING, closeQuietly, writeWhole } from '../disk/descriptors.ts'
+import { errorText } from '../disk/file-errors.ts'
+import { withLock } from '../disk/lock.ts'
+import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
+import { kindAt, kindOfStats } from '../disk/path-kind.ts'
+import { KIND_NAMES, unwritable } from '../kernel/file-messages.ts'
+import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { formatJournalEntry, type JournalEntry, type JournalProblem, type Recorded } from './journal-entry.ts'
+
+/** Writes the journal (docs/design.md, "Journal"): appended in one write, rotated at 1 MiB, one old file kept. */
+
+const ROTATE_BYTES = 1_048_576
+
+/** The paths of a root's journal. */
+export function journalPaths(root: string): { folder: string; old: string; current: string } {
+  const folder = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
+  return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
+}
+
+/** Appends entries in one write, or in several where the disk takes only a part. Never throws. */
+export function appendJournal(
+  root: string,
+  entries: readonly JournalEntry[],
+  nowMs: number,
+): JournalProblem | undefined {
+  if (entries.length === 0) return undefined
+  const { folder, current } = journalPaths(root)
+  let descriptor: number | undefined
+  try {
+    if (makeOwnFolder(folder)) hideFromGit(folder)
+    descriptor = fs.openSync(current, fs.constants.O_RDWR | APPENDING, 0o644)
+    const stats = fs.fstatSync(descriptor)
+    if (!stats.isFile()) return notRecorded(current, KIND_NAMES[kindOfStats(stats)])
+    const lines = entries.map((entry) => formatJournalEntry(entry, nowMs)).join('')
+    writeWhole(descriptor, endsWithinLine(descriptor, stats.size) ? `\n${lines}` : lines)
+    return stats.size >= ROTATE_BYTES ? rotate(root) : undefined
+  } catch (error) {
+    return notRecorded(current, errorText(error))
+  } finally {
+    if (descriptor !== undefined) closeQuietly(descriptor)
+  }
+}
+
+function notRecorded(file: string, detail: string): JournalProblem {
+  return { kind: 'not-recorded', detail: unwritable(file, detail) }
+}
+
+/** Appends to the journal of each root. */
+export function appendRecorded(recorded: readonly Recorded[], nowMs: number): JournalProblem[] {
+  const roots = [...new Set(recorded.map((one) => one.root))]
+  return roots.flatMap((root) => {
+    const entries = recorded.filter((one) => one.root === root).map((one) => one.entry)
+    return appendJournal(root, entries, nowMs) ?? []
+  })
+}
+
+/** True when the last line is incomplete (a full disk, a kill): text appended to it would be lost with it. */
+function endsWithinLine(descriptor: number, size: number): boolean {
+  const last = Buffer.alloc(1)
+  return size > 0 && fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
+}
+
+/** Rotates under a lock, and only if the journal is still large: two processes at once must not discard a full file. */
+function rotate(root: string): JournalProblem | undefined {
+  const { folder, old, current } = journalPaths(root)
+  try {
+    withLock(folder, 0, () => {
+      if (fs.lstatSync(current).size >= ROTATE_BYTES) fs.renameSync(current, old)
+    })
+    return undefined
+  } catch {
+    // Another process rotates it, or the next entry will; but a folder with the old file's name would stay.
+    return isFolder(old) ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
+  }
+}
+
+function isFolder(target: string): boolean {
+  try {
+    return kindAt(target) === 'folder'
+  } catch {
+    return false
+  }
+}

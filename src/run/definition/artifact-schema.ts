@@ -1,0 +1,238 @@
+import { isJsonObject } from '../../kernel/json-object.ts'
+
+/**
+ * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a
+ * stop hook, so the subset has no references, no regular expressions and no code made of text, and a check takes a bounded
+ * number of steps. Any other keyword is a fault of the definition; none is ignored.
+ */
+
+/** The names that `type` may use. */
+export const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+
+const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
+/** The maximum number of values in an `enum`. */
+export const MAX_ENUM_VALUES = 200
+
+/** The maximum depth of a schema: `properties`, `items` and `additionalProperties` count. */
+export const MAX_SCHEMA_DEPTH = 20
+
+/** The kinds of values that keywords take. */
+export type ValueKind = 'types' | 'values' | 'schemas' | 'names' | 'number'
+
+/** True for a value of the kind. */
+const IS_OF_KIND: Record<ValueKind, (value: unknown) => boolean> = {
+  types: (value) => {
+    const types = Array.isArray(value) ? value : [value]
+    return types.length <= SCHEMA_TYPES.length && types.every((one) => SCHEMA_TYPES.includes(one as string))
+  },
+  values: (value) => Array.isArray(value) && value.length <= MAX_ENUM_VALUES,
+  schemas: isJsonObject,
+  names: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  number: Number.isFinite,
+}
+
+/** The kind of each keyword's value. Without one, a keyword takes any value, or a schema that is checked in its turn. */
+const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
+  type: 'types',
+  enum: 'values',
+  const: undefined,
+  properties: 'schemas',
+  required: 'names',
+  additionalProperties: undefined,
+  items: undefined,
+  minimum: 'number',
+  maximum: 'number',
+  minLength: 'number',
+  maxLength: 'number',
+  minItems: 'number',
+  maxItems: 'number',
+}
+
+/** The keywords that are checked. */
+export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
+
+/** A fault of a schema itself. `path` leads to it from the schema's top. */
+export type SchemaFault =
+  /** A keyword outside the subset. */
+  | { readonly path: readonly string[]; readonly reason: 'unknown'; readonly keyword: string }
+  /** A keyword with a value of the wrong kind. */
+  | { readonly path: readonly string[]; readonly reason: 'kind'; readonly keyword: string; readonly kind: ValueKind }
+  /** Neither an object nor a boolean, or nested too deeply. */
+  | { readonly path: readonly string[]; readonly reason: 'not-schema' }
+
+/** The faults of a schema; empty for one that can be used. */
+export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
+  if (typeof schema === 'boolean') return []
+  if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, reason: 'not-schema' }]
+  return Object.entries(schema).flatMap(([keyword, value]): SchemaFault[] => {
+    if (ANNOTATIONS.includes(keyword)) return []
+    const here = [...path, keyword]
+    if (!Object.hasOwn(KEYWORDS, keyword)) return [{ path: here, reason: 'unknown', keyword }]
+    const kind = KEYWORDS[keyword]
+    if (kind !== undefined && !IS_OF_KIND[kind](value)) return [{ path: here, reason: 'kind', keyword, kind }]
+    if (keyword === 'properties') {
+      return Object.entries(value as object).flatMap(([name, one]) => schemaFaults(one, [...here, name], depth + 1))
+    }
+    return keyword === 'items' || keyword === 'additionalProperties' ? schemaFaults(value, here, depth + 1) : []
+  })
+}
+
+/** A place where a value breaks its schema. */
+export interface Breach {
+  /** A JSON pointer into the value. */
+  readonly at: string
+  /** The keyword that the value breaks, or `false` for the schema that allows no value. */
+  readonly keyword: string
+  /** The keyword's value in the schema, as JSON; empty for `false`. */
+  readonly expected: string
+}
+
+/** The maximum number of steps of one check. They take about 50 ms, for which OpenCode's server is blocked. */
+export const MAX_SCHEMA_STEPS = 250_000
+
+/** Thrown inside a check that needs more steps. */
+const TOO_LONG = Symbol('too long')
+
+/** The first place where `value` breaks `schema`, or undefined. The schema must be one without faults. */
+export function findBreach(schema: unknown, value: unknown): Breach | 'too-long' | undefined {
+  try {
+    return new SchemaCheck().find(schema, value, '')
+  } catch (error) {
+    if (error === TOO_LONG) return 'too-long'
+    throw error
+  }
+}
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** One check of a value, with its budget of steps. */
+class SchemaCheck {
+  #stepsLeft = MAX_SCHEMA_STEPS
+
+  #spend(steps: number): void {
+    this.#stepsLeft -= steps
+    if (this.#stepsLeft < 0) throw TOO_LONG
+  }
+
+  find(schema: unknown, value: unknown, at: string): Breach | undefined {
+    this.#spend(1)
+    if (schema === false) return { at, keyword: 'false', expected: '' }
+    // The schema `true` has no keywords.
+    const keywords = schema as Keywords
+    for (const [keyword, rule] of Object.entries(keywords)) {
+      this.#spend(1)
+      const breach = this.#findBy(keyword, keywords, value, at)
+      if (breach === true) continue
+      return breach === false ? { at, keyword, expected: textOf(rule) } : breach
+    }
+    return undefined
+  }
+
+  /** Whether the value satisfies a keyword; for a keyword about its parts, the breach in one of them. */
+  #findBy(keyword: string, schema: Keywords, value: unknown, at: string): boolean | Breach {
+    const rule = schema[keyword]
+    switch (keyword) {
+      case 'type':
+        return (Array.isArray(rule) ? rule : [rule]).some((one) => isOfType(one as string, value))
+      case 'enum':
+        return (rule as unknown[]).some((one) => this.#isSame(one, value))
+      case 'const':
+        return this.#isSame(rule, value)
+      case 'required':
+        return !isJsonObject(value) || (rule as string[]).every((name) => this.#has(value, name))
+      case 'properties':
+      case 'additionalProperties':
+        return !isJsonObject(value) || this.#findInside(keyword, schema, value, at)
+      case 'items':
+        return !Array.isArray(value) || this.#first(value, (one, index) => this.find(rule, one, `${at}/${index}`))
+      case 'minLength':
+      case 'maxLength':
+        return typeof value !== 'string' || isWithin(keyword, lengthOf(value), rule as number)
+      case 'minItems':
+      case 'maxItems':
+        return !Array.isArray(value) || isWithin(keyword, value.length, rule as number)
+      case 'minimum':
+      case 'maximum':
+        return typeof value !== 'number' || isWithin(keyword, value, rule as number)
+      default:
+        return true
+    }
+  }
+
+  #findInside(keyword: string, schema: Keywords, value: Record<string, unknown>, at: string): true | Breach {
+    const properties = isJsonObject(schema.properties) ? schema.properties : {}
+    const names = Object.keys(value).filter((name) => this.#has(properties, name) === (keyword === 'properties'))
+    return this.#first(names, (name) =>
+      this.find(keyword === 'properties' ? properties[name] : schema[keyword], value[name], `${at}/${name}`),
+    )
+  }
+
+  #first<T>(items: readonly T[], find: (item: T, index: number) => Breach | undefined): true | Breach {
+    for (const [index, item] of items.entries()) {
+      const breach = find(item, index)
+      if (breach !== undefined) return breach
+    }
+    return true
+  }
+
+  #has(value: Record<string, unknown>, name: string): boolean {
+    this.#spend(1)
+    return Object.hasOwn(value, name)
+  }
+
+  /** True for values that are equal as JSON, whatever the order of their keys. */
+  #isSame(one: unknown, other: unknown): boolean {
+    // The characters of equally long texts are compared, about a hundred of them in the time of a step.
+    this.#spend(typeof one === 'string' && one.length === (other as string | null)?.length ? 1 + one.length / 100 : 1)
+    if (Array.isArray(one)) {
+      return (
+        Array.isArray(other) &&
+        one.length === other.length &&
+        one.every((item, index) => this.#isSame(item, other[index]))
+      )
+    }
+    if (!isJsonObject(one)) return one === other
+    if (!isJsonObject(other)) return false
+    const names = Object.keys(one)
+    const count = Object.keys(other).length
+    this.#spend(names.length + count)
+    return (
+      names.length === count &&
+      names.every((name) => Object.hasOwn(other, name) && this.#isSame(one[name], other[name]))
+    )
+  }
+}
+
+function textOf(rule: unknown): string {
+  return typeof rule === 'object' ? JSON.stringify(rule) : String(rule)
+}
+
+/** The length of a text in code points. */
+function lengthOf(text: string): number {
+  let length = 0
+  for (let at = 0; at < text.length; at += Number(text.codePointAt(at)) > 0xffff ? 2 : 1) length += 1
+  return length
+}
+
+function isWithin(keyword: string, size: number, limit: number): boolean {
+  return keyword.startsWith('min') ? size >= limit : size <= limit
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'object':
+      return isJsonObject(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'null':
+      return value === null
+    case 'string':
+      return typeof value === 'string'
+    case 'number':
+      return typeof value === 'number'
+    default:
+      return typeof value === 'boolean'
+  }
+}

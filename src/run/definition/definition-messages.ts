@@ -1,0 +1,151 @@
+import { closestName } from '../../kernel/closest-name.ts'
+import { counted, jsonFaultWords, quote } from '../../kernel/phrases.ts'
+import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
+import { PLACEHOLDERS } from './placeholders.ts'
+
+/** The faults and warnings of a workflow's definition. */
+
+/** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
+function suggestion(name: string, known: readonly string[], shown = (one: string): string => `"${one}"`): string {
+  const closest = closestName(name, known)
+  return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
+}
+
+const inBraces = (name: string): string => `{{${name}}}`
+
+const VALUE_KINDS: Record<ValueKind, string> = {
+  types: `one of ${SCHEMA_TYPES.join(', ')}, or a list of them`,
+  values: `a list of at most ${MAX_ENUM_VALUES} values`,
+  schemas: 'an object of schemas',
+  names: 'a list of names',
+  number: 'a number',
+}
+
+/** The broken rules of a definition, and the warnings. */
+export const RULE_TEXT = {
+  id: (id: string): string =>
+    `invalid id "${quote(id, 80)}": begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved`,
+  both: (name: string): string => `give ${name} or ${name}_file, not both`,
+  leavesNothing: 'a phase needs an artifact or steps, which show that it is done',
+  noSteps: 'a phase without an artifact needs at least one step',
+  noPrompt: 'a phase without steps needs a prompt or a prompt_file',
+  needsSteps: (name: string): string => `${name} is allowed only in a phase with steps`,
+  needsArtifact: (what: string): string => `${what} needs an artifact`,
+  path: (value: string): string =>
+    `invalid path "${quote(value, 80)}": it must be relative, with "/", without "..", and not a name that postflight-guard uses itself`,
+  filesNeedRun: 'check.files is allowed only beside check.run',
+  pattern: (value: string): string =>
+    `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without ".."`,
+  patternsTooWide: (alternatives: number, stars: number): string =>
+    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} "*" in a name and ${stars} "**" in a pattern`,
+  promptPath: (value: string): string =>
+    `invalid path "${quote(value, 80)}": the file must lie beside the definition or below it: relative, with "/", without ".."`,
+  tooManyInputs: (limit: number): string => `at most ${limit} inputs are allowed`,
+  inputName: (name: string): string =>
+    `invalid name "${quote(name, 80)}": begin with a letter, then use letters, digits, "_" and "-"`,
+  requiredDefault: (name: string): string => `the input "${quote(name, 80)}" has a default, so it cannot be required`,
+  approveAdvisory: 'a phase that needs approval cannot be advisory',
+  noCases: 'give at least one case',
+  tooManyCases: (limit: number): string => `give at most ${limit} cases`,
+  caseLength: (most: number): string => `a case must have at most ${most} characters`,
+  advisoryCases: 'an advisory phase may end without a verdict, so its cases need a default',
+  stepText: (name: string): string => `the ${name} of a step must be a string`,
+  placeholder: (name: string): string =>
+    name.startsWith('input.')
+      ? `${inBraces(quote(name, 80))} does not name an input of this workflow`
+      : name.startsWith('step.')
+        ? `${inBraces(quote(name, 80))} does not name a field of the phase's steps`
+        : name.startsWith('artifact:')
+          ? `${inBraces(quote(name, 80))} does not name a phase that has an artifact`
+          : `unknown placeholder ${inBraces(quote(name, 80))}${suggestion(name, PLACEHOLDERS, inBraces)}`,
+  unknownKeyword: (keyword: string): string =>
+    `unknown keyword "${quote(keyword, 80)}"${suggestion(keyword, SCHEMA_KEYWORDS)}: the keywords are ${SCHEMA_KEYWORDS.join(', ')}`,
+  valueKind: (keyword: string, kind: ValueKind): string => `${keyword} must be ${VALUE_KINDS[kind]}`,
+  notSchema: (depth: number): string => `must be an object or a boolean, nested at most ${depth} levels deep`,
+  target: (id: string, ids: readonly string[]): string =>
+    `unknown phase "${quote(id, 80)}"${suggestion(id, ids.slice(0, 100))}`,
+  twin: (id: string): string => `another phase has the id "${quote(id, 80)}" (upper and lower case count as the same)`,
+  twinArtifact: (artifact: string): string =>
+    `another phase has the artifact "${quote(artifact, 80)}": its file would count as this phase's`,
+  belowArtifact: (artifact: string, above: string): string =>
+    `"${quote(artifact, 80)}" would lie below "${quote(above, 80)}", which is a file: the artifact of another phase`,
+  unreachable: (id: string): string => `phase "${id}" cannot be reached`,
+  endless: (id: string): string =>
+    `no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`,
+  backToChecklist: (phase: string, list: string): string =>
+    `leads back to phase "${phase}", whose tasks are all ticked by then: this phase may add open tasks to "${quote(list, 80)}"; if there are none, the visit has one step, the reason for the verdict`,
+  otherForm: (artifact: string): string =>
+    `another phase has the artifact "${quote(artifact, 80)}" in another Unicode form: some file systems treat both names as one file`,
+  unmade: (artifact: string): string => `no phase has the artifact "${quote(artifact, 80)}"`,
+  unlisted: (artifact: string): string =>
+    `the phase with the artifact "${quote(artifact, 80)}" has no check.json_schema: without a list of steps in the file, the run would stall at once`,
+  madeLater: (artifact: string, id: string): string =>
+    `no phase before "${id}" has the artifact "${quote(artifact, 80)}"`,
+  unbounded: (id: string): string => `phase "${id}" is on a loop without max_visits: 3 is assumed`,
+  promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
+  definitionTooLong: (mebibytes: number): string =>
+    `with its prompt files, the definition is larger than ${mebibytes} MiB, the maximum for a run`,
+  promptTooLong: (limit: number): string => `larger than ${limit} bytes`,
+} as const
+
+/** The faults of a definition's shape: unknown fields, and values of the wrong kind or size. */
+export const SHAPE_TEXT = {
+  unknownField: (name: string, known: readonly string[]): string =>
+    `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
+  kinds: (kinds: readonly string[], isMissing = false): string =>
+    `${isMissing ? 'is missing, and ' : ''}must be ${[...new Set(kinds.map(withArticle))].join(' or ')}`,
+  oneOf: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
+  atLeast: (size: number | bigint, origin: string): string => `must ${sizeOf('at least', size, origin)}`,
+  atMost: (size: number | bigint, origin: string): string => `must ${sizeOf('at most', size, origin)}`,
+  pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
+} as const
+
+/** Plain names for kinds of values, where the schema library uses other ones. */
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  int: 'a whole number',
+  object: 'an object',
+  record: 'an object',
+}
+
+function withArticle(kind: string): string {
+  return KIND_NAMES[kind] ?? `a ${kind}`
+}
+
+function sizeOf(bound: string, size: number | bigint, origin: string): string {
+  if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`
+  return origin === 'array' ? `have ${bound} ${counted(size, 'entry', 'entries')}` : `be ${bound} ${size}`
+}
+
+/** What to do about a fault of the JSON parser. A fault that explains itself has no hint. */
+const JSON_HINTS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'names and strings need double quotes',
+  UnexpectedEndOfString: 'the string that begins here has no closing quote',
+  PropertyNameExpected: 'check for an extra comma before this',
+  ValueExpected: 'check for an extra comma before this',
+  InvalidCommentToken: 'JSON does not allow comments; YAML does',
+}
+
+/** What to do about a fault of the YAML parser. */
+const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
+  [/^Nested mappings/, 'a string that contains ": " needs quotes'],
+  [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
+  [/scalar at node end/, 'quote the whole string, with the kind of quote that it does not contain'],
+  [/^Missing ,/, 'check for a missing comma or quote before this'],
+  [/^Implicit /, 'check for a missing ": " after the name of a field'],
+  [/sufficiently indented/, 'check for a missing bracket or quote before this'],
+  [/same column|without - indicator/, 'entries of one list or object must begin at the same column'],
+  [/^Tabs/, 'use spaces'],
+]
+
+const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
+
+/** The faults of syntax in a definition's file, each with a hint. */
+export const SYNTAX_TEXT = {
+  json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
+  yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
+  openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
+  severalDocuments: 'the file contains several documents: put each definition in its own file',
+  tooDeep: 'nested too deeply to be read',
+  tooManyValues: 'too many values to be read, counting those of aliases',
+} as const

@@ -1,0 +1,253 @@
+import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
+import {
+  END,
+  isArtifactPath,
+  isInputName,
+  isInsidePath,
+  isInsidePattern,
+  isPhaseId,
+  MAX_CASE_LENGTH,
+  MAX_CASES,
+  MAX_FAULTS,
+  MAX_INPUTS,
+} from './definition-limits.ts'
+import { RULE_TEXT } from './definition-messages.ts'
+import type { DefinitionFile, FaultPath, PhaseFile } from './definition-schema.ts'
+import { expandPatterns, MAX_ALTERNATIVES, MAX_STARS } from './file-pattern.ts'
+import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
+import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
+
+/** The rules for a definition of the right shape, and the warnings about one that keeps to them. */
+
+/** A fault or a warning, with its place. */
+export interface DefinitionFinding {
+  readonly path: FaultPath
+  readonly detail: string
+}
+
+/** The fields that only a phase with steps may have. */
+const STEP_FIELDS = [
+  ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
+  ...(['max_step_attempts', 'max_skips', 'on_exhausted'] as const),
+]
+
+/** Every broken rule and every warning. */
+export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
+  const ids = new Set([END, ...file.phases.map(({ id }) => id)])
+  const names = namesIn(file)
+  const faults = [
+    ...inputFaults(file),
+    ...file.phases.flatMap((phase, index) => phaseFaults(phase, index, ids, names(phase))),
+    ...twins(file),
+    ...artifactsBelowArtifacts(file),
+  ]
+  // With an unknown target, or two phases of one id, the graph of the phases is unknown.
+  const isGraph = !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
+  return { faults: faults.slice(0, MAX_FAULTS), warnings: warningsOf(file, isGraph).slice(0, MAX_FAULTS) }
+}
+
+/** The names that the placeholders of a phase's prompts may have, by phase. */
+export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseFile) => KnownNames {
+  const makers = new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
+  const known = { makers, inputs: new Set(Object.keys(inputs)) }
+  return ({ steps }) => {
+    const listed = Array.isArray(steps) ? steps : undefined
+    const fields = new Set(listed?.flatMap((step) => (typeof step === 'object' ? Object.keys(step) : [])))
+    // The fields of steps from an artifact are not known yet.
+    const hasStepField = (name: string): boolean => (listed === undefined ? steps !== undefined : fields.has(name))
+    return { ...known, hasStepField }
+  }
+}
+
+function inputFaults({ inputs = {} }: DefinitionFile): DefinitionFinding[] {
+  const found: DefinitionFinding[] = []
+  const names = Object.keys(inputs)
+  if (names.length > MAX_INPUTS) found.push({ path: ['inputs'], detail: RULE_TEXT.tooManyInputs(MAX_INPUTS) })
+  for (const name of names) {
+    const { required, default: value } = inputs[name] ?? {}
+    if (!isInputName(name)) found.push({ path: ['inputs', name], detail: RULE_TEXT.inputName(name) })
+    if (required === true && value !== undefined) {
+      found.push({ path: ['inputs', name, 'default'], detail: RULE_TEXT.requiredDefault(name) })
+    }
+  }
+  return found
+}
+
+function phaseFaults(
+  phase: PhaseFile,
+  index: number,
+  ids: ReadonlySet<string>,
+  names: KnownNames,
+): DefinitionFinding[] {
+  const found: DefinitionFinding[] = []
+  const fault = (path: FaultPath, detail: string): void => {
+    found.push({ path: ['phases', index, ...path], detail })
+  }
+  const lacks = (...names: readonly (keyof PhaseFile)[]): boolean => names.every((name) => phase[name] === undefined)
+  if (!isPhaseId(phase.id)) fault(['id'], RULE_TEXT.id(phase.id))
+  if (phase.prompt !== undefined && phase.prompt_file !== undefined) fault(['prompt_file'], RULE_TEXT.both('prompt'))
+  if (phase.step_prompt !== undefined && phase.step_prompt_file !== undefined) {
+    fault(['step_prompt_file'], RULE_TEXT.both('step_prompt'))
+  }
+  if (lacks('artifact', 'steps')) fault([], RULE_TEXT.leavesNothing)
+  if (lacks('artifact') && Array.isArray(phase.steps) && phase.steps.length === 0) fault(['steps'], RULE_TEXT.noSteps)
+  if (lacks('steps')) {
+    if (lacks('prompt', 'prompt_file')) fault([], RULE_TEXT.noPrompt)
+    for (const name of STEP_FIELDS) {
+      if (phase[name] !== undefined) fault([name], RULE_TEXT.needsSteps(name))
+    }
+  }
+  if (phase.artifact !== undefined && !isArtifactPath(phase.artifact))
+    fault(['artifact'], RULE_TEXT.path(phase.artifact))
+  if (lacks('artifact') && phase.check !== undefined) fault(['check'], RULE_TEXT.needsArtifact('check'))
+  for (const name of ['prompt_file', 'step_prompt_file'] as const) {
+    const value = phase[name]
+    if (value !== undefined && !isInsidePath(value)) fault([name], RULE_TEXT.promptPath(value))
+  }
+  for (const name of ['prompt', 'step_prompt'] as const) {
+    for (const unknown of unknownPlaceholders(phase[name] ?? '', names)) fault([name], RULE_TEXT.placeholder(unknown))
+  }
+  if (phase.approve === true) {
+    if (lacks('artifact')) fault(['approve'], RULE_TEXT.needsArtifact('approve'))
+    if (phase.gate === 'advisory') fault(['approve'], RULE_TEXT.approveAdvisory)
+  }
+  if (phase.check?.files !== undefined && phase.check.run === undefined)
+    fault(['check', 'files'], RULE_TEXT.filesNeedRun)
+  const patterns = phase.check?.files ?? []
+  for (const [at, pattern] of patterns.entries()) {
+    if (!isInsidePattern(pattern)) fault(['check', 'files', at], RULE_TEXT.pattern(pattern))
+  }
+  if (patterns.every(isInsidePattern) && expandPatterns(patterns) === undefined) {
+    fault(['check', 'files'], RULE_TEXT.patternsTooWide(MAX_ALTERNATIVES, MAX_STARS))
+  }
+  for (const name of ['check', 'step_check'] as const) {
+    const schema = phase[name]?.json_schema
+    for (const one of schema === undefined ? [] : schemaFaults(schema)) {
+      fault([name, 'json_schema', ...one.path], schemaFaultText(one))
+    }
+  }
+  const { steps, next } = phase
+  if (steps !== undefined && !Array.isArray(steps) && !isArtifactPath(steps.from)) {
+    fault(['steps', 'from'], RULE_TEXT.path(steps.from))
+  }
+  for (const [at, step] of (Array.isArray(steps) ? steps : []).entries()) {
+    for (const name of ['agent', 'model'] as const) {
+      const value = typeof step === 'object' ? step[name] : undefined
+      if (value !== undefined && typeof value !== 'string') fault(['steps', at, name], RULE_TEXT.stepText(name))
+    }
+  }
+  if (typeof next === 'string' && !ids.has(next)) fault(['next'], RULE_TEXT.target(next, [...ids]))
+  if (typeof next === 'object') {
+    if (lacks('artifact')) fault(['next'], RULE_TEXT.needsArtifact('a verdict'))
+    for (const [way, target] of waysOf(next).slice(0, MAX_CASES)) {
+      if (!ids.has(target)) fault(['next', ...way], RULE_TEXT.target(target, [...ids]))
+    }
+    if ('cases' in next) {
+      const names = Object.keys(next.cases)
+      if (names.length === 0) fault(['next', 'cases'], RULE_TEXT.noCases)
+      if (names.length > MAX_CASES) fault(['next', 'cases'], RULE_TEXT.tooManyCases(MAX_CASES))
+      for (const name of names) {
+        if (name.length > MAX_CASE_LENGTH) fault(['next', 'cases', name], RULE_TEXT.caseLength(MAX_CASE_LENGTH))
+      }
+      if (phase.gate === 'advisory' && next.default === undefined) fault(['next'], RULE_TEXT.advisoryCases)
+    }
+  }
+  return found
+}
+
+/** The targets of a `next`, with their places in it. */
+function waysOf(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPath, string][] {
+  if ('pass' in next)
+    return [
+      [['pass'], next.pass],
+      [['fail'], next.fail],
+    ]
+  const cases = Object.entries(next.cases).map(([name, target]): [FaultPath, string] => [['cases', name], target])
+  return next.default === undefined ? cases : [...cases, [['default'], next.default]]
+}
+
+function schemaFaultText(fault: SchemaFault): string {
+  switch (fault.reason) {
+    case 'unknown':
+      return RULE_TEXT.unknownKeyword(fault.keyword)
+    case 'kind':
+      return RULE_TEXT.valueKind(fault.keyword, fault.kind)
+    case 'not-schema':
+      return RULE_TEXT.notSchema(MAX_SCHEMA_DEPTH)
+  }
+}
+
+/** Ids and artifacts that occur twice. Upper and lower case count as the same, as on some file systems. */
+function twins(file: DefinitionFile): DefinitionFinding[] {
+  const seen = new Set<string>()
+  const found: DefinitionFinding[] = []
+  for (const [index, phase] of file.phases.entries()) {
+    for (const name of ['id', 'artifact'] as const) {
+      const value = phase[name]
+      if (value === undefined) continue
+      const key = `${name} ${value.toLowerCase()}`
+      const detail = name === 'id' ? RULE_TEXT.twin(value) : RULE_TEXT.twinArtifact(value)
+      if (seen.has(key)) found.push({ path: ['phases', index, name], detail })
+      seen.add(key)
+    }
+  }
+  return found
+}
+
+/** Artifacts below another artifact, which is a file and not a folder. */
+function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
+  const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
+  return file.phases.flatMap(({ artifact = '' }, index) => {
+    const parts = artifact.split('/')
+    const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'))
+    const taken = above.find((one) => artifacts.has(one.toLowerCase()))
+    return taken === undefined
+      ? []
+      : [{ path: ['phases', index, 'artifact'], detail: RULE_TEXT.belowArtifact(artifact, taken) }]
+  })
+}
+
+/** `isGraph`: the graph of the phases is known. */
+function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
+  const edges = followers(file)
+  const reached = reachable(edges)
+  const looping = phasesOnLoops(edges)
+  const stuck = new Set(endless(file, edges))
+  const forms = new Map<string, string>()
+  return file.phases.flatMap((phase, index) => {
+    const found: DefinitionFinding[] = []
+    const warn = (path: FaultPath, detail: string): void => {
+      found.push({ path: ['phases', index, ...path], detail })
+    }
+    if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
+    if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
+    if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
+    for (const target of isGraph ? (edges[index] ?? []) : []) {
+      const steps = file.phases[target]?.steps
+      const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
+      if (isChecklist && leadsTo(edges, target, index)) {
+        warn(['next'], RULE_TEXT.backToChecklist(file.phases[target]?.id ?? '', steps.from))
+      }
+    }
+    if (phase.artifact !== undefined) {
+      const other = forms.get(phase.artifact.normalize().toLowerCase())
+      if (other !== undefined && other.toLowerCase() !== phase.artifact.toLowerCase()) {
+        warn(['artifact'], RULE_TEXT.otherForm(phase.artifact))
+      }
+      forms.set(phase.artifact.normalize().toLowerCase(), phase.artifact)
+    }
+    if (phase.steps !== undefined && !Array.isArray(phase.steps)) {
+      const { from } = phase.steps
+      const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
+      const isChecked = file.phases.every((one) => one.artifact !== from || one.check?.json_schema !== undefined)
+      const isChecklist = 'checklist' in phase.steps
+      // A list of tasks may have been there before the run.
+      if (makers.length === 0 && isChecklist) return found
+      if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
+      else if (isGraph && !makers.some((maker) => leadsTo(edges, maker, index))) {
+        warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
+      } else if (!isChecked && !isChecklist) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
+    }
+    return found
+  })
+}

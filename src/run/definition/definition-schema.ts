@@ -1,0 +1,261 @@
+import * as z from 'zod/mini'
+import { valueAt } from '../../kernel/json-object.ts'
+import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
+import {
+  END,
+  MAX_BUDGET,
+  MAX_FAULTS,
+  MAX_INPUT_LENGTH,
+  MAX_PARALLEL,
+  MAX_PHASE_STEPS,
+  MAX_PHASES,
+} from './definition-limits.ts'
+import { SHAPE_TEXT } from './definition-messages.ts'
+import { POINTER } from './pointer.ts'
+
+/**
+ * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is
+ * generated from it. It is not part of the hook's bundle.
+ */
+
+/** The maximum length of a prompt, in characters. */
+export const MAX_PROMPT_LENGTH = 50_000
+
+const limit = (description: string) =>
+  z.int().check(z.minimum(1), z.maximum(1000)).register(z.globalRegistry, { description })
+const text = (description: string, most = 200) =>
+  z.string().check(z.minLength(1), z.maxLength(most)).register(z.globalRegistry, { description })
+
+const pointer = (description: string) =>
+  z.string().check(z.regex(POINTER), z.maxLength(500)).register(z.globalRegistry, { description })
+
+const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
+
+const jsonSchema = (description: string) =>
+  z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
+    description: `${description} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
+  })
+
+const check = z
+  .strictObject({
+    run: z.optional(text('A shell command that must succeed: `postflight workflow check` runs it at the root.', 2000)),
+    files: z.optional(
+      z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)).register(z.globalRegistry, {
+        description: 'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
+      }),
+    ),
+    min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
+    json: z.optional(z.boolean()),
+    json_schema: z.optional(jsonSchema('A JSON Schema; implies json.')),
+  })
+  .register(z.globalRegistry, { description: 'The conditions for a valid artifact, besides being a file.' })
+
+const stepCheck = z
+  .strictObject({ json_schema: jsonSchema('A JSON Schema for the result of a step that succeeded.') })
+  .register(z.globalRegistry, { description: 'The conditions for a valid step result, besides its "success".' })
+
+const ways = z.strictObject({
+  pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
+  fail: text(`The next phase after a fail: its id, or "${END}".`, 60),
+  verdict: pointer('JSON pointer to the verdict in the artifact: a boolean, or "pass" or "fail".'),
+  reason: z.optional(
+    pointer(
+      "JSON pointer to the reason for the verdict in the artifact. It becomes part of the next phase's prompt if this phase led back to it.",
+    ),
+  ),
+})
+
+const caseWays = z.strictObject({
+  verdict: pointer('JSON pointer to the verdict in the artifact: a string, a number or a boolean.'),
+  cases: z
+    .record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60))
+    .register(z.globalRegistry, { description: 'The next phase by verdict.' }),
+  default: z.optional(
+    text(`The next phase after any other verdict: its id, or "${END}". Without it, such an artifact is invalid.`, 60),
+  ),
+  reason: z.optional(
+    pointer("JSON pointer to the reason for the verdict in the artifact. It becomes part of the next phase's prompt."),
+  ),
+})
+
+const stepSource = z.strictObject({
+  from: text('The artifact of an earlier phase.'),
+  pointer: pointer('JSON pointer to the list of steps in it.'),
+})
+
+const checklistSource = z.strictObject({
+  from: text('A Markdown file in the task folder.'),
+  checklist: z.literal(true).register(z.globalRegistry, {
+    description: 'The steps are the items of its task lists that are not ticked. An item is ticked when it is done.',
+  }),
+})
+
+const input = z.strictObject({
+  description: z.optional(text('The purpose of the value.', 500)),
+  default: z.optional(
+    z
+      .union([z.string().check(z.maxLength(MAX_INPUT_LENGTH)), z.number(), z.boolean()])
+      .register(z.globalRegistry, { description: 'The value if `start --set` gives none.' }),
+  ),
+  required: z.optional(
+    z.boolean().register(z.globalRegistry, { description: 'True if `start` must be given a value.', default: false }),
+  ),
+})
+
+const budget = (description: string) =>
+  z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)).register(z.globalRegistry, { description })
+
+const phase = z.strictObject({
+  id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
+  prompt: z.optional(text('The prompt for the agent: a template with {{placeholders}}.', MAX_PROMPT_LENGTH)),
+  prompt_file: z.optional(text('A file with the prompt, beside the definition or below it.')),
+  artifact: z.optional(text('The file that this phase must produce: a path in the task folder.')),
+  check: z.optional(check),
+  approve: z.optional(
+    z.boolean().register(z.globalRegistry, {
+      description: 'True if a person must approve the artifact (`workflow approve`) before the next phase.',
+      default: false,
+    }),
+  ),
+  gate: z.optional(
+    z.enum(['strict', 'advisory']).register(z.globalRegistry, {
+      description:
+        'strict (the default): the run cannot continue without a valid artifact. advisory: it warns and continues.',
+      default: 'strict',
+    }),
+  ),
+  max_attempts: z.optional(limit('Maximum number of prompts for this phase in one visit (strict: 3, advisory: 1).')),
+  next: z.optional(
+    z.union([text(`A phase's id, or "${END}".`, 60), ways, caseWays]).register(z.globalRegistry, {
+      description: 'The next phase (default: the following one; after the last phase, the end).',
+    }),
+  ),
+  max_visits: z.optional(limit('Maximum number of visits of this phase (default: 1; on a loop 3).')),
+  agent: z.optional(text('The type of the agent for this phase.')),
+  model: z.optional(text('The model for this phase.')),
+  steps: z.optional(
+    z
+      .union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource, checklistSource])
+      .register(z.globalRegistry, {
+        description:
+          'The steps of this phase; each gets its own prompt. In an object, `agent` and `model` say who should do the step.',
+      }),
+  ),
+  step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
+  step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
+  step_check: z.optional(stepCheck),
+  parallel: z.optional(
+    z
+      .int()
+      .check(z.minimum(1), z.maximum(MAX_PARALLEL))
+      .register(z.globalRegistry, { description: 'How many steps may be in progress at once.', default: 1 }),
+  ),
+  max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
+  max_skips: z.optional(
+    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)).register(z.globalRegistry, {
+      description:
+        'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
+    }),
+  ),
+  on_exhausted: z.optional(
+    z.enum(['skip', 'stop']).register(z.globalRegistry, {
+      description: 'After the last attempt at a step failed: skip the step (the default), or stop the workflow.',
+      default: 'skip',
+    }),
+  ),
+})
+
+/** A definition of the right shape. */
+export const DEFINITION_SCHEMA = z.strictObject({
+  $schema: z.optional(z.string()),
+  name: text('Name of the workflow.', 100),
+  inputs: z.optional(
+    z.record(z.string(), input).register(z.globalRegistry, {
+      description: 'Values that `start --set NAME=VALUE` takes, and that prompts show as {{input.NAME}}.',
+    }),
+  ),
+  max_prompts: z.optional(
+    budget('Maximum number of prompts of a run, with all its resumes. After that it has stalled.'),
+  ),
+  max_minutes: z.optional(
+    budget('Maximum number of minutes that a run may work, with all its resumes; waiting for approval is not counted.'),
+  ),
+  phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
+})
+
+/** A definition as it was written, of the right shape; `definition-rules.ts` checks its sense. */
+export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
+export type PhaseFile = DefinitionFile['phases'][number]
+
+/** A place in a definition, from its top. */
+export type FaultPath = readonly (string | number)[]
+
+/** A fault of the shape, with its place. */
+export interface ShapeFault {
+  readonly path: FaultPath
+  readonly detail: string
+}
+
+/** The definition, or every fault of its shape. */
+export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
+  const parsed = DEFINITION_SCHEMA.safeParse(value)
+  if (parsed.success) return { file: parsed.data }
+  return {
+    faults: parsed.error.issues
+      .slice(0, MAX_FAULTS)
+      .flatMap((issue) => shapeFaults(value, issue, []))
+      .slice(0, MAX_FAULTS),
+  }
+}
+
+function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
+  const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys
+        .slice(0, MAX_FAULTS)
+        .map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
+    case 'invalid_type':
+      return [{ path, detail: SHAPE_TEXT.kinds([issue.expected], isMissing(whole, path)) }]
+    case 'invalid_value':
+      return [{ path, detail: SHAPE_TEXT.oneOf(issue.values.map(String)) }]
+    case 'invalid_union':
+      return unionFaults(whole, issue, path)
+    case 'too_small':
+      return [{ path, detail: SHAPE_TEXT.atLeast(issue.minimum, issue.origin) }]
+    case 'too_big':
+      return [{ path, detail: SHAPE_TEXT.atMost(issue.maximum, issue.origin) }]
+    case 'invalid_format':
+      return [{ path, detail: SHAPE_TEXT.pointer }]
+    default:
+      return [{ path, detail: issue.message }]
+  }
+}
+
+/** True for a field of the definition that is not there at all. */
+function isMissing(whole: unknown, path: FaultPath): boolean {
+  return path.length > 0 && valueAt(whole, path) === undefined
+}
+
+/** The names of the fields that the object at `path` may have. */
+function fieldsAt(path: FaultPath): string[] {
+  const name = path.findLast((part) => typeof part === 'string')
+  const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
+    ...{ phases: [phase], check: [check], step_check: [stepCheck], next: [ways, caseWays] },
+    ...{ steps: [stepSource, checklistSource] },
+  }
+  const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
+  return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
+}
+
+/** The faults of the nearest form: of those whose own type was right, the one that knows most of its keys. */
+function unionFaults(whole: unknown, issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
+  const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
+    issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)
+  const [nearest] = issue.errors
+    .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))
+    .sort((one, other) => unknownKeys(one) - unknownKeys(other))
+  if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(whole, inner, path))
+  const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
+  return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]
+}

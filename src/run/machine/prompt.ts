@@ -1,0 +1,196 @@
+import { cut, oneLine, stripControl } from '../../kernel/text.ts'
+import type { Next } from '../definition/next.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/placeholders.ts'
+import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/step.ts'
+import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../run-messages.ts'
+import { currentPhase, isFromBefore, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
+import { visitsOf, type WorkflowState } from './state.ts'
+import { type StepInWork, stepsOut, withHandOut } from './work.ts'
+
+/** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
+
+/** The maximum length of a prompt, in characters. */
+export const PROMPT_LIMIT = 60_000
+
+/** The prompt for one agent. Steps and attempts count from 1. */
+export interface DueWork {
+  readonly step: number | undefined
+  /** The step with its text, for people: "step 3 of 8: add the route". */
+  readonly words: string | undefined
+  /** The first line for people, with that text. */
+  readonly line: string
+  readonly attempt: number
+  readonly prompt: string
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  /** The file that the agent must write: a path in the task folder. */
+  readonly artifact: string
+}
+
+/** A prompt that is due. */
+export interface DuePrompt extends DueWork {
+  readonly phase: string
+  /**
+   * The prompts of several steps at once. Then `prompt` contains all of them, and the other fields are those of the
+   * first.
+   */
+  readonly batch: readonly DueWork[] | undefined
+}
+
+/** A task and its folder. */
+export interface TaskPlace {
+  readonly task: string
+  /** The absolute path of the folder: an agent may have left the project's folder. */
+  readonly folder: string
+  /** The command that runs the check of a phase. */
+  readonly checkCommand?: string
+}
+
+/** The current prompt of a state. */
+export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
+  const phase = currentPhase(state)
+  const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
+  const [first, ...others] = steps.map((step) => dueStep(state, phase, step, place))
+  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
+  if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
+  const batch = [first, ...others]
+  const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, words)
+  const wordsWith = (texts: string[]): string => stepWords(stepsOf({ batch }), state.totalSteps, texts)
+  const words = wordsWith(steps.map(({ step }) => stepLine(state, step)))
+  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch)}`
+  return { phase: phase.id, ...first, words, line: titled(words), prompt, batch }
+}
+
+/** The numbers of the steps that a prompt hands out at once. */
+export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
+  return batch.map(({ step }) => step ?? 0)
+}
+
+function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
+  const artifact = phase.artifact ?? ''
+  const attempt = state.phaseAttempts + 1
+  const title = PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts)
+  const prompt = joined(title, filled(state, phase, place, undefined), [
+    ...entryReasons(state, place),
+    ...failureText(state.lastFailure, isFromBefore(state)),
+    PROMPT_TEXT.artifact(`${place.folder}/${artifact}`, demands(phase)),
+    ...(phase.check.run === undefined
+      ? [PROMPT_TEXT.next]
+      : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
+  ])
+  return {
+    step: undefined,
+    words: undefined,
+    line: title,
+    attempt,
+    prompt,
+    agent: phase.agent,
+    model: phase.model,
+    artifact,
+  }
+}
+
+function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: TaskPlace): DueWork {
+  const step = stepAt(state, work.step)
+  const artifact = stepResultFile(phase, work.step)
+  const [number, attempt] = [work.step + 1, work.attempts + 1]
+  const { jsonSchema } = phase.stepCheck
+  const titled = (words: string): string =>
+    PROMPT_TEXT.title(...namesOf(state, place), phase.id, words, attempt, work.maxAttempts)
+  const wordsWith = (texts: string[]): string => stepWords([number], state.totalSteps, texts)
+  const words = wordsWith([stepLine(state, work.step)])
+  const prompt = joined(titled(wordsWith([])), filled(state, phase, place, work), [
+    ...entryReasons(state, place),
+    ...failureText(work.failure),
+    PROMPT_TEXT.stepResult(`${place.folder}/${artifact}`),
+    ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
+    PROMPT_TEXT.next,
+  ])
+  return {
+    ...{ step: number, words, line: titled(words), attempt, prompt, artifact },
+    agent: namedByStep(step, 'agent') ?? phase.agent,
+    model: namedByStep(step, 'model') ?? phase.model,
+  }
+}
+
+/** The names of the workflow and the task, as a prompt's first line shows them. */
+function namesOf(state: WorkflowState, place: TaskPlace): [workflow: string, task: string] {
+  return [oneLine(state.name, 200), oneLine(place.task, 200)]
+}
+
+/** The title, the template and the rest of a prompt. Only the template is cut: the rest says which file decides. */
+function joined(title: string, template: string, rest: readonly string[]): string {
+  const [before, after] = [`${title}\n\n`, `\n\n${rest.join('\n\n')}`].map(stripControl)
+  return cut(`${before}${cut(stripControl(template), PROMPT_LIMIT - `${before}${after}`.length)}${after}`, PROMPT_LIMIT)
+}
+
+function failureText(failure: string | undefined, isBefore = false): string[] {
+  if (failure === undefined) return []
+  return [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(failure).trim(), 3000))]
+}
+
+/** The template of a step, or of the phase's own prompt, with its values. */
+function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: StepInWork | undefined): string {
+  const step = work === undefined ? undefined : stepAt(state, work.step)
+  const values: Record<(typeof PLACEHOLDERS)[number], string> = {
+    workflow: state.name,
+    task: place.task,
+    task_folder: place.folder,
+    phase: phase.id,
+    visit: String(visitsOf(state, phase.id)),
+    attempt: String((work?.attempts ?? state.phaseAttempts) + 1),
+    max_attempts: String(work?.maxAttempts ?? state.maxPhaseAttempts),
+    artifact: pathOf(place, phase.artifact),
+    previous_artifact: pathOf(place, state.previousArtifact),
+    verdict: state.ledBy?.reason ?? state.ledBy?.verdict ?? '',
+    step: step === undefined ? '' : cut(stepAsText(step), MAX_STEP_LENGTH),
+    step_number: work === undefined ? '' : String(work.step + 1),
+    total_steps: String(state.totalSteps),
+    failure: (work === undefined ? state.lastFailure : work.failure) ?? '',
+  }
+  const known = new Map<string, string>(Object.entries(values))
+  for (const { id, artifact } of state.definition.phases) known.set(`${ARTIFACT_OF}${id}`, pathOf(place, artifact))
+  for (const [name, value] of Object.entries(state.inputs)) known.set(`${INPUT_OF}${name}`, value)
+  const template = (work === undefined ? phase.prompt : phase.stepPrompt) ?? PROMPT_TEXT.standard(work !== undefined)
+  return fill(template, (name) =>
+    name.startsWith(STEP_FIELD)
+      ? cut(stepField(step ?? '', name.slice(STEP_FIELD.length)), MAX_STEP_LENGTH)
+      : known.get(name),
+  ).trim()
+}
+
+/** Why the phase was entered again, and where its last artifact lies now. The first visit shows a reason too. */
+function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
+  const { ledBy, previousArtifact } = state
+  const visit = visitsOf(state, state.phase)
+  const isFirst = visit === 1 && ledBy?.reason === undefined
+  return [
+    ...(ledBy === undefined || isFirst ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
+    ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(place, previousArtifact))]),
+  ]
+}
+
+function pathOf({ folder }: TaskPlace, artifact: string | undefined): string {
+  return artifact === undefined ? '' : `${folder}/${artifact}`
+}
+
+function demands({ check, next }: Phase): string[] {
+  return [
+    ...(check.minBytes === undefined ? [] : [PROMPT_TEXT.minBytes(check.minBytes)]),
+    ...(check.json === true || check.jsonSchema !== undefined || next.verdict !== undefined ? [PROMPT_TEXT.json] : []),
+    ...(check.jsonSchema === undefined ? [] : [PROMPT_TEXT.schema(JSON.stringify(check.jsonSchema))]),
+    ...(next.verdict === undefined ? [] : [verdictDemand(next.verdict, next)]),
+  ]
+}
+
+function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
+  return cases === undefined
+    ? PROMPT_TEXT.verdict(pointer)
+    : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
+}
+
+/** What the journal says of a prompt. */
+export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
+  return RUN_RECORDS.prompt(due.phase, due.words, due.batch === undefined ? due.attempt : undefined, isRepeated)
+}

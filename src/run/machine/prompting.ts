@@ -1,0 +1,107 @@
+import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { tellsPrevious } from './approval.ts'
+import { pauseClock, workedMs } from './clock.ts'
+import type { Effect, Observation } from './observation.ts'
+import { isInStep, stepLine, where } from './position.ts'
+import type { RunOutcome } from './run-outcome.ts'
+import { type WorkflowState, withTransition } from './state.ts'
+import { promptsLeft, type StepInWork, withWork } from './work.ts'
+
+/** The parts of the machine that phases and steps share: giving out prompts, and ending a run. */
+
+/** The next action of the driver. `observe`: it observes again and calls `advance` once more. */
+export type Command =
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'finish' }
+  | { readonly kind: 'observe' }
+
+/** The result of `advance`. */
+export interface Advance {
+  readonly state: WorkflowState
+  readonly command: Command
+  readonly effects: readonly Effect[]
+}
+
+/** A transition without effects. */
+export function only(state: WorkflowState, kind: Command['kind']): Advance {
+  return { state, command: { kind }, effects: [] }
+}
+
+/** The result of giving out a prompt; if it cannot go out now, the state stays as it is. */
+export function orWait(state: WorkflowState, given: Advance): Advance {
+  return given.command.kind === 'wait' ? only(state, 'wait') : given
+}
+
+/** The state of a run that has ended. */
+export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
+  const detail = why === undefined ? {} : { detail: why }
+  const ended = withTransition(
+    pauseClock(state, nowMs),
+    { event: 'end', phase: state.phase, outcome, ...detail },
+    nowMs,
+  )
+  return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
+}
+
+/** What a prompt asks for. */
+export interface Asked {
+  /** The steps in progress that it hands out; undefined for the phase's own prompt. */
+  readonly steps?: readonly StepInWork[]
+  readonly effects?: readonly Effect[]
+}
+
+/** Gives out a prompt; or stops, if that was requested; or stalls, if the budget is spent. */
+export function prompt(state: WorkflowState, phase: Phase, seen: Observation, { steps, effects = [] }: Asked): Advance {
+  if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
+  if (!seen.mayPrompt) return only(state, 'wait')
+  const size = Math.max(1, steps?.length ?? 1)
+  const spent = spentBudget(state, size, seen.nowMs)
+  if (spent !== undefined) return only(end(state, 'stalled', seen.nowMs, spent), 'finish')
+  const previousArtifact = tellsPrevious(state) ? seen.previousArtifact : state.previousArtifact
+  const due = { ...state, previousArtifact }
+  const asked =
+    steps === undefined
+      ? withTransition(due, { event: 'prompt', ...where(due) }, seen.nowMs)
+      : steps.reduce(
+          (one, step) =>
+            withTransition(one, { event: 'prompt', ...where(due, step), detail: stepLine(due, step.step) }, seen.nowMs),
+          due,
+        )
+  const numbers = new Set(steps?.map(({ step }) => step))
+  const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
+  return {
+    state: {
+      ...withWork(asked, phase, { inWork }),
+      ...{ prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + size },
+      ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false, heardPromptId: undefined },
+      approval: undefined,
+    },
+    command: { kind: 'prompt' },
+    effects,
+  }
+}
+
+/** Why the budget does not allow `size` more prompts; undefined if it does. */
+function spentBudget(state: WorkflowState, size: number, nowMs: number): string | undefined {
+  const { maxPrompts, maxMinutes } = state.definition
+  if (maxPrompts !== undefined && size > promptsLeft(state)) {
+    return WORKFLOW_TEXT.promptsSpent(state.prompts, size, maxPrompts)
+  }
+  const isLate = maxMinutes !== undefined && workedMs(state, nowMs) >= maxMinutes * 60_000
+  return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes) : undefined
+}
+
+/** True for a prompt that was interrupted. It is the same attempt, so the number of times is limited. */
+export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: Observation): boolean {
+  return interrupted === true && interruptions < MAX_INTERRUPTIONS
+}
+
+/** Gives the prompt out once more, as the same attempt. */
+export function promptOnceMore(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  const again = { ...state, interruptions: state.interruptions + 1 }
+  const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
+  return prompt(again, phase, seen, steps === undefined ? {} : { steps })
+}

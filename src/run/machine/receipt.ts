@@ -1,0 +1,116 @@
+import { isJsonObject } from '../../kernel/json-object.ts'
+import { toIso } from '../../kernel/time.ts'
+import { type CheckFailure, failedField, parseFailure } from '../../marker/check.ts'
+
+/**
+ * Receipts of a phase's check (docs/design.md, "Checks"): its result, and the files that it is bound to. The machine passes
+ * the phase only with a green receipt whose files are as they were.
+ */
+
+/** The folder of receipts in the task folder. */
+export const CHECKS_FOLDER = 'checks'
+
+const RECEIPT_NAME = /^\d+-\d+\.json$/
+
+/** True for the name of a receipt in the folder of its phase: its visit and its attempt. */
+export function isReceiptName(name: string): boolean {
+  return RECEIPT_NAME.test(name)
+}
+
+/** The largest number of files that a receipt is bound to. */
+export const MAX_BOUND_FILES = 2_000
+
+/** A file as it was when the check began. */
+export interface BoundFile {
+  /** Relative to the task folder, with `/`. */
+  readonly path: string
+  readonly size: number
+  readonly mtimeMs: number
+}
+
+/** The size and the times of an artifact when the check began. No program can set ctime on a POSIX system. */
+export interface ArtifactTimes {
+  readonly size: number
+  readonly modifiedMs: number
+  /** ctime. */
+  readonly changedMs: number
+}
+
+/** A file, or a pattern, that a check names and that its result is not bound to. */
+export interface NotBound {
+  /** Relative to the root. */
+  readonly path: string
+  readonly why: 'link' | 'node_modules'
+}
+
+/** The result of a check. */
+export interface Receipt {
+  /** The id of the run: a receipt that came with a repository is another run's. */
+  readonly run: string | undefined
+  readonly command: string
+  /** Undefined for a green one. */
+  readonly failure: CheckFailure | undefined
+  readonly durationMs: number
+  readonly output: string
+  /** The hash of the artifact's content; empty for a large one. */
+  readonly artifact: string
+  /** Undefined in receipts of older versions. */
+  readonly artifactTimes: ArtifactTimes | undefined
+  readonly files: readonly BoundFile[]
+}
+
+/** The text of a receipt's file. */
+export function formatReceipt(receipt: Receipt, nowMs: number): string {
+  const { run, command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
+  return `${JSON.stringify(
+    {
+      ...{ run, command, time: toIso(nowMs), seconds: durationMs / 1000 },
+      ...(failure === undefined ? { exit_code: 0, output } : { ...failedField({ failure, output }), output }),
+      artifact,
+      artifact_file: times && { size: times.size, mtime_ms: times.modifiedMs, ctime_ms: times.changedMs },
+      files: files.map(({ path, size, mtimeMs }) => ({ path, size, mtime_ms: mtimeMs })),
+    },
+    null,
+    2,
+  )}\n`
+}
+
+/** Reads a receipt; undefined for anything else. */
+export function parseReceipt(text: string): Receipt | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isJsonObject(value) || typeof value.command !== 'string' || typeof value.artifact !== 'string') return undefined
+  const isGreen = value.exit_code === 0
+  const failure = isGreen ? undefined : parseFailure(value)?.failure
+  if (!isGreen && failure === undefined) return undefined
+  const files = Array.isArray(value.files) ? value.files.slice(0, MAX_BOUND_FILES + 1).map(parseBound) : []
+  if (files.length > MAX_BOUND_FILES || files.includes(undefined)) return undefined
+  return {
+    run: typeof value.run === 'string' ? value.run : undefined,
+    command: value.command,
+    failure,
+    durationMs: typeof value.seconds === 'number' ? value.seconds * 1000 : 0,
+    output: typeof value.output === 'string' ? value.output : '',
+    artifact: value.artifact,
+    artifactTimes: parseTimes(value.artifact_file),
+    files: files.filter((file) => file !== undefined),
+  }
+}
+
+function parseTimes(value: unknown): ArtifactTimes | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { size, mtime_ms: modifiedMs, ctime_ms: changedMs } = value
+  const isWhole = typeof size === 'number' && typeof modifiedMs === 'number' && typeof changedMs === 'number'
+  return isWhole ? { size, modifiedMs, changedMs } : undefined
+}
+
+function parseBound(value: unknown): BoundFile | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { path, size, mtime_ms: mtimeMs } = value
+  const isWhole = typeof path === 'string' && typeof size === 'number' && typeof mtimeMs === 'number'
+  return isWhole ? { path, size, mtimeMs } : undefined
+}

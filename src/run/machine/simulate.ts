@@ -1,0 +1,186 @@
+import type { Definition } from '../definition/definition.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import type { Step } from '../definition/step.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { awaitsApproval } from './approval.ts'
+import { archivePlace } from './archive.ts'
+import type { HistoryEntry } from './history.ts'
+import type { Effect, Observation, StepsSeen } from './observation.ts'
+import { currentPhase, stepResultFile } from './position.ts'
+import { type DuePrompt, type DueWork, duePrompt, type TaskPlace } from './prompt.ts'
+import { reconcile } from './reconcile.ts'
+import { newState, type WorkflowState } from './state.ts'
+import { approveState } from './steering.ts'
+import { withHandOut } from './work.ts'
+
+/** Walks through a definition with scripted outcomes, as a run without hooks would go. Pure: nothing is written. */
+
+/** The scripted outcomes. Anything that they do not name passes. */
+export interface Script {
+  /** How many first attempts fail: of a phase by its id, of a step by `id/3`. Where a phase has a verdict, that is "fail". */
+  readonly failures: ReadonlyMap<string, number>
+  /** The verdict of phases with cases; the first case where it is not named. */
+  readonly cases: ReadonlyMap<string, string>
+  /** The number of steps that a phase takes from a file. */
+  readonly steps: ReadonlyMap<string, number>
+}
+
+/** The number of steps from a file, if the script does not say. */
+const STEPS_FROM_FILE = 3
+
+/** A simulation ends after so many prompts. */
+const MAX_SIMULATED = 10_000
+
+/** A simulated run. */
+export interface Simulation {
+  /** The state at its end; still active after too many prompts. */
+  readonly state: WorkflowState
+  readonly prompts: readonly DuePrompt[]
+  readonly history: readonly HistoryEntry[]
+}
+
+/** The answer to a prompt: the agent leaves nothing, or a file with this verdict. */
+export type Answer = 'nothing' | { readonly verdict: string }
+
+/** The answers of a script, to each prompt in turn. */
+export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 'step'>) => Answer {
+  const asked = new Map<string, number>()
+  return (phase, { step }) => {
+    const name = step === undefined ? phase.id : `${phase.id}/${step}`
+    const count = asked.get(name) ?? 0
+    asked.set(name, count + 1)
+    const fails = count < (script.failures.get(name) ?? 0)
+    if (step !== undefined) return { verdict: fails ? 'fail' : 'pass' }
+    const { verdict, cases } = phase.next
+    if (verdict === undefined || cases !== undefined) {
+      return fails ? 'nothing' : { verdict: script.cases.get(phase.id) ?? Object.keys(cases ?? {})[0] ?? 'pass' }
+    }
+    return { verdict: fails ? 'fail' : 'pass' }
+  }
+}
+
+/** The number of steps that a phase has; 0 for a phase without steps. */
+export function simulatedStepCount(script: Pick<Script, 'steps'>, { id, steps }: Phase): number {
+  if (steps?.kind === 'list') return steps.steps.length
+  return steps === undefined ? 0 : (script.steps.get(id) ?? STEPS_FROM_FILE)
+}
+
+/** The steps that a phase takes from a file. */
+export function simulatedSteps(script: Script, phase: Phase): Step[] {
+  const length = simulatedStepCount(script, phase)
+  return Array.from({ length }, (_, item) =>
+    phase.steps?.kind === 'checklist' ? { text: `step ${item + 1}`, item } : `step ${item + 1}`,
+  )
+}
+
+/** Runs a definition to its end, or until `most` prompts went out. Approvals are given at once. */
+export function simulate(
+  definition: Definition,
+  script: Script,
+  place: TaskPlace,
+  inputs: Readonly<Record<string, string>>,
+  most = MAX_SIMULATED,
+): Simulation {
+  const nowMs = 0
+  const sessions = { parentSession: undefined, hostSession: undefined }
+  let state = newState(definition, { id: 'simulated', nowMs, ...sessions, inputs })
+  const prompts: DuePrompt[] = []
+  const history: HistoryEntry[] = [...state.history]
+  const world = new SimulatedFolder(definition, script)
+  const answer = answering(script)
+  const record = ({ history: last, sequence }: WorkflowState): void => {
+    const known = history.at(-1)?.n ?? 0
+    if (sequence > known) history.push(...last.filter(({ n }) => n > known))
+  }
+  while (prompts.length < most) {
+    const { state: next, command } = reconcile(state, {
+      observe: (seen) => world.observe(seen, nowMs),
+      apply: (effect) => (effect.kind === 'tick' ? world.tick(effect) : world.archive(effect)),
+      record,
+      write: record,
+      isOutOfTime: () => false,
+    })
+    state = next
+    if (command === 'prompt') {
+      const due = duePrompt(state, place)
+      prompts.push(due)
+      const phase = currentPhase(state)
+      for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
+    } else if (awaitsApproval(state)) state = approveState(state, undefined, nowMs)
+    else break
+  }
+  record(state)
+  return { state, prompts, history }
+}
+
+/** The files of a simulated task folder, with the verdict of each. */
+class SimulatedFolder {
+  readonly #files = new Map<string, string>()
+  readonly #script: Script
+  /** The numbers of the ticked tasks of each checklist. */
+  readonly #ticked = new Map<string, Set<number>>()
+  /** The artifacts that phases make: steps can be read from one only after it was made. */
+  readonly #made: ReadonlySet<string>
+  #previous: string | undefined
+
+  constructor({ phases }: Definition, script: Script) {
+    this.#script = script
+    this.#made = new Set(phases.flatMap(({ artifact }) => artifact ?? []))
+  }
+
+  /** Leaves the file of an answer. */
+  leave(file: string, answer: Answer): void {
+    if (answer === 'nothing') return
+    this.#files.set(file, answer.verdict)
+    // A checklist that is written anew has new tasks.
+    this.#ticked.delete(file)
+  }
+
+  /** Ticks a task. */
+  tick({ artifact, item }: Extract<Effect, { readonly kind: 'tick' }>): void {
+    const ticked = this.#ticked.get(artifact) ?? new Set()
+    this.#ticked.set(artifact, ticked.add(item.item))
+  }
+
+  /** Moves a file away. */
+  archive(effect: Parameters<typeof archivePlace>[0]): void {
+    const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
+    if (!this.#files.delete(file) || effect.kind === 'archive-step') return
+    const { folder, name } = archivePlace(effect)
+    this.#previous = `${folder}/${name}`
+  }
+
+  /** Observes the folder after the agent with the prompt came back. */
+  observe(state: WorkflowState, nowMs: number): Observation {
+    const phase = currentPhase(state)
+    const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)
+    return {
+      ...{ nowMs, returned: true, mayPrompt: true },
+      artifact:
+        verdict === undefined
+          ? { kind: 'absent' }
+          : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : verdict },
+      stepResults: withHandOut(state, phase).inWork.map(({ step }) => {
+        const left = this.#files.get(stepResultFile(phase, step))
+        return left === undefined ? { kind: 'absent' } : { kind: 'result', success: left === 'pass', archived: false }
+      }),
+      steps: this.#steps(phase),
+      previousArtifact: this.#previousOf(phase),
+    }
+  }
+
+  #steps(phase: Phase): StepsSeen | undefined {
+    if (phase.steps === undefined || phase.steps.kind === 'list') return undefined
+    const { artifact } = phase.steps
+    if (this.#made.has(artifact) && !this.#files.has(artifact)) {
+      return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(artifact) }
+    }
+    const ticked = this.#ticked.get(artifact)
+    const steps = simulatedSteps(this.#script, phase)
+    return { kind: 'list', steps: steps.filter((_step, item) => ticked?.has(item) !== true) }
+  }
+
+  #previousOf({ id }: Phase): string | undefined {
+    return this.#previous?.startsWith(`artifacts/${id}/`) === true ? this.#previous : undefined
+  }
+}

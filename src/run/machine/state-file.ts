@@ -1,0 +1,102 @@
+import { isJsonObject } from '../../kernel/json-object.ts'
+import { findPhase } from '../definition/definition.ts'
+import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import { visitsOf, type WorkflowState } from './state.ts'
+import { STATE_FIELDS } from './state-fields.ts'
+import { type StepInWork, withWork } from './work.ts'
+
+/** The state file of a run: one format for every driver, with snake_case keys. */
+
+/** The version of the format that this code reads and writes. */
+const STATE_VERSION = 1
+
+/** The maximum size of a state that is read, in bytes. */
+export const STATE_MAX_BYTES = 33_554_432
+
+/** The form of a field in the file. */
+interface Written {
+  readonly key: string
+  write(value: unknown): unknown
+}
+
+/** The text of a state file. */
+export function formatState(state: WorkflowState): string {
+  const fields = Object.entries<Written>(STATE_FIELDS).map(([name, { key, write }]) => [
+    key,
+    write(state[name as keyof WorkflowState]),
+  ])
+  return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields) })}\n`
+}
+
+/** The reason why a state file cannot be used. */
+export interface StateProblem {
+  readonly code: 'not-json' | 'version' | 'shape'
+  readonly detail: string
+}
+
+const readState = objectOf(STATE_FIELDS)
+
+/** Reads the text of a state file. It never throws: it returns the problem of an unusable text. */
+export function parseState(text: string): WorkflowState | StateProblem {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { code: 'not-json', detail: (error as Error).message }
+  }
+  if (!isJsonObject(value)) return { code: 'shape', detail: 'object' }
+  if (value.version !== STATE_VERSION) return { code: 'version', detail: String(value.version) }
+  const state = readState(value)
+  if (state === WRONG) return { code: 'shape', detail: wrongKeys(STATE_FIELDS, value).join(', ') }
+  const phase = findPhase(state.definition, state.phase)
+  if (phase === undefined) return { code: 'shape', detail: 'definition' }
+  const whole = value.in_work === undefined ? withStepsOfBefore(state, phase) : state
+  return isWorkSound(whole) ? clamped(whole, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
+}
+
+/**
+ * The state of an earlier version with its steps in progress: there was one at a time, and of the steps before it only their
+ * number was kept.
+ */
+function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
+  const { currentStep, totalSteps, stepAttempts, maxStepAttempts, prompted, lastFailure } = state
+  const attempts = phase.maxStepAttempts
+  const ended = Math.min(currentStep, totalSteps)
+  const endedSteps = Array.from({ length: ended }, (_, step) => ({ step, attempts, outcome: 'done' as const }))
+  const isBegun = currentStep < totalSteps && (prompted || stepAttempts > 0)
+  const current: StepInWork = {
+    ...{ step: currentStep, attempts: stepAttempts, maxAttempts: maxStepAttempts },
+    ...{ out: prompted, failure: lastFailure },
+  }
+  return { ...withWork(state, phase, { inWork: isBegun ? [current] : [], endedSteps }), prompted }
+}
+
+/** True if the steps in progress and the ended ones are steps of the phase, each one once. */
+function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
+  const steps = [...inWork, ...endedSteps].map(({ step }) => step)
+  return new Set(steps).size === steps.length && steps.every((step) => step < totalSteps)
+}
+
+/**
+ * The state with limits that follow from its definition, in case the file was edited by hand. A resume adds the
+ * definition's limit to the attempts that were spent, so no limit is ever larger than that.
+ */
+function clamped(state: WorkflowState, phase: Phase): WorkflowState {
+  const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
+  const inWork = state.inWork.map((step) => ({
+    ...step,
+    maxAttempts: Math.min(step.maxAttempts, step.attempts + phase.maxStepAttempts),
+  }))
+  return {
+    ...withWork(state, phase, { inWork }),
+    prompted: state.prompted,
+    maxPhaseAttempts: Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts),
+    visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))),
+  }
+}
+
+/** True if `parseState` returned a state. */
+export function isState(read: WorkflowState | StateProblem): read is WorkflowState {
+  return !('code' in read)
+}

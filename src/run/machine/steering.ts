@@ -1,0 +1,195 @@
+import type { Definition } from '../definition/definition.ts'
+import { END } from '../definition/definition-limits.ts'
+import { targetsOf } from '../definition/next.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { settleClock } from './clock.ts'
+import { isResumable } from './control.ts'
+import { currentPhase, where } from './position.ts'
+import { end } from './prompting.ts'
+import { enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { type EndedStep, type StepInWork, withWork } from './work.ts'
+
+/** What a person does to a run that goes on or can be resumed: approve, reject, retry a step, skip a step. Pure. */
+
+/** True while the artifact of the current phase waits for a person, also in a run that was stopped meanwhile. */
+export function isApprovalDue(state: WorkflowState): boolean {
+  return isResumable(state) && state.approval?.standing === 'asked'
+}
+
+/** The state after the artifact was approved. The next turn goes on to the next phase. */
+export function approveState(state: WorkflowState, note: string | undefined, nowMs: number): WorkflowState {
+  const approved = judged(state, 'approved', note, nowMs)
+  return { ...approved, approval: { standing: 'approved', note } }
+}
+
+/**
+ * The state after the artifact was rejected, which is an attempt: the next turn puts it aside and asks for another one, with
+ * the reason. After the last attempt the run stalls.
+ */
+export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
+  const phaseAttempts = state.phaseAttempts + 1
+  const why = WORKFLOW_TEXT.rejected(reason)
+  const rejected: WorkflowState = {
+    ...judged(state, 'rejected', reason, nowMs),
+    ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why, clearing: true },
+  }
+  const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
+  return isSpent ? end(rejected, 'stalled', nowMs, WORKFLOW_TEXT.exhausted(phaseAttempts, why)) : rejected
+}
+
+function judged(
+  state: WorkflowState,
+  event: 'approved' | 'rejected',
+  note: string | undefined,
+  nowMs: number,
+): WorkflowState {
+  const detail = note === undefined ? {} : { detail: note }
+  const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
+  // The clock was stopped while the run waited.
+  return state.active ? settleClock(noted, nowMs) : noted
+}
+
+/** Why a step of the current phase cannot be retried or skipped. */
+export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'
+
+/** A changed state, or why it was not changed. */
+export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }
+
+/**
+ * The state in which a step that was given up is tried again, with all its attempts. Attempts stay counted, so no
+ * result is overwritten.
+ */
+export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
+  const phase = currentPhase(state)
+  const refusal = refusalOf(state, step)
+  if (refusal !== undefined) return { refusal }
+  const ended = endedAt(state, step)
+  if (ended === undefined) {
+    const spent = state.inWork.find((one) => one.step === step && one.attempts >= one.maxAttempts)
+    return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, phase, spent, nowMs) }
+  }
+  if (ended.outcome === 'done') return { refusal: 'done' }
+  const reopened = withWork(state, phase, { endedSteps: state.endedSteps.filter((one) => one !== ended) })
+  const counted = { ...reopened, skips: Math.max(0, state.skips - 1), phaseSkips: Math.max(0, state.phaseSkips - 1) }
+  return { state: again(counted, phase, { ...ended, maxAttempts: 0, out: false, failure: undefined }, nowMs) }
+}
+
+function again(
+  state: WorkflowState,
+  phase: Phase,
+  { step, attempts, failure }: StepInWork,
+  nowMs: number,
+): WorkflowState {
+  const granted = { step, attempts, maxAttempts: attempts + phase.maxStepAttempts, out: false, failure }
+  const others = state.inWork.filter((one) => one.step !== step)
+  const inWork = [...others, granted].sort((one, other) => one.step - other.step)
+  const noted = withTransition(state, { event: 'step-again', ...where(state, granted) }, nowMs)
+  return withWork(noted, phase, { inWork })
+}
+
+/** The state in which a step is given up at once. A result that its agent still writes does not count. */
+export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
+  const phase = currentPhase(state)
+  const refusal = refusalOf(state, step)
+  if (refusal !== undefined) return { refusal }
+  const ended = endedAt(state, step)
+  if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
+  const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
+  const detail = WORKFLOW_TEXT.skippedByPerson
+  const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
+  const skipped = withWork(noted, phase, {
+    inWork: state.inWork.filter((one) => one.step !== step),
+    endedSteps: [...state.endedSteps, { step, attempts, outcome: 'skipped' }],
+  })
+  return { state: { ...skipped, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 } }
+}
+
+function refusalOf({ stepsKnown, totalSteps }: WorkflowState, step: number): StepRefusal | undefined {
+  if (!stepsKnown || totalSteps === 0) return 'no-steps'
+  return step < 0 || step >= totalSteps ? 'unknown' : undefined
+}
+
+function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undefined {
+  return endedSteps.find((one) => one.step === step)
+}
+
+/** Why a resumed run cannot go on from a phase: it was never entered, or this would pass over the approval of `phase`. */
+export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
+
+/**
+ * The state of a resumed run that goes on from a phase that was entered before. The phase is entered again, and so may be each
+ * phase that follows it, once more than its limit. Unfinished phases that this passes over count as skipped. An approval is
+ * never passed over.
+ */
+export function enterFrom(
+  state: WorkflowState,
+  phase: Phase,
+  nowMs: number,
+): { readonly state: WorkflowState } | { readonly refusal: FromRefusal } {
+  const { definition, phase: current } = state
+  if (visitsOf(state, phase.id) === 0) return { refusal: { kind: 'not-entered' } }
+  const granted = { ...state, visitsGranted: state.visitsGranted + 1 }
+  if (phase.id === current) return { state: enter(granted, phase, nowMs) }
+  const ways = forwardWays(definition)
+  const isPassedOver = (id: string): boolean => !isCertain(ways, phase.id, id)
+  const isRefused = ({ id, approve }: Phase): boolean => {
+    if (!approve || !isPassedOver(id)) return false
+    if (id === current && state.approval?.standing === 'approved') return false
+    if (id === current && isApprovalDue(state)) return true
+    const isBetween = wayTo(ways, current, id) !== undefined && wayTo(ways, id, phase.id) !== undefined
+    const isAhead = Object.hasOwn(state.unfinished, id) || isCertain(ways, current, id)
+    return isBetween || (isAhead && wayTo(ways, phase.id, id) === undefined)
+  }
+  const unapproved = definition.phases.find(isRefused)
+  if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
+  const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
+  const noted = skipped.reduce((one, id) => {
+    const detail = WORKFLOW_TEXT.passedOver(phase.id)
+    return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
+  }, granted)
+  const unfinished = {
+    ...{ ...state.unfinished, [current]: 'open' as const },
+    ...Object.fromEntries(skipped.map((id) => [id, 'skipped' as const])),
+  }
+  return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }
+}
+
+/** The phases that may follow each phase, or the end. */
+type Ways = ReadonlyMap<string, readonly string[]>
+
+/** The ways on: without a failing verdict that ends the run, or that leads back in a loop. */
+function forwardWays({ phases }: Definition): Ways {
+  const passing: Ways = new Map(
+    phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]),
+  )
+  const isLoop = (from: string, fail: string): boolean => wayTo(passing, fail, from) !== undefined
+  return new Map(
+    phases.map(({ id, next }) => [
+      id,
+      next.cases !== undefined || (next.fail !== END && !isLoop(id, next.fail)) ? targetsOf(next) : [next.pass],
+    ]),
+  )
+}
+
+/** True for a phase through which every way from a phase to the end leads. */
+function isCertain(ways: Ways, from: string, id: string): boolean {
+  return id === from || wayTo(ways, from, END, id) === undefined
+}
+
+/**
+ * The shortest way between two phases: the ids from the first on, without the last; undefined if there is none. `without`: a
+ * phase that it must not lead through.
+ */
+function wayTo(ways: Ways, from: string, to: string, without?: string): readonly string[] | undefined {
+  const found: (readonly [string, readonly string[]])[] = [[from, []]]
+  const seen = new Set([from, without])
+  for (const [id, way] of found) {
+    if (id === to) return way
+    for (const target of ways.get(id) ?? []) {
+      if (!seen.has(target)) found.push([target, [...way, id]])
+      seen.add(target)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,138 @@
+import type { Phase } from '../definition/phase-fields.ts'
+import { isChecklistItem } from '../definition/step.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import type { Effect, Observation, StepResultSeen } from './observation.ts'
+import { isInStep, stepArchiveName, stepAt, stepResultFile, where } from './position.ts'
+import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
+import { visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { isSpent, type StepInWork, withHandOut, withStepEnded, withStepInWork } from './work.ts'
+
+/**
+ * The machine's part for steps. A prompt hands out one step, or up to `parallel`. Each transition takes one result, or
+ * gives out the next hand-out: the steps that failed, and the first ones that have not begun. Steps are given up only when
+ * their hand-out is over.
+ */
+
+/** Performs one transition of a phase that is in its steps. */
+export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  if (!state.prompted) return betweenHandOuts(state, phase, seen)
+  for (const [index, step] of state.inWork.entries()) {
+    const result = seen.stepResults[index]
+    if (step.out && isThere(result) && !isEarly(result, seen)) return takeResult(state, phase, step, result, seen)
+  }
+  if (goesOutAgain(state, seen)) return promptOnceMore(state, phase, seen)
+  const missing = state.inWork.find(({ out }) => out)
+  if (!seen.returned || missing === undefined) return only(state, 'wait')
+  return stepFailed(state, phase, missing, WORKFLOW_TEXT.noStepResult(stepResultFile(phase, missing.step)), seen, [])
+}
+
+/** A result that an agent wrote. */
+type ResultThere = Exclude<StepResultSeen, { readonly kind: 'absent' }>
+
+function isThere(result: StepResultSeen | undefined): result is ResultThere {
+  return result !== undefined && result.kind !== 'absent'
+}
+
+/** Takes what is in the archive already, and gives out the next hand-out. */
+function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+  if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
+  const filled = withHandOut(state, phase)
+  const early: Effect[] = []
+  for (const [index, step] of filled.inWork.entries()) {
+    const result = seen.stepResults[index]
+    if (!isThere(result)) continue
+    // No prompt has asked for this result. One in the archive belongs to this attempt, from before a resume.
+    if (result.archived) return takeResult(filled, phase, step, result, seen)
+    early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
+  }
+  // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
+  // that a person retries may be one more than the phase allows at once.
+  const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
+  const given = prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] })
+  // After a stop or a spent budget, no later prompt archives unrequested results.
+  return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
+}
+
+/** True for a result that may be a draft at this stop. */
+function isEarly(result: ResultThere, { takes }: Observation): boolean {
+  if (result.archived) return false
+  if (takes === 'passing') return result.kind !== 'result' || !result.success
+  return takes === 'complete' && result.kind === 'invalid'
+}
+
+function takeResult(
+  state: WorkflowState,
+  phase: Phase,
+  step: StepInWork,
+  result: ResultThere,
+  seen: Observation,
+): Advance {
+  const file = stepResultFile(phase, step.step)
+  const effects = result.archived ? [] : [archiveStep(state, file, stepArchiveName(step))]
+  if (result.kind === 'invalid') return stepFailed(state, phase, step, result.why, seen, effects)
+  if (!result.success) {
+    return stepFailed(state, phase, step, result.summary ?? WORKFLOW_TEXT.stepSaysFailed(file), seen, effects)
+  }
+  const done = withTransition(state, { event: 'step-done', ...where(state, step) }, seen.nowMs)
+  const ended = withStepEnded(done, phase, { ...step, attempts: step.attempts + 1 }, 'done')
+  return settle({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
+}
+
+/** Ticks the step in the checklist that it was taken from. */
+function tick(state: WorkflowState, { steps }: Phase, { step }: StepInWork): Effect[] {
+  const item = stepAt(state, step)
+  return steps?.kind === 'checklist' && isChecklistItem(item) ? [{ kind: 'tick', artifact: steps.artifact, item }] : []
+}
+
+function archiveStep(state: WorkflowState, file: string, name: string): Effect {
+  return { kind: 'archive-step', phase: state.phase, visit: visitsOf(state, state.phase), file, name }
+}
+
+/** Archives the results that no prompt asked for. They do not count. */
+export function strays(state: WorkflowState, { strayResults = [] }: Observation): Effect[] {
+  return strayResults.map((file) => archiveStep(state, file, `stray-${file}`))
+}
+
+function stepFailed(
+  state: WorkflowState,
+  phase: Phase,
+  step: StepInWork,
+  why: string,
+  seen: Observation,
+  effects: readonly Effect[],
+): Advance {
+  const failed = withTransition(state, { event: 'step-failed', ...where(state, step), detail: why }, seen.nowMs)
+  const changed = { ...step, attempts: step.attempts + 1, out: false, failure: why }
+  return settle({ ...withStepInWork(failed, phase, changed), lastFailure: why }, phase, seen, effects)
+}
+
+/** Goes on after a result was taken. When the hand-out is over, the steps whose attempts are spent are given up. */
+function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
+  let next = state
+  for (const spent of state.prompted ? [] : state.inWork.filter(isSpent)) {
+    const why = spent.failure ?? ''
+    const isTooMany = givesUpTooMany(next, phase)
+    if (phase.onExhausted === 'stop' || isTooMany) {
+      const last = WORKFLOW_TEXT.stepExhausted(spent.step + 1, spent.attempts, why)
+      const text = isTooMany ? WORKFLOW_TEXT.tooManyFailed(next.phaseSkips + 1, next.totalSteps, last) : last
+      const ended = end(next, 'failed', seen.nowMs, text)
+      return { state: ended, command: { kind: 'finish' }, effects: [...effects, ...strays(state, seen)] }
+    }
+    const attempt = { step: spent.step, attempts: spent.attempts - 1 }
+    const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
+    const ended = withStepEnded(skipped, phase, spent, 'skipped')
+    next = {
+      ...{ ...ended, skips: next.skips + 1, phaseSkips: next.phaseSkips + 1 },
+      // The next step starts without a failure; only the phase's own prompt shows the last one.
+      lastFailure: isInStep(ended) ? undefined : why,
+    }
+  }
+  // After the last step no prompt archives unrequested results.
+  const last = isInStep(next) ? [] : strays(state, seen)
+  return { state: next, command: { kind: 'observe' }, effects: [...effects, ...last] }
+}
+
+/** True if the phase would give up more steps than it may, or all of them: then none of its work was done. */
+function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
+  return phaseSkips + 1 === totalSteps || (maxSkips !== undefined && phaseSkips >= maxSkips)
+}

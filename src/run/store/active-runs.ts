@@ -1,0 +1,162 @@
+import path from 'node:path'
+import { isPast } from '../../disk/age.ts'
+import { errorText } from '../../disk/file-errors.ts'
+import { placeIdentity } from '../../disk/file-identity.ts'
+import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
+import { kindAt } from '../../disk/path-kind.ts'
+import { removeFile } from '../../disk/write.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { FILE_DETAILS } from '../../kernel/file-messages.ts'
+import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import type { Recorded } from '../../project/journal-entry.ts'
+import { type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import type { UnfinishedRun } from '../../stop/answer-for.ts'
+import type { UnfinishedStanding } from '../../stop/recovery.ts'
+import { afterSessionStart } from '../machine/agent-stop.ts'
+import { awaitsApproval } from '../machine/approval.ts'
+import type { WorkflowState } from '../machine/state.ts'
+import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { noteSessionStart } from './run-wait.ts'
+import { copiedState, findLostRuns, removeCopy } from './state-copy.ts'
+import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
+
+/** Finds the runs that are active, and those that are unfinished. */
+
+/** An active run. */
+interface ActiveRun {
+  readonly folder: TaskFolder
+  readonly state: WorkflowState
+}
+
+/** A run that cannot be used. */
+export interface UnusableRun {
+  readonly root: string
+  /** The path of its state, or of its run file where the task folder is not found, for people. */
+  readonly path: string
+  readonly task: string | undefined
+  readonly detail: string
+}
+
+/**
+ * The runs that the run files of some roots lead to, in the roots' order and path order. A run file without an active run
+ * is removed. Throws nothing but `LockBusy`.
+ */
+export function findActiveRuns(roots: readonly string[]): {
+  readonly runs: readonly ActiveRun[]
+  readonly problems: readonly UnusableRun[]
+} {
+  const runs: ActiveRun[] = []
+  const problems: UnusableRun[] = []
+  const seen = new Set<string>()
+  const files = roots.flatMap((root) => {
+    const unlisted: SearchProblem[] = []
+    const found = findRunFiles(root, unlisted).map((file) => ({ root, file }))
+    problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
+    return found
+  })
+  for (const { root, file } of files) {
+    const { folder, id } = file
+    try {
+      const state = folder === undefined ? undefined : readState(folder)
+      if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
+        settleRunFile(root, file)
+        continue
+      }
+      // Two roots may lead to one folder.
+      const place = placeIdentity(folder.path) ?? folder.path
+      if (!seen.has(place)) runs.push({ folder, state })
+      seen.add(place)
+    } catch (error) {
+      if (error instanceof LockBusy) throw error
+      const place = folder === undefined ? file.path : stateDisplayPath(folder)
+      problems.push({ root, path: place, task: folder?.task, detail: errorText(error) })
+    }
+  }
+  return { runs, problems }
+}
+
+/**
+ * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
+ * @throws {PostflightError} `locked`, `workflow-state`, `workflow-lost`; file-system errors.
+ */
+function settleRunFile(root: string, { path: file, id, folder, isSearched }: RunFile): void {
+  if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
+    if (isSearched) {
+      // `git clean -x` removes the run file too: a person removed the task's folder.
+      if (id !== undefined) removeCopy(root, id)
+      removeFile(file)
+    } else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
+    return
+  }
+  withRunLock(folder, HOOK_PATIENCE_MS, () => {
+    const state = readState(folder)
+    if (state?.active === true && state.id === id) return
+    // The state alone is gone: `workflow resume` restores it.
+    const lost = state === undefined && id !== undefined ? copiedState(folder, id) : undefined
+    if (lost !== undefined) {
+      throw new PostflightError('workflow-lost', { task: taskWord(folder), name: lost.name, rootOption: undefined })
+    }
+    if (state?.active !== true && id !== undefined) {
+      removeCopy(root, id)
+      removeRunFile(folder, id)
+    }
+    removeFile(file)
+  })
+}
+
+/**
+ * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state, because a
+ * run may have lost its run file and its id. Runs of the repositories whose state is gone are included. Never throws.
+ */
+export function listUnfinishedRuns(
+  { roots, repositories }: { readonly roots: readonly string[]; readonly repositories: readonly string[] },
+  { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
+): UnfinishedRun[] {
+  const removed = repositories.flatMap(findLostRuns).map(({ folder, state }): UnfinishedRun => {
+    const { name, hostSession, updatedMs } = state
+    return { folder, name, hostSession, standing: 'removed', ageMs: nowMs - updatedMs, awaitsStart: false }
+  })
+  const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
+  const present = folders.flatMap((folder) => {
+    const state = isPast(deadline) ? undefined : tryReadState(folder)
+    const standing = state === undefined ? undefined : standingOf(folder, state)
+    if (state === undefined || standing === undefined) return []
+    const { name, hostSession, updatedMs, active } = state
+    const awaitsStart = active && afterSessionStart(state) !== state
+    return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, awaitsStart }]
+  })
+  return [...present, ...removed]
+}
+
+/** The active runs of a root, also those without a run file. Never throws. */
+export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
+  return listUnfinishedRuns({ roots: [root], repositories: [] }, { nowMs }).filter(
+    ({ standing }) => standing !== 'stalled',
+  )
+}
+
+function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {
+  const { active, outcome, settled, id } = state
+  if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
+  if (runFileOf(folder, id) === undefined) return 'lost'
+  return awaitsApproval(state) ? 'approval' : 'running'
+}
+
+/**
+ * Notes in a session's runs that the session starts again. Returns the journal's records.
+ * @throws {PostflightError} `locked`; file-system errors.
+ */
+export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
+  const mine = runs.filter(({ awaitsStart, hostSession }) => awaitsStart && hostSession === session)
+  return mine.flatMap(({ folder }) => noteSessionStart(folder, session))
+}
+
+/** The state; undefined where it cannot be used, which `status` and `doctor` report. */
+function tryReadState(folder: TaskFolder): WorkflowState | undefined {
+  try {
+    return readState(folder)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import fs from 'node:fs'
+import { CHANGING, closeQuietly } from '../../disk/descriptors.ts'
+import { lookForNamed, lookInside } from '../../disk/inside.ts'
+import { readSmallBytes } from '../../disk/read.ts'
+import { findTask, type KnownTask, readChecklist } from '../definition/checklist.ts'
+import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
+import type { StepsSeen } from '../machine/observation.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { unreadable } from './read-json.ts'
+
+/** Reads and ticks the task list of a Markdown file in a task folder. */
+
+/** The size of the largest file that is read, in bytes. It is parsed in about 50 ms. */
+const CHECKLIST_LIMIT = 131_072
+
+/** The text of a file, or why there is none. */
+type TextRead =
+  | { readonly kind: 'absent' | 'too-large' | 'not-utf8' }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'text'; readonly text: string }
+
+/** Reads `name` (with `/`) in a task folder. */
+function readChecklistFile(folder: string, name: string): TextRead {
+  const found = lookForNamed(folder, name)
+  if (found.kind === 'absent') return found
+  if (found.kind !== 'file') return { kind: 'unreadable', detail: found.what }
+  const read = readSmallBytes(found.path, CHECKLIST_LIMIT)
+  if (read.kind !== 'bytes') return read
+  if (!read.whole) return { kind: 'too-large' }
+  const text = read.bytes.toString('utf8')
+  return Buffer.from(text).equals(read.bytes) ? { kind: 'text', text } : { kind: 'not-utf8' }
+}
+
+/** The open tasks of a file, as steps. @throws {PostflightError} `file-unreadable` for an error of the system. */
+export function seeTasks(folder: string, name: string): StepsSeen {
+  const read = readChecklistFile(folder, name)
+  if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
+  if (read.kind !== 'text') return noSteps(CHECKLIST_FAULTS[read.kind](name))
+  const tasks = readChecklist(read.text)
+  if (tasks === undefined) return noSteps(WORKFLOW_TEXT.tooDeep(name))
+  if (tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
+  const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
+  if (steps.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, steps.length, MAX_PHASE_STEPS))
+  return { kind: 'list', steps }
+}
+
+const CHECKLIST_FAULTS = {
+  'too-large': (name: string) => WORKFLOW_TEXT.tooLarge(name, CHECKLIST_LIMIT),
+  'not-utf8': WORKFLOW_TEXT.notUtf8,
+}
+
+function noSteps(why: string): StepsSeen {
+  return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
+}
+
+/**
+ * Ticks a task: one byte of the file is replaced in its place, so that nothing else changes. A task that is ticked
+ * already, or that the file no longer has, stays as it is. Repeating it changes nothing.
+ * @throws file-system errors.
+ */
+export function tickTask(folder: string, name: string, known: KnownTask): void {
+  const read = readChecklistFile(folder, name)
+  if (read.kind !== 'text') return
+  const task = findTask(readChecklist(read.text) ?? [], known)
+  const found = lookInside(folder, name)
+  if (task === undefined || task.done || found.kind !== 'file') return
+  const at = Buffer.byteLength(read.text.slice(0, task.box))
+  const descriptor = fs.openSync(found.path, CHANGING)
+  try {
+    // An editor may have saved the file meanwhile: then the next reader of the list finds the task open.
+    const box = Buffer.alloc(3)
+    fs.readSync(descriptor, box, 0, 3, at - 1)
+    if (/^\[[ \t]\]$/.test(box.toString('latin1'))) {
+      fs.writeSync(descriptor, 'x', at)
+      // The state that follows counts the step as done.
+      fs.fsyncSync(descriptor)
+    }
+  } finally {
+    closeQuietly(descriptor)
+  }
+}

@@ -1,0 +1,196 @@
+import path from 'node:path'
+import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../../disk/inside.ts'
+import { isJsonObject } from '../../kernel/json-object.ts'
+import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
+import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
+import { verdictOf } from '../definition/next.ts'
+import { type Phase, reasonText, type StepSource } from '../definition/phase-fields.ts'
+import { resolvePointer } from '../definition/pointer.ts'
+import { MAX_STEP_LENGTH, type Step, stepAsText } from '../definition/step.ts'
+import { tellsPrevious, visitPutAside } from '../machine/approval.ts'
+import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../machine/archive.ts'
+import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../machine/observation.ts'
+import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../machine/position.ts'
+import { visitsOf, type WorkflowState } from '../machine/state.ts'
+import { type StepInWork, withHandOut } from '../machine/work.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { seeTasks, tickTask } from './checklist-file.ts'
+import { readJson } from './read-json.ts'
+import { checkBreach, checkCommand } from './receipts.ts'
+import { stepResultFiles } from './step-files.ts'
+
+/** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
+
+/** The size of the largest artifact that is parsed, in bytes. */
+const ARTIFACT_LIMIT = 4_194_304
+
+/** The size of the largest step result that is parsed, in bytes. */
+const STEP_RESULT_LIMIT = 1_048_576
+
+/** A driver's circumstances when it observes; see `Observation`. */
+export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
+
+/**
+ * Observes the files that the state's phase depends on. Wrong contents of a task folder are part of the result, not
+ * errors.
+ * @throws {PostflightError} `file-unreadable` when the system cannot read a file now: finished work must not count as
+ * failed.
+ */
+export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
+  const phase = currentPhase(state)
+  const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
+  const asksArtifact = !state.begun || !isInStep(state)
+  return {
+    ...looking,
+    artifact:
+      asksArtifact && phase.artifact !== undefined
+        ? seeCheckedArtifact(folder, phase.artifact, phase, state)
+        : { kind: 'absent' },
+    stepResults: inWork.map((step) => seeStepResult(folder, state, phase, step)),
+    strayResults: strayResults(folder, phase, inWork),
+    steps: state.stepsKnown || phase.steps === undefined ? undefined : seeSteps(folder, phase.steps),
+    previousArtifact:
+      tellsPrevious(state) && phase.artifact !== undefined
+        ? previousArtifact(folder, state, phase.artifact)
+        : undefined,
+  }
+}
+
+/** The archived artifact of the phase's last visit, or the rejected one. Its name may have a number: no file is overwritten. */
+function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
+  const name = archivedName(visitPutAside(state), artifact)
+  const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
+  return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
+}
+
+/** The artifact, which is valid only if the phase's check has passed for it. */
+function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
+  const seen = seeArtifact(folder, name, phase)
+  if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
+  const why = checkBreach(folder, state, phase, checkCommand(folder))
+  return why === undefined ? seen : invalid(why)
+}
+
+function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
+  const found = lookForNamed(folder, name)
+  if (found.kind === 'absent') return found
+  if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
+  const { changedMs } = found
+  if (found.size < (check.minBytes ?? 0))
+    return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0), changedMs)
+  if (check.json !== true && check.jsonSchema === undefined && next.verdict === undefined) return { kind: 'valid' }
+  const json = readJson(folder, name, ARTIFACT_LIMIT)
+  if (json.kind === 'absent') return json
+  if (json.kind === 'wrong') return invalid(json.why, changedMs)
+  const breach = schemaBreach(name, check.jsonSchema, json.value)
+  if (breach !== undefined) return invalid(breach, changedMs)
+  if (next.verdict === undefined) return { kind: 'valid' }
+  const verdict = verdictOf(next, resolvePointer(json.value, next.verdict))
+  const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
+  if (verdict !== undefined) return { kind: 'valid', verdict, reason }
+  const { cases } = next
+  return invalid(
+    cases === undefined
+      ? WORKFLOW_TEXT.noVerdict(name, next.verdict)
+      : WORKFLOW_TEXT.noCase(name, next.verdict, Object.keys(cases).join(', ')),
+    changedMs,
+  )
+}
+
+/** Why a file's value does not match its schema. */
+function schemaBreach(name: string, schema: unknown, value: unknown): string | undefined {
+  const breach = schema === undefined ? undefined : findBreach(schema, value)
+  if (breach === 'too-long') return WORKFLOW_TEXT.checkTooLong(name, MAX_SCHEMA_STEPS)
+  return breach && WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected)
+}
+
+function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
+  const file = stepResultFile(phase, step.step)
+  const inArchive = archivedResult(folder, state, step)
+  const isArchived = inArchive !== undefined && lookInside(folder, file).kind === 'absent'
+  const read = readJson(folder, isArchived ? inArchive : file, STEP_RESULT_LIMIT)
+  if (read.kind === 'absent') return read
+  if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
+  const { value } = read
+  if (!isJsonObject(value) || typeof value.success !== 'boolean') {
+    return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult(file), archived: isArchived }
+  }
+  const { jsonSchema } = phase.stepCheck
+  const breach = value.success ? schemaBreach(file, jsonSchema, value) : undefined
+  if (breach !== undefined) return { kind: 'invalid', why: breach, archived: isArchived }
+  const summary = [value.summary, value.error, value.reason].find((one) => typeof one === 'string' && one !== '')
+  return {
+    kind: 'result',
+    success: value.success,
+    archived: isArchived,
+    ...(typeof summary === 'string' && { summary: summary.slice(0, 1000) }),
+  }
+}
+
+/**
+ * The result of a step that was archived before a crash, and is not in the state yet; undefined if there is none. A file of
+ * another run, or one that came with git, has a place in the archive too, but is not the one that was being moved there.
+ */
+function archivedResult(folder: string, state: WorkflowState, step: StepInWork): string | undefined {
+  const name = stepArchiveName(step)
+  if (!state.archiving.includes(name)) return undefined
+  const place = stepFolder(state.phase, visitsOf(state, state.phase))
+  // Where something else has the archive's name, nothing was archived; archiving will report it.
+  const { kind } = lookInside(folder, `${place}/${name}`)
+  if (kind !== 'file' && kind !== 'other') return undefined
+  return `${place}/${lastNamed(path.join(folder, place), name) ?? name}`
+}
+
+/**
+ * The step results in the task folder that belong to no step in progress: of a step that has ended, or without a
+ * number. They are searched only in a phase with several steps at once: elsewhere there is only one such file.
+ */
+function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {
+  if (phase.parallel === 1) return []
+  const wanted = new Set(inWork.map(({ step }) => stepResultFile(phase, step)))
+  return stepResultFiles(folder).filter((name) => !wanted.has(name))
+}
+
+/** The steps that a phase takes from a file; undefined for listed ones. @throws {PostflightError} `file-unreadable`. */
+export function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
+  if (source.kind === 'list') return undefined
+  const { artifact: name } = source
+  if (source.kind === 'checklist') return seeTasks(folder, name)
+  const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
+  if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (json.kind === 'wrong') return noSteps(json.why)
+  const list = resolvePointer(json.value, source.pointer)
+  if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, source.pointer))
+  if (list.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_PHASE_STEPS))
+  return { kind: 'list', steps: list.map(takenStep) }
+}
+
+/** A step from an artifact: an object keeps its fields, anything else is a text. */
+function takenStep(step: unknown): Step {
+  return isJsonObject(step) ? step : stepAsText(step).slice(0, MAX_STEP_LENGTH)
+}
+
+function noSteps(why: string): StepsSeen {
+  return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
+}
+
+function invalid(why: string, changedMs?: number): ArtifactSeen {
+  return { kind: 'invalid', why, changedMs }
+}
+
+/**
+ * Carries out an effect. Repeating it changes nothing.
+ * @throws {PostflightError} `not-a-folder`; file-system errors.
+ */
+export function applyEffect(folder: string, effect: Effect): void {
+  if (effect.kind === 'tick') {
+    tickTask(folder, effect.artifact, effect.item)
+    return
+  }
+  const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
+  const found = lookInside(folder, source)
+  // A folder or a link of that name is moved too: it must not count as the next result either.
+  if (found.kind === 'absent' || found.kind === 'elsewhere') return
+  const { folder: place, name } = archivePlace(effect)
+  moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
+}

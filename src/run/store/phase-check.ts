@@ -1,0 +1,190 @@
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Entry } from 'fast-glob'
+import { makeFoldersInside } from '../../disk/inside.ts'
+import { kindAt } from '../../disk/path-kind.ts'
+import { replaceFile } from '../../disk/write.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { whileChecking } from '../../marker/check-lock.ts'
+import { type CheckPlace, type RunCheck, runChecks } from '../../marker/run-checks.ts'
+import { beginsWithDigit, SPECS_ITSELF, type TaskFolder } from '../../project/task-folder.ts'
+import { isReserved } from '../definition/definition-limits.ts'
+import { expandPatterns } from '../definition/file-pattern.ts'
+import type { Phase } from '../definition/phase-fields.ts'
+import { ARTIFACTS_FOLDER } from '../machine/archive.ts'
+import type { ArtifactSeen } from '../machine/observation.ts'
+import { currentPhase, isInStep } from '../machine/position.ts'
+import {
+  type BoundFile,
+  CHECKS_FOLDER,
+  formatReceipt,
+  isReceiptName,
+  MAX_BOUND_FILES,
+  type NotBound,
+} from '../machine/receipt.ts'
+import type { WorkflowState } from '../machine/state.ts'
+import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { observe } from './observe-run.ts'
+import { boundArtifact, boundFile, checkBreach, receiptPlace } from './receipts.ts'
+
+/** Runs the check of a run's current phase, and leaves its receipt. */
+
+/** The result: no check is due, another process runs it, or it ran. */
+export type PhaseCheck =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'busy'; readonly sinceMs: number }
+  | {
+      readonly kind: 'ran'
+      readonly check: RunCheck
+      readonly receipt: string
+      /** What `check.files` names and the result is not bound to. */
+      readonly notBound: readonly NotBound[]
+    }
+
+/** Whether the check of the current phase is due; `why`: why it is too early. */
+export type CheckStanding =
+  | { readonly kind: 'none' | 'due' | 'passed' }
+  | { readonly kind: 'too-early'; readonly why: string }
+
+/** The standing of the current phase's check: it is due when the artifact is valid apart from it. */
+export function checkStanding(folder: TaskFolder, state: WorkflowState): CheckStanding {
+  const phase = currentPhase(state)
+  const { check, artifact = '' } = phase
+  if (!state.active || check.run === undefined) return { kind: 'none' }
+  if (state.clearing || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  const seen = observeUnchecked(folder, state)
+  if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
+  if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  return { kind: checkBreach(folder.path, state, phase, '') === undefined ? 'passed' : 'due' }
+}
+
+/** The artifact of the current phase, judged without its check. */
+function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSeen {
+  const withoutCheck = (phase: Phase): Phase =>
+    phase.id === state.phase ? { ...phase, check: { ...phase.check, run: undefined } } : phase
+  const [first, ...others] = state.definition.phases
+  const phases = [withoutCheck(first), ...others.map(withoutCheck)] as const
+  const unchecked = { ...state, definition: { ...state.definition, phases } }
+  return observe(folder.path, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
+}
+
+/**
+ * Runs the check of the current phase at the root. The state is not changed: the next turn of the run reads the receipt.
+ * @throws {PostflightError} `shell-missing`, `check-files`; file-system errors.
+ */
+export async function runPhaseCheck(
+  folder: TaskFolder,
+  state: WorkflowState,
+  place: Omit<CheckPlace, 'cwd'>,
+): Promise<PhaseCheck> {
+  const { check, artifact = '' } = currentPhase(state)
+  const { run: command, files: patterns } = check
+  if (command === undefined) return { kind: 'none' }
+  const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
+    // Taken before the check: an edit while it runs was not checked.
+    const { files, notBound } = await filesOf(folder, patterns ?? [])
+    const bound = { ...boundArtifact(folder.path, artifact), files }
+    const [result] = await runChecks([command], { ...place, cwd: folder.root })
+    if (result === undefined) return { kind: 'none' }
+    const { failure, durationMs, output } = result
+    const { folder: where, name } = receiptPlace(state)
+    const receipt = `${where}/${name}`
+    if (failure?.kind !== 'interrupted') {
+      const text = formatReceipt({ run: state.id, command, failure, durationMs, output, ...bound }, Date.now())
+      replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
+    }
+    return { kind: 'ran', check: result, receipt, notBound }
+  })
+  return done.kind === 'busy' ? done : done.result
+}
+
+/** The folder of packages, which is never searched: it has too many files. */
+const MODULES = 'node_modules'
+
+/** The time (ms) in which the files must be found. */
+const SEARCH_LIMIT_MS = 10_000
+
+/** The depth to which folders are searched. */
+const SEARCH_DEPTH = 50
+
+/**
+ * The files that match the patterns, as they are now.
+ * @throws {PostflightError} `check-files` for too many, or where the search takes too long.
+ */
+async function filesOf(
+  folder: TaskFolder,
+  patterns: readonly string[],
+): Promise<{ readonly files: BoundFile[]; readonly notBound: readonly NotBound[] }> {
+  if (patterns.length === 0) return { files: [], notBound: [] }
+  const tooMuch = new PostflightError('check-files', { limit: MAX_BOUND_FILES, seconds: SEARCH_LIMIT_MS / 1000 })
+  // The patterns of a state that was edited by hand.
+  const expanded = expandPatterns(patterns)
+  if (expanded === undefined) throw tooMuch
+  const { default: fastGlob } = await import('fast-glob')
+  const stream = fastGlob.stream(expanded, {
+    cwd: folder.root,
+    braceExpansion: false,
+    deep: SEARCH_DEPTH,
+    dot: true,
+    extglob: false,
+    followSymbolicLinks: false,
+    suppressErrors: true,
+    onlyFiles: false,
+    objectMode: true,
+    ignore: ['**/node_modules/**', '**/.git/**', `${SPECS_FOLDER}/.postflight/**`],
+  }) as Readable
+  const timer = setTimeout(() => stream.destroy(tooMuch), SEARCH_LIMIT_MS)
+  const found: string[] = []
+  const links: string[] = []
+  try {
+    for await (const { path: name, dirent } of stream as AsyncIterable<Entry>) {
+      if (isOurs(folder, name)) continue
+      if (dirent.isFile()) found.push(name)
+      if (dirent.isSymbolicLink()) links.push(name)
+      if (found.length > MAX_BOUND_FILES) throw tooMuch
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+  const modules = patterns.filter((pattern) => pattern.split('/').includes(MODULES))
+  if (
+    patterns.some((pattern) => /^\*\*?(?:\/|$)/.test(pattern)) &&
+    kindAt(path.join(folder.root, MODULES)) !== undefined
+  ) {
+    modules.push(MODULES)
+  }
+  return {
+    files: found
+      .map((name) => path.join(folder.root, name))
+      .sort()
+      .flatMap((file) => boundFile(folder.path, file) ?? []),
+    notBound: [
+      ...links.sort().map((name) => ({ path: name, why: 'link' }) as const),
+      ...modules.map((name) => ({ path: name, why: MODULES }) as const),
+    ],
+  }
+}
+
+/**
+ * True for a file of ours in a task folder: the lock of the check itself is one, and others change at every stop. A task
+ * folder lies in `specs/`, or in a folder there whose name begins with no digit.
+ */
+function isOurs(folder: TaskFolder, name: string): boolean {
+  const [specs, ...parts] = name.split('/')
+  if (specs !== SPECS_FOLDER) return false
+  const below = (depth: number): string => parts.slice(depth).join('/')
+  const isInItself = folder.task === SPECS_ITSELF || parts[0]?.startsWith('.postflight') === true
+  return (
+    isOwnFile(below(1)) ||
+    (isInItself && isOwnFile(below(0))) ||
+    (!beginsWithDigit(parts[0] ?? '') && isOwnFile(below(2)))
+  )
+}
+
+/** True for such a path in a task folder. People have folders `checks` and `artifacts` too: there only our names are ours. */
+function isOwnFile(value: string): boolean {
+  const [place, , name = ''] = value.split('/')
+  if (place === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
+  return place === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
+}

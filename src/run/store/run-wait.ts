@@ -1,0 +1,91 @@
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { MAIN_AGENT } from '../../marker/marker.ts'
+import { announcesWait, type ToolUse, waitingIds } from '../../marker/owner-claim.ts'
+import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
+import type { Recorded } from '../../project/journal-entry.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { afterCommand, afterSessionStart, settleWait } from '../machine/agent-stop.ts'
+import type { WorkflowState } from '../machine/state.ts'
+import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
+
+/** The wait of a run: the stops of one prompt are allowed (docs/design.md, "Waiting"). */
+
+/** A wait that was announced. */
+export interface AnnouncedWait {
+  readonly id: string | undefined
+  readonly wait: Wait
+  readonly left: WaitsLeft
+}
+
+/**
+ * Announces that the run's session waits; undefined where no run is active.
+ * @throws {PostflightError} `wait-refused` for a run of another session, to a sub-agent, or after too many waits.
+ */
+export function announceRunWait(
+  folder: TaskFolder,
+  { session, agent }: { readonly session: string | undefined; readonly agent: string | undefined },
+  purpose: string,
+): AnnouncedWait | undefined {
+  return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const state = readState(folder)
+    if (state?.active !== true) return undefined
+    const refused = (why: ErrorArguments['wait-refused']['why']): PostflightError =>
+      new PostflightError('wait-refused', { path: stateDisplayPath(folder), task: taskWord(folder), why })
+    if (state.hostSession === undefined || state.hostSession !== session) throw refused('run-of-other-session')
+    if (agent !== undefined && agent !== MAIN_AGENT) throw refused('run-by-sub-agent')
+    const left = waitsLeft(state.wait, state.waits)
+    if (left === 'no') throw refused('run-limit')
+    const wait = parseWait(announcedWait(purpose, state.wait, state.waits).wait) as Wait
+    writeState(folder, { ...state, wait }, state)
+    return { id: state.id, wait, left }
+  })
+}
+
+/** Notes in a run of this session that the session starts again. Returns the journal's record of a wait that ended. */
+export function noteSessionStart(folder: TaskFolder, session: string | undefined): Recorded[] {
+  return changeRun(folder, session, afterSessionStart).recorded
+}
+
+/**
+ * Stamps the wait of a run of this session that the command announced, or ends one that a sub-agent announced. Returns the
+ * journal's record of the end.
+ * @throws {PostflightError} `locked`; file-system errors.
+ */
+export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[] {
+  const { session, agent = MAIN_AGENT, prompt, output } = use.payload
+  return changeRun(folder, session, (state) => {
+    const written = { id: state.id, changedMs: stateWrittenMs(folder) }
+    const announces = announcesWait(written, use, waitingIds(output))
+    return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
+  }).recorded
+}
+
+/**
+ * Stamps the wait of a run at an event of its session, or ends it where its prompt is over. Returns the wait that stands.
+ * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
+ */
+export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Wait | undefined {
+  // Most runs do not wait, and then no lock is needed.
+  if (readState(folder)?.wait === undefined) return undefined
+  return changeRun(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
+}
+
+/** Changes the state of an active run of this session. `wait` is the remaining wait, and `recorded` tells of one that ended. */
+function changeRun(
+  folder: TaskFolder,
+  session: string | undefined,
+  change: (state: WorkflowState) => WorkflowState,
+  patienceMs = HOOK_PATIENCE_MS,
+): { readonly wait: Wait | undefined; readonly recorded: Recorded[] } {
+  return withRunLock(folder, patienceMs, () => {
+    const state = readState(folder)
+    const isOurs = state?.active === true && state.hostSession === session
+    if (!isOurs) return { wait: undefined, recorded: [] }
+    const changed = change(state)
+    writeChanged(folder, changed, state)
+    if (state.wait === undefined || changed.wait !== undefined) return { wait: changed.wait, recorded: [] }
+    const entry = { event: 'wait-end', task: folder.task, hostSession: session, detail: state.wait.for } as const
+    return { wait: undefined, recorded: [{ root: folder.root, entry }] }
+  })
+}

@@ -1,0 +1,58 @@
+import { commandLine } from '../../kernel/command-line.ts'
+import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { formatAge, HOUR_MS } from '../../kernel/time.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { listTaskFolders } from '../../project/task-folders.ts'
+import { runStanding } from '../../run/run-standing.ts'
+import { lostRuns } from '../../run/store/lost-run.ts'
+import { runFileOf } from '../../run/store/run-file.ts'
+import { RUN_FINDINGS } from './doctor-messages.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
+import { findUnwritable } from './writable.ts'
+
+/** Checks workflows: finds runs without their run file, runs that do not move, and runs that have stalled. */
+
+/** A run that has not moved for longer than this (ms) has lost its driver. */
+const PATIENCE_MS = 24 * HOUR_MS
+
+/** Checks every workflow of a root. */
+export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
+  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
+}
+
+/** Finds runs whose state was removed. */
+export function checkLostRuns(context: CommandContext): DoctorFinding[] {
+  return lostRuns(context).map(({ folder, state, rootOption }) =>
+    bad(
+      'workflow',
+      RUN_FINDINGS.about(folder.relative, RUN_FINDINGS.removed(state.name)),
+      RUN_FINDINGS.resumeOrAbort(
+        commandLine(['workflow', 'resume', taskWord(folder)], rootOption),
+        commandLine(['workflow', 'abort', taskWord(folder)], rootOption),
+      ),
+    ),
+  )
+}
+
+function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
+  const run = runStanding(folder)
+  if (run === undefined) return undefined
+  const { standing, note, state } = run
+  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
+  const resume = command('workflow', 'resume')
+  // Doctor is for a person. Text for an agent never offers to end its run.
+  const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
+  const wrong = (what: string, fix: string): DoctorFinding =>
+    bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
+  if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
+  if (state?.outcome === 'stalled' && !state.settled) return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
+  if (state === undefined || standing !== 'running') return undefined
+  if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
+  const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
+  if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
+  const age = nowMs - state.updatedMs
+  return age > PATIENCE_MS
+    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), resumeOrAbort)
+    : good('workflow', RUN_FINDINGS.about(folder.relative, note))
+}

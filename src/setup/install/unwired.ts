@@ -1,0 +1,97 @@
+import path from 'node:path'
+import { unwired } from '../../cli/command-messages.ts'
+import { kindAt } from '../../disk/path-kind.ts'
+import { type FileRead, readSmallFile } from '../../disk/read.ts'
+import { claudeCode } from '../../hosts/claude-code.ts'
+import { codex } from '../../hosts/codex.ts'
+import { copilot } from '../../hosts/copilot.ts'
+import { HOOK_HOSTS, HOST_TITLES, type HookHostName } from '../../hosts/hook-hosts.ts'
+import { hostOfShell } from '../../hosts/index.ts'
+import { qwenCode } from '../../hosts/qwen-code.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { lastMarkerEntries } from '../../project/journal-entries.ts'
+import { sessionsOfHook } from '../../project/journal-entry.ts'
+import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
+
+/**
+ * Finds out whether the host of a session starts the hook at all. It searches the settings for text, because `create` must
+ * not take the time to parse them. `doctor` looks precisely.
+ */
+
+/** The hosts that name their session in the shell, and whose settings are known. */
+const HOST_NAMES = new Map([
+  [claudeCode, 'claude'],
+  [codex, 'codex'],
+  [qwenCode, 'qwen'],
+  [copilot, 'copilot'],
+])
+
+/** In bytes. Larger settings are not searched. */
+const SETTINGS_LIMIT = 1_048_576
+
+/** The part of the journal that is searched, in bytes. */
+const JOURNAL_LIMIT = 65_536
+
+/** Each command of ours has one of these, and so does our plugin unless it is switched off. */
+const STARTS_HOOK =
+  /postflight-hook|[/\\]dist[/\\]{1,2}hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
+
+/**
+ * The note for a session whose host does not start the hook. Undefined where it does, outside a session, and where it cannot
+ * be told.
+ */
+export function unwiredNote(context: CommandContext, root: string): string | undefined {
+  const { environment } = context
+  const host = hostOfShell(environment)
+  const name = host === undefined ? undefined : HOST_NAMES.get(host)
+  if (name === undefined) return undefined
+  // The agent's shell has the command from our plugin, so the session has the plugin.
+  if (kindAt(path.join(context.packageFolder, '.claude-plugin')) === 'folder') return undefined
+  const home = homeIfKnown(context)
+  if (home === undefined) return undefined
+  const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
+  if (read.some(mayStartHook) || wasSeen(root, host?.shellIdentity?.(environment)?.session)) return undefined
+  return unwired(HOST_TITLES[name] as string)
+}
+
+/** The settings of the user, and of the folders in which the session may have begun: the root, and all from the current one up. */
+function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
+  const { environment } = context
+  const projects = new Set<string>()
+  for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
+  projects.add(root)
+  const host = name === 'claude' ? undefined : HOOK_HOSTS[name as HookHostName]
+  return new Set(
+    [...projects].flatMap((project) => [
+      ...(host === undefined || 'readsClaudeSettings' in host
+        ? SCOPES.map((scope) => claudeSettingsPath(scope, project, home, environment))
+        : []),
+      ...(host === undefined
+        ? []
+        : (['project', 'user'] as const).map((scope) => hookHostSettingsPath(host, scope, project, home, environment))),
+    ]),
+  )
+}
+
+function homeIfKnown({ findHome }: CommandContext): string | undefined {
+  try {
+    return findHome()
+  } catch {
+    // A command that needs the folder reports that; a note must not fail a command that has done its work.
+    return undefined
+  }
+}
+
+function mayStartHook(read: FileRead): boolean {
+  return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || STARTS_HOOK.test(read.text)))
+}
+
+/** True if the journal has something that the hook did in this session: settings may be given on the command line. */
+function wasSeen(root: string, session: string | undefined): boolean {
+  try {
+    return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)
+  } catch {
+    // What cannot be read is reported by `status`.
+    return false
+  }
+}

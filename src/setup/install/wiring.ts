@@ -1,0 +1,127 @@
+import type { HookHost } from '../../hosts/hook-hosts.ts'
+import { variable } from '../../hosts/host.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { isJsonObject } from '../../kernel/json-object.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { findCommands } from '../claude-hooks.ts'
+import { splitMark } from '../json-document.ts'
+import {
+  claudeSettingsPath,
+  distinctFiles,
+  hookHostSettingsPath,
+  requireInside,
+  SCOPES,
+  type Scope,
+} from '../settings-paths.ts'
+import { readSettingsFile } from '../settings-read.ts'
+import { ourHooks } from './our-hooks.ts'
+
+/** Finds the places that wire our hooks into Claude Code: its settings files, a plugin. */
+
+/** A settings file of Claude Code. */
+export interface SettingsPlace {
+  readonly scope: Scope
+  readonly file: string
+  /** Undefined where there is none, or where it cannot be used. */
+  readonly text: string | undefined
+  /** Our commands in it. */
+  readonly commands: readonly { readonly event: string; readonly command: string }[]
+  /** Why the file cannot be used. */
+  readonly fault: PostflightError | undefined
+}
+
+/** A settings file of another host, which may be one of Claude Code's. */
+export interface HookHostPlace extends SettingsPlace {
+  readonly isClaudes: boolean
+}
+
+/** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
+export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
+  const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
+  return distinctFiles(files).map((file) => placeOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
+}
+
+/** The settings files that another host reads in a project and of the user. */
+export function hookHostPlaces(context: CommandContext, host: HookHost, project: string): HookHostPlace[] {
+  const { environment } = context
+  const shared = host.readsClaudeSettings === true ? settingsPlaces(context, project) : []
+  const scopes = host.readsClaudeSettings === true ? (['user'] as const) : (['project', 'user'] as const)
+  const files = scopes.map((scope) => hookHostSettingsPath(host, scope, project, context.findHome(), environment))
+  return [
+    ...shared.filter(({ scope }) => scope !== 'user').map((place) => ({ ...place, isClaudes: true })),
+    ...distinctFiles(files).map((file) => {
+      const scope = scopes[files.indexOf(file)] as Scope
+      return { ...placeOf(context, scope, file, project), isClaudes: false }
+    }),
+  ]
+}
+
+function placeOf(context: CommandContext, scope: Scope, file: string, project: string): SettingsPlace {
+  try {
+    if (scope !== 'user') requireInside(file, project)
+    const text = readSettingsFile(file)
+    const commands = text === undefined ? [] : findCommands(text, file, ourHooks(context, project))
+    return { scope, file, text, commands, fault: undefined }
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return { scope, file, text: undefined, commands: [], fault: error }
+  }
+}
+
+/** The order in which Claude Code reads its settings: the last file that sets a value decides. */
+const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
+
+/** The value that Claude Code uses, and the file that sets it. */
+function effective<T>(
+  places: readonly SettingsPlace[],
+  pick: (settings: Record<string, unknown>) => T | undefined,
+): { readonly value: T; readonly file: string } | undefined {
+  return READ_ORDER.flatMap((scope) => places.filter((place) => place.scope === scope))
+    .flatMap(({ text, file }) => {
+      const value = pick(parsed(text))
+      return value === undefined ? [] : [{ value, file }]
+    })
+    .at(-1)
+}
+
+function parsed(text: string | undefined): Record<string, unknown> {
+  try {
+    const settings: unknown = JSON.parse(splitMark(text ?? '').body)
+    return isJsonObject(settings) ? settings : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The settings file that sets `disableAllHooks`, if it counts. */
+export function hooksDisabledIn(places: readonly SettingsPlace[]): string | undefined {
+  const found = effective(places, ({ disableAllHooks }) => disableAllHooks)
+  return found?.value === true ? found.file : undefined
+}
+
+/**
+ * The source of `POSTFLIGHT_DISABLE=1`: a settings file, or the environment. Claude Code's settings come before its
+ * environment.
+ */
+export function guardDisabledIn(
+  context: CommandContext,
+  places: readonly SettingsPlace[],
+): { readonly file: string | undefined } | undefined {
+  const found = effective(places, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
+  if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
+  return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
+}
+
+/** Our plugin's name in Claude Code's settings; a marketplace follows it. */
+const PLUGIN = /^postflight-guard@/
+
+/** The name of our plugin, with its marketplace, if it is switched on; and the file that does it. */
+export function enabledPlugin(places: readonly SettingsPlace[]): { name: string; file: string } | undefined {
+  const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
+  const names = places.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
+  for (const name of names) {
+    const found = effective(places, (settings) => listed(settings)[name])
+    if (found !== undefined && found.value !== false) return { name, file: found.file }
+  }
+  return undefined
+}

@@ -1,0 +1,133 @@
+import {
+  createScanner,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+  type SyntaxKind,
+} from 'jsonc-parser'
+import type * as z from 'zod/mini'
+import { PostflightError } from '../kernel/errors.ts'
+
+/** A settings file as a tree over its text. A text that is invalid or ambiguous is refused. */
+
+/** A host's settings file, and the conditions for editing it. */
+export interface SettingsFile<T> {
+  /** The path that messages show. */
+  readonly path: string
+  /** True if the host reads JSON with comments and trailing commas. */
+  readonly comments: boolean
+  /** The property that holds our entries. All other properties belong to the user and the host. */
+  readonly property: string
+  /** The shape of the property's value. */
+  readonly shape: z.ZodMiniType<T>
+}
+
+/** A settings file that can be edited. */
+export interface SettingsDocument<T> {
+  /** The byte-order mark; empty for a file without one. */
+  readonly mark: string
+  /** The text after it. */
+  readonly body: string
+  /** The file's object; undefined if the file has only blanks and comments. */
+  readonly root: Node | undefined
+  /** The value of the property; undefined if the file does not have it. */
+  readonly held: T | undefined
+}
+
+/**
+ * Reads the text of a settings file.
+ * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
+ */
+export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
+  const { path, comments, property } = file
+  const { mark, body } = splitMark(text)
+  if (body.trim() === '') return { mark, body: '', root: undefined, held: undefined }
+  if (isTooDeep(body)) throw new PostflightError('settings-too-deep', { path, limit: MAX_DEPTH })
+  const errors: ParseError[] = []
+  const options = { disallowComments: !comments, allowTrailingComma: comments, allowEmptyContent: true }
+  const root = parseTree(body, errors, options)
+  const [error] = errors
+  if (error !== undefined) throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
+  if (root === undefined) return { mark, body, root, held: undefined }
+  const wrong = (name: string | undefined, expected: 'object' | 'list' | 'unique'): PostflightError =>
+    new PostflightError('settings-wrong-shape', { path, property: name, expected })
+  if (root.type !== 'object') throw wrong(undefined, 'object')
+  const [first, second] = propertiesOf(root).filter(({ name }) => name === property)
+  if (first === undefined) return { mark, body, root, held: undefined }
+  // If a key occurs twice, a host reads the last one and an edit finds the first, so one value could be lost.
+  const twin = second === undefined ? findTwin(first.value) : property
+  if (twin !== undefined) throw wrong(twin, 'unique')
+  const read = file.shape.safeParse(plainValue(first.value))
+  if (read.success) return { mark, body, root, held: read.data }
+  const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
+  throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
+}
+
+/** The deepest nesting that is read: far below the depth at which a recursive parser runs out of stack. */
+const MAX_DEPTH = 500
+
+/** The scanner's tokens that open and close a list or an object. */
+const OPENING: readonly SyntaxKind[] = [1, 3]
+const CLOSING: readonly SyntaxKind[] = [2, 4]
+const END: SyntaxKind = 17
+
+/** True for a text whose lists and objects are nested more deeply than `MAX_DEPTH`. */
+function isTooDeep(body: string): boolean {
+  const scanner = createScanner(body, true)
+  let depth = 0
+  for (let token = scanner.scan(); token !== END; token = scanner.scan()) {
+    if (OPENING.includes(token)) depth += 1
+    if (CLOSING.includes(token)) depth -= 1
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}
+
+/** The properties of an object, or the values of a list. */
+export function childrenOf(container: Node): readonly Node[] {
+  return container.children ?? []
+}
+
+/** The value of a node. The library's own function sets the prototype for a key "__proto__". */
+export function plainValue(node: Node): unknown {
+  if (node.type === 'array') return childrenOf(node).map(plainValue)
+  if (node.type !== 'object') return node.value
+  return Object.fromEntries(propertiesOf(node).map(({ name, value }) => [name, plainValue(value)]))
+}
+
+/** The text without its byte-order mark, and the mark. */
+export function splitMark(text: string): { mark: string; body: string } {
+  const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
+  return { mark, body: text.slice(mark.length) }
+}
+
+/** The properties of an object, in the order of the text; none for another node. */
+function propertiesOf(node: Node): { name: string; value: Node }[] {
+  if (node.type !== 'object') return []
+  return childrenOf(node).map(({ children }) => {
+    const [name, value] = children as [Node, Node]
+    return { name: name.value, value }
+  })
+}
+
+/** A name that occurs twice in one object, in the node or below it. */
+function findTwin(node: Node): string | undefined {
+  const seen = new Set<string>()
+  for (const { name } of propertiesOf(node)) {
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  for (const child of childrenOf(node)) {
+    const twin = findTwin(child)
+    if (twin !== undefined) return twin
+  }
+  return undefined
+}
+
+/** The place of a parser's fault, counted from 1, and its name. */
+function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; fault: string } {
+  const before = body.slice(0, offset)
+  const fault = printParseErrorCode(error)
+  return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n'), fault }
+}

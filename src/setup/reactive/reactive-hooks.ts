@@ -1,0 +1,104 @@
+import type { SettingsEntry } from '../../hosts/hook-entries.ts'
+import { REACTIVE_HOOK_TEXT } from './reactive-messages.ts'
+import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from './reactive-rule.ts'
+
+/**
+ * Reactive rules as Claude Code's own hooks of type `agent`. Measured with 2.1.329: such a hook is an agent with the
+ * tools and permissions of the session. It answers `{ ok, reason }`, and only the reason of `ok: false` reaches the
+ * agent: from a `PreToolUse` hook instead of the call, and from a `PostToolUse` hook after the result of the call,
+ * which stays.
+ */
+
+/** A hook of type `agent`. */
+export interface AgentHook {
+  readonly type: 'agent'
+  readonly prompt: string
+  readonly if?: string
+  readonly model?: string
+  /** In seconds. */
+  readonly timeout: number
+  /** Shown while the hook runs. Its beginning identifies our hooks. */
+  readonly statusMessage: string
+}
+
+/** Claude Code's names of OpenCode's tools. */
+const TOOLS: Readonly<Record<string, string>> = {
+  bash: 'Bash',
+  read: 'Read',
+  edit: 'Edit',
+  write: 'Write',
+  glob: 'Glob',
+  grep: 'Grep',
+  webfetch: 'WebFetch',
+  websearch: 'WebSearch',
+  task: 'Agent',
+  skill: 'Skill',
+  todowrite: 'TodoWrite',
+}
+
+/** The name of a tool on Claude Code; undefined for one that Claude Code does not have. Its own names stay as they are. */
+export function claudeTool(tool: string): string | undefined {
+  if (/^[A-Z]|^mcp__/.test(tool)) return tool
+  return Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined
+}
+
+/** The names of tools that a rule may have. */
+export const TOOL_NAMES: readonly string[] = Object.keys(TOOLS)
+
+/** A field of a rule that a hook of Claude Code cannot have. */
+export interface Omission {
+  /** The rule's number, from 1. */
+  readonly rule: number
+  readonly field: 'agent' | 'model' | 'tools'
+  readonly value: string
+}
+
+/** The entries of the rules. Their tools must be known (see `claudeTool`). */
+export function reactiveEntries(rules: readonly ReactiveRule[]): SettingsEntry<AgentHook>[] {
+  return rules.map((rule) => {
+    const { tool, command, prompt, model, tools, timeoutMs = DEFAULT_TIMEOUT_MS, answer = 'context' } = rule
+    const matcher = claudeTool(tool) ?? tool
+    const name = claudeModel(model)
+    const event = answer === 'block' ? 'PreToolUse' : 'PostToolUse'
+    const hook: AgentHook = {
+      type: 'agent',
+      prompt: `${prompt}\n\n${REACTIVE_HOOK_TEXT.task(
+        answer,
+        tools?.map((one) => claudeTool(one) ?? one),
+      )}\n\n$ARGUMENTS`,
+      // Only a star stands for other characters there.
+      ...(command !== undefined && { if: `${matcher}(${command.replaceAll('?', '*')})` }),
+      ...(name !== undefined && { model: name }),
+      timeout: Math.ceil(timeoutMs / 1000),
+      statusMessage: REACTIVE_HOOK_TEXT.status(command === undefined ? tool : `${tool} ${command}`),
+    }
+    return { event, group: { matcher, hooks: [hook] } }
+  })
+}
+
+/** The fields that the entries leave out. `tools` becomes a request in the prompt, which limits nothing. */
+export function omissionsOf(rules: readonly ReactiveRule[]): Omission[] {
+  return rules.flatMap(({ agent, model, tools }, index) => {
+    const rule = index + 1
+    return [
+      ...(agent === undefined ? [] : [{ rule, field: 'agent' as const, value: agent }]),
+      ...(model === undefined || claudeModel(model) !== undefined
+        ? []
+        : [{ rule, field: 'model' as const, value: model }]),
+      ...(tools === undefined ? [] : [{ rule, field: 'tools' as const, value: tools.join(', ') }]),
+    ]
+  })
+}
+
+/** The name of a model without its provider; undefined for another provider's model. */
+function claudeModel(model: string | undefined): string | undefined {
+  return /^anthropic\/(\S+)$/.exec(model ?? '')?.[1]
+}
+
+/** True for a hook that `reactiveEntries` made. */
+export function isReactiveHook(hook: unknown): boolean {
+  const { type, statusMessage } = (hook ?? {}) as { readonly type?: unknown; readonly statusMessage?: unknown }
+  return (
+    type === 'agent' && typeof statusMessage === 'string' && statusMessage.startsWith(REACTIVE_HOOK_TEXT.status(''))
+  )
+}

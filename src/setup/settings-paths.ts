@@ -1,0 +1,127 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { errorCode, isAbsent } from '../disk/file-errors.ts'
+import { kindAt } from '../disk/path-kind.ts'
+import type { HookHost } from '../hosts/hook-hosts.ts'
+import { type Environment, variable } from '../hosts/host.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { FILE_DETAILS } from '../kernel/file-messages.ts'
+
+/** Finds the settings files of each host and scope. */
+
+export const SCOPES = ['project', 'local', 'user'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** Claude Code's folder of the user. */
+export function claudeFolder(home: string, environment: Environment): string {
+  return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude')
+}
+
+/** Claude Code's settings file of a scope. */
+export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
+  switch (scope) {
+    case 'user':
+      return path.join(claudeFolder(home, environment), 'settings.json')
+    case 'project':
+      return path.join(project, '.claude', 'settings.json')
+    case 'local':
+      return path.join(project, '.claude', 'settings.local.json')
+  }
+}
+
+/** The settings file of another host with hooks. */
+export function hookHostSettingsPath(
+  host: HookHost,
+  scope: Exclude<Scope, 'local'>,
+  project: string,
+  home: string,
+  environment: Environment,
+): string {
+  if (scope === 'project') return path.join(project, host.folder, host.file)
+  return path.join(hookHostFolder(host, home, environment), host.file)
+}
+
+/** The user's folder of another host with hooks. */
+export function hookHostFolder({ folder, folderVariable }: HookHost, home: string, environment: Environment): string {
+  const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
+  return named ?? path.join(home, folder)
+}
+
+/** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */
+const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
+
+/**
+ * OpenCode's configuration files of a scope: those that exist, in its order, otherwise the one that `install` creates. A
+ * file that has both names, through a link, is listed once.
+ */
+export function openCodeConfigPaths(
+  scope: Exclude<Scope, 'local'>,
+  project: string,
+  home: string,
+  environment: Environment,
+): string[] {
+  const folder =
+    scope === 'user'
+      ? path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
+      : project
+  const [main, ...others] = OPENCODE_CONFIGS.map((name) => path.join(folder, name)) as [string, ...string[]]
+  const there = [main, ...others].filter((file) => kindAt(file) !== undefined)
+  return there.length === 0 ? [main] : distinctFiles(there)
+}
+
+/** The files without duplicates: of several links to one file, the first. */
+export function distinctFiles(files: readonly string[]): string[] {
+  const real = files.map((file) => {
+    try {
+      return fs.realpathSync(file)
+    } catch {
+      // Reading the file will report the error.
+      return file
+    }
+  })
+  return files.filter((_, index) => real.indexOf(real[index] as string) === index)
+}
+
+/**
+ * Refuses settings that are a link out of the project: a cloned repository could link them to any of the user's files.
+ * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
+ */
+export function requireInside(file: string, project: string): void {
+  const outside = linkOutside(file, project)
+  if (outside !== undefined) throw new PostflightError('file-unreadable', outside)
+}
+
+/**
+ * The file, or the first folder above it that exists, if a link leads it out of the project: what is created below such a
+ * folder lies outside too. A link to nothing counts, because what is created there may lie outside.
+ * @throws {PostflightError} `file-unreadable` where that cannot be told.
+ */
+export function linkOutside(file: string, project: string): { path: string; detail: string } | undefined {
+  for (let target = file; target !== path.dirname(target); target = path.dirname(target)) {
+    const real = realTarget(target)
+    if (real === undefined) {
+      if (kindAt(target) === 'link') return { path: target, detail: FILE_DETAILS.brokenLink }
+      continue
+    }
+    if (leadsOut(fs.realpathSync(project), real)) return { path: target, detail: FILE_DETAILS.linkOutside }
+    // The first folder that exists decides: its real path resolves the links above it.
+    if (target !== file) return undefined
+  }
+  return undefined
+}
+
+/** The path with all links resolved; undefined where nothing lies there. */
+function realTarget(target: string): string | undefined {
+  try {
+    return fs.realpathSync(target)
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
+  }
+}
+
+function leadsOut(project: string, real: string): boolean {
+  const relative = path.relative(project, real)
+  return relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)
+}

@@ -1,0 +1,93 @@
+import { cut, stripControl } from '../kernel/text.ts'
+
+/** The hook's answers: one line of JSON each (docs/design.md, "Answers"). */
+
+/** The maximum length of a reason or a notice, in characters. */
+export const REASON_LIMIT = 4000
+
+/** An answer of the hook, before it is printed. */
+export type HookAnswer =
+  | { readonly kind: 'allow'; readonly notice?: string }
+  | Block
+  /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
+  | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
+
+interface Block {
+  readonly kind: 'block'
+  readonly reason: string
+  /** The reason in one line, for a host that takes the whole one as context beside it. */
+  readonly line?: string
+  readonly notice?: string
+}
+
+/** Where a host reads the parts of an answer. */
+export interface AnswerPlace {
+  /** True if the event is the call of a tool: a block refuses it. */
+  readonly refusesCall?: boolean
+  /** True if it gives the model the context of a block once, and its reason twice. */
+  readonly besideBlock?: boolean
+  /** True if it reads it only at the top, and not in `hookSpecificOutput`. */
+  readonly atTop?: boolean
+}
+
+/** The allow without a notice. */
+export const ALLOW: HookAnswer = { kind: 'allow' }
+
+/**
+ * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
+ * key; only a host that shows notices gets one beside them. If the host does not show notices, an allow is `{}`. `sequence`:
+ * what the host is to write to the user's terminal.
+ */
+export function formatAnswer(
+  answer: HookAnswer,
+  noticeShown: boolean,
+  place: AnswerPlace = {},
+  sequence?: string,
+): string {
+  const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
+  switch (answer.kind) {
+    case 'block':
+      return printed({
+        ...(place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)),
+        ...shown(answer.notice, noticeShown),
+        ...terminal,
+      })
+    case 'context':
+      return printed(context(answer.event, answer.context, answer.limit, place.atTop))
+    case 'allow':
+      return printed({ ...shown(answer.notice, noticeShown), ...terminal })
+  }
+}
+
+function blocking({ reason, line }: Block, place: AnswerPlace): object {
+  return place.besideBlock === true && line !== undefined
+    ? { decision: 'block', reason: clean(line), ...context('Stop', reason) }
+    : { decision: 'block', reason: clean(reason) }
+}
+
+function refusal(reason: string): object {
+  return {
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: clean(reason),
+    },
+  }
+}
+
+function shown(notice: string | undefined, noticeShown: boolean): { readonly systemMessage?: string } {
+  return notice !== undefined && noticeShown ? { systemMessage: clean(notice) } : {}
+}
+
+function clean(text: string, limit = REASON_LIMIT): string {
+  return cut(stripControl(text), limit)
+}
+
+function context(event: string, text: string, limit?: number, atTop = false): object {
+  if (atTop) return { additionalContext: clean(text, limit) }
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: clean(text, limit) } }
+}
+
+function printed(value: object): string {
+  return `${JSON.stringify(value)}\n`
+}

@@ -1,0 +1,189 @@
+import { type CommandForm, commandLine, fallbackLine } from '../kernel/command-line.ts'
+import { markerProblem } from '../kernel/file-messages.ts'
+import { cut, oneLine, stripControl } from '../kernel/text.ts'
+import { toIsoSeconds } from '../kernel/time.ts'
+import { failureWords } from '../marker/check-messages.ts'
+import {
+  checksSessionOf,
+  DEFAULT_OPERATION,
+  DEFAULT_REASON,
+  DEFAULT_SKILL,
+  type Marker,
+  remainingSteps,
+} from '../marker/marker.ts'
+import { SPECS_ITSELF } from '../project/task-folder.ts'
+import { REASON_LIMIT } from './answer.ts'
+import { REASON_TEXT } from './stop-messages.ts'
+
+/** The reason of a block: everything that the agent needs to finish its postflight (docs/design.md, "Answers"). */
+
+const MAX_LISTED_STEPS = 8
+const MAX_NAMED_SHELLS = 3
+const MAX_LISTED_CHECKS = 5
+/** The characters of a failed check's output that are shown. */
+const OUTPUT_LIMIT = 500
+const STEP_NAME_LIMIT = 80
+const NAME_LIMIT = 120
+/** The characters that a marker's own reason keeps at least when several markers share one answer. */
+const LEAST_OWN_REASON = 80
+
+/** A marker that blocks, with the number of its continuation. */
+export interface BlockedMarker {
+  readonly marker: Marker
+  /** The task folder's name, or `.` for `specs/` itself. */
+  readonly task: string
+  /** The marker's path for people, relative to the root. */
+  readonly path: string
+  readonly count: number
+  /** The `--root` that the agent's commands need, if any. */
+  readonly root?: string | undefined
+  /** The shells in the background that the agent may wait for. */
+  readonly shells?: readonly string[] | undefined
+  /** Since when its checks are running (ms since the epoch), if they are. */
+  readonly checkingSinceMs?: number | undefined
+  /** True if the agent may wait. */
+  readonly mayWait?: boolean | undefined
+  /** The tool whose call is refused. */
+  readonly endingTool?: string | undefined
+}
+
+/** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
+export function composeReason(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
+  const endingTool = blocked[0]?.endingTool
+  const last = endingTool === undefined ? (subagent ? REASON_TEXT.report : '') : REASON_TEXT.callAgain(endingTool)
+  const ending = last === '' ? '' : `\n\n${last}`
+  const sections: string[] = []
+  let room = REASON_LIMIT - ending.length
+  for (const [index, item] of blocked.entries()) {
+    const left = blocked.length - index
+    const separator = index === 0 ? 0 : 2
+    // This marker must leave room to count the rest.
+    const next = blocked[index + 1]
+    const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
+    const leastWith = (details: string): number =>
+      separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
+    let details = describe(item, form, true)
+    // With very long paths there is room only for the command, not for what explains it.
+    if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, false)
+    if (leastWith(details) + reserve > room) {
+      sections.push(index === 0 ? cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room) : countRest(left, item))
+      break
+    }
+    const fair = Math.floor((room - reserve) / left) - separator - 1 - details.length
+    const own = ownReason(item, Math.max(LEAST_OWN_REASON, fair))
+    sections.push(`${own}\n${details}`)
+    room -= separator + own.length + 1 + details.length
+  }
+  return sections.join('\n\n') + ending
+}
+
+/** The sentence about `count` markers, from `first` on, that are not described. */
+function countRest(count: number, first: BlockedMarker): string {
+  return REASON_TEXT.more(count, commandLine(['inspect'], first.root))
+}
+
+/** The marker's own reason without control characters, or a default for a marker that has none. */
+function ownReason({ marker, path }: BlockedMarker, limit: number): string {
+  const problem = marker.problems[0]
+  if (marker.fields === undefined && problem !== undefined) {
+    return cut(
+      `${DEFAULT_REASON} ${REASON_TEXT.unparsed(oneLine(path, NAME_LIMIT), markerProblem(problem))}`,
+      Math.max(limit, LEAST_OWN_REASON + NAME_LIMIT),
+    )
+  }
+  const own = stripControl(marker.reason ?? '').trim()
+  // Without the empty line, what follows a list would read as part of its last item.
+  return own.includes('\n') ? `${cut(own, limit - 1)}\n` : cut(own === '' ? DEFAULT_REASON : own, limit)
+}
+
+/** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
+function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
+  const { marker, task, path, count, root, shells = [] } = item
+  const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
+  const named = (fallback: string, text = ''): string | undefined =>
+    text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
+  const clear = ['clear', task]
+  const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
+  return [
+    REASON_TEXT.where(
+      name,
+      oneLine(path, NAME_LIMIT * 2),
+      named(DEFAULT_OPERATION, marker.operation),
+      named(DEFAULT_SKILL, marker.skill),
+    ),
+    ...(isWhole ? checklist(marker, task, root) : []),
+    ...(isWhole ? running(item, shells) : []),
+    ...(isWhole ? checks(item) : []),
+    ...(isWhole && marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
+    REASON_TEXT.clear(commandLine(clear, root)),
+    ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
+    REASON_TEXT.count(count),
+  ].join('\n')
+}
+
+function running({ task, root, mayWait, endingTool }: BlockedMarker, shells: readonly string[]): string[] {
+  const wait = `${commandLine(['wait', task], root)} --for`
+  // At the call of a tool, hosts do not tell what runs in the background.
+  if (shells.length === 0) return mayWait === true && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []
+  const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
+  return [REASON_TEXT.shells(named, shells.length - named.length, wait)]
+}
+
+/**
+ * The checks of a promise, the last failure, and whether they are running. Those that another session wrote are not named:
+ * an agent might run them by hand, and they may have come with a repository.
+ */
+function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker): string[] {
+  if (marker.hostSession === undefined || checksSessionOf(marker) !== marker.hostSession) return []
+  if (marker.checks.length === 0) return []
+  const shown = marker.checks.slice(0, MAX_LISTED_CHECKS)
+  const more = marker.checks.length - shown.length
+  const last = marker.checks.find(({ failed }) => failed !== undefined)
+  return [
+    REASON_TEXT.checks,
+    ...shown.map(({ run, step, failed }) =>
+      REASON_TEXT.check(
+        oneLine(run, NAME_LIMIT),
+        step === undefined ? undefined : oneLine(step, STEP_NAME_LIMIT),
+        failed === undefined ? undefined : failureWords(failed.failure),
+      ),
+    ),
+    ...(more > 0 ? [REASON_TEXT.moreSteps(more)] : []),
+    ...(last?.failed === undefined ? [] : lastOutput(last.failed.output)),
+    ...(checkingSinceMs === undefined ? [] : [stillRunning(checkingSinceMs, mayWait === true, task, root)]),
+  ]
+}
+
+/** The end of a failed check's output, in whole lines. */
+function lastOutput(output: string): string[] {
+  const lines = stripControl(output).trimEnd().split('\n')
+  let room = OUTPUT_LIMIT
+  const shown: string[] = []
+  for (const line of lines.reverse()) {
+    const text = oneLine(line, STEP_NAME_LIMIT * 2)
+    room -= text.length + 3
+    if (room < 0) break
+    if (text !== '') shown.unshift(`  | ${text}`)
+  }
+  return shown.length === 0 ? [] : [REASON_TEXT.lastOutput, ...shown]
+}
+
+function stillRunning(sinceMs: number, mayWait: boolean, task: string, root: string | undefined): string {
+  const wait = mayWait ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
+  return REASON_TEXT.checking(toIsoSeconds(sinceMs), wait)
+}
+
+function checklist(marker: Marker, task: string, root: string | undefined): string[] {
+  const remaining = remainingSteps(marker)
+  if (remaining.length === 0) return []
+  const listed = remaining
+    .slice(0, MAX_LISTED_STEPS)
+    .map((step) => `  ${marker.steps.indexOf(step) + 1}. ${oneLine(step.name, STEP_NAME_LIMIT)}`)
+  const rest = remaining.length - listed.length
+  return [
+    REASON_TEXT.steps,
+    ...listed,
+    ...(rest > 0 ? [REASON_TEXT.moreSteps(rest)] : []),
+    REASON_TEXT.tick(`${commandLine(['step', task], root)} <number>`),
+  ]
+}

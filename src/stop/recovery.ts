@@ -1,0 +1,105 @@
+import { commandLine } from '../kernel/command-line.ts'
+import { oneLine } from '../kernel/text.ts'
+import { type Marker, UNCHECKED } from '../marker/marker.ts'
+import { RECOVERY_TEXT } from './stop-messages.ts'
+
+/**
+ * The text for a session that starts where postflights are unfinished (docs/design.md, "Recovery"). It leaves out the
+ * markers' own reasons, which may have come with a cloned repository.
+ */
+
+const MAX_LISTED = 10
+const NAME_LIMIT = 80
+
+/** The place of something unfinished. */
+interface Placed {
+  readonly task: string
+  readonly root: string
+  /** The `--root` that the agent's commands need, if any. */
+  readonly rootOption?: string | undefined
+  readonly ageMs: number
+}
+
+/** One unfinished postflight. */
+export interface UnfinishedPostflight extends Placed {
+  readonly state: 'pending' | 'abandoned'
+  readonly marker: Marker
+}
+
+/**
+ * How an unfinished run stands. `approval`: a person must approve a result. `lost`: it is active, but its run file is gone, so that no hook finds it. `removed`: its state
+ * is gone too, and a copy is left.
+ */
+export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'removed' | 'stalled'
+
+/** One unfinished run of a workflow. */
+export interface UnfinishedWorkflow extends Placed {
+  readonly name: string
+  readonly hostSession: string | undefined
+  readonly standing: UnfinishedStanding
+}
+
+/** The text; undefined if nothing is unfinished. */
+export function composeRecovery(
+  postflights: readonly UnfinishedPostflight[],
+  session: string | undefined,
+  runs: readonly UnfinishedWorkflow[] = [],
+): string | undefined {
+  const roots = [...new Set([...postflights, ...runs].map((item) => item.root))]
+  const parts = roots.map((root) =>
+    composeForRoot(
+      postflights.filter((item) => item.root === root),
+      runs.filter((item) => item.root === root),
+      session,
+    ),
+  )
+  return parts.length === 0 ? undefined : parts.join('\n\n')
+}
+
+/** The text for one root, with its own commands. */
+function composeForRoot(
+  postflights: readonly UnfinishedPostflight[],
+  runs: readonly UnfinishedWorkflow[],
+  session: string | undefined,
+): string {
+  // Each root has at least one item.
+  const [{ root, rootOption }] = [...postflights, ...runs] as readonly Placed[] as readonly [Placed]
+  const all = [...runs.map((item) => describeRun(item, session)), ...postflights.map((item) => describe(item, session))]
+  const lines = all.slice(0, MAX_LISTED)
+  const rest = all.length - lines.length
+  const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
+  const advice = [
+    ...(postflights.length === 0 ? [] : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
+    ...(runs.length === 0
+      ? []
+      : [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]),
+    RECOVERY_TEXT.doubt,
+  ]
+  return [
+    RECOVERY_TEXT.intro(oneLine(root, NAME_LIMIT * 2)),
+    ...lines,
+    ...(rest > 0 ? [RECOVERY_TEXT.more(rest)] : []),
+    advice.join(' '),
+  ].join('\n')
+}
+
+function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
+  const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
+  const owner = ownerOf(marker.hostSession, session)
+  const standing = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
+  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[standing], owner, ageMs)
+}
+
+function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
+  const task = oneLine(run.task, NAME_LIMIT)
+  const resume = commandLine(['workflow', 'resume', task], run.rootOption)
+  const isMine = run.standing === 'running' && run.hostSession !== undefined && run.hostSession === session
+  const standing = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.standing](resume)
+  const owner = ownerOf(run.hostSession, session)
+  return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), standing, owner, run.ageMs)
+}
+
+function ownerOf(owner: string | undefined, session: string | undefined): string {
+  if (owner === undefined) return RECOVERY_TEXT.unowned
+  return owner === session ? RECOVERY_TEXT.mine : RECOVERY_TEXT.other
+}

@@ -1,0 +1,82 @@
+import { errorMessage } from '../kernel/error-messages.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import { UNNAMED_FILE } from '../kernel/phrases.ts'
+import type { CommandResult } from '../project/command-context.ts'
+import type { ErrorDocument } from './documents/error.ts'
+import { wrap } from './layout.ts'
+
+/** Prints the results of commands and errors. */
+
+/** How to print. */
+export interface PrintOptions {
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** Something with `write`: a stream, or a test's recorder. */
+export interface Output {
+  write(text: string): unknown
+  /** True for a terminal. */
+  readonly isTTY?: boolean
+  /** The terminal's width in characters; undefined without a terminal. */
+  readonly columns?: number | undefined
+}
+
+/** Prints a result: one JSON document, or lines, or with --quiet only the essential lines. */
+export function printResult(result: CommandResult, options: PrintOptions, stdout: Output): void {
+  if (options.json) {
+    stdout.write(`${jsonText(result.data, 2)}\n`)
+    return
+  }
+  const lines = options.quiet ? (result.essential ?? []) : result.lines
+  if (lines.length === 0) return
+  const text = `${lines.join('\n')}\n`
+  // Essential lines are for scripts, also if a terminal shows them.
+  stdout.write(lines === result.essential ? text : wrapped(text, stdout))
+}
+
+/** The text with its lines wrapped at words to the width of a terminal; unchanged for anything else. */
+export function wrapped(text: string, { columns }: Pick<Output, 'columns'>): string {
+  if (!columns) return text
+  return text
+    .split('\n')
+    .flatMap((line) => wrap(line, columns, true))
+    .join('\n')
+}
+
+/** JSON for a pipe or a terminal. It also escapes DEL, C1 and the direction of text, because terminals obey them. */
+export function jsonText(value: object, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
+export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
+  const message = messageOf(error)
+  stderr.write(wrapped(`postflight: ${message}\n`, stderr))
+  const document: ErrorDocument = { error: { code: error.code, message } }
+  try {
+    if (json) stdout.write(`${jsonText(document, 2)}\n`)
+  } catch {
+    // The line on stderr says everything.
+  }
+  return error.exitCode
+}
+
+/** The sentence that tells of an error. */
+export function messageOf(error: unknown): string {
+  const { code, args } = asPostflightError(error)
+  return errorMessage(code, args)
+}
+
+/** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */
+export function asPostflightError(error: unknown): PostflightError {
+  if (error instanceof PostflightError) return error
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
+    return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
+  }
+  return new PostflightError('internal', { detail: message ?? String(error) }, error)
+}

@@ -1,0 +1,41 @@
+import { inLine } from '../../kernel/text.ts'
+import { clock, duration, runTimes } from './page/scale.ts'
+import type { PromiseStory, Report, RunStory, StoryEvent } from './report.ts'
+import { STANDING_WORDS, REPORT_TEXT as TEXT } from './report-messages.ts'
+
+/** The report as lines for a terminal. Pure. */
+
+/** How a word is highlighted. */
+interface Highlighter {
+  readonly bold: (text: string) => string
+}
+
+/** The lines of the report: each task with its promises and runs, and what happened to them. */
+export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighter): string[] {
+  if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
+  return [
+    ...tasks.flatMap(({ task, promises, runs }) => [
+      paint.bold(inLine(task)),
+      ...promises.flatMap(promiseLines),
+      ...runs.flatMap(runLines),
+    ]),
+    ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
+    ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
+    ...(leftOut > 0 ? [TEXT.leftOut(leftOut)] : []),
+  ]
+}
+
+function promiseLines({ id, standing, startMs, endMs, blocks, events }: PromiseStory): string[] {
+  const facts = [STANDING_WORDS[standing], duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
+  return [`  ${TEXT.promise} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
+}
+
+function runLines(run: RunStory): string[] {
+  const { name, standing, prompts, events } = run
+  const facts = [STANDING_WORDS[standing], ...runTimes(run), TEXT.prompts(prompts)]
+  return [`  ${TEXT.run} ${name}: ${facts.join(' · ')}`, ...events.map(eventLine)]
+}
+
+function eventLine({ timeMs, words }: StoryEvent): string {
+  return `    ${clock(timeMs, true)}  ${words}`
+}

@@ -1,0 +1,180 @@
+import { oneLine } from '../../kernel/text.ts'
+import type { Phase } from '../../run/definition/phase-fields.ts'
+import { stepAsText } from '../../run/definition/step.ts'
+import { awaitsApproval } from '../../run/machine/approval.ts'
+import { phaseMs, workedMs } from '../../run/machine/clock.ts'
+import type { HistoryEntry, TransitionEvent } from '../../run/machine/history.ts'
+import { phaseStandings } from '../../run/machine/picture.ts'
+import type { RunOutcome } from '../../run/machine/run-outcome.ts'
+import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
+import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './report.ts'
+import { REPORT_TEXT, transitionWords } from './report-messages.ts'
+
+/** Makes the story of a run from its state and its history. Pure. */
+
+const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
+  pass: 'good',
+  'step-done': 'good',
+  retry: 'warn',
+  'step-failed': 'warn',
+  'step-skipped': 'bad',
+  fail: 'warn',
+  warn: 'warn',
+  approval: 'wait',
+  approved: 'good',
+  rejected: 'warn',
+  'stop-request': 'wait',
+}
+
+/** The tones of the end of a run. A person stops or aborts one. */
+const END_TONES: Readonly<Record<RunOutcome, Tone>> = {
+  completed: 'good',
+  stopped: 'plain',
+  stalled: 'bad',
+  failed: 'bad',
+  aborted: 'plain',
+}
+
+/** The story of a run. */
+export function runStory({ state, history }: ReportRun, nowMs: number): RunStory {
+  const visits = visitStories(history, state, nowMs)
+  const standings = phaseStandings(state)
+  return {
+    name: oneLine(state.name, 120),
+    standing: standingOf(state),
+    why: state.why === undefined ? undefined : oneLine(state.why, 500),
+    waitsFor: waitsFor(state),
+    session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),
+    startMs: state.startedMs,
+    endMs: state.active ? Math.max(nowMs, state.startedMs) : state.updatedMs,
+    workedMs: workedMs(state, nowMs),
+    prompts: state.prompts,
+    skips: state.skips,
+    phases: state.definition.phases.map((phase, index) =>
+      phaseStory(phase, standings[index] ?? 'waiting', state, history, visits, nowMs),
+    ),
+    visits,
+    events: history.map(eventOf),
+    definition: state.definition,
+    state,
+  }
+}
+
+function waitsFor(state: WorkflowState): string | undefined {
+  if (awaitsApproval(state)) return REPORT_TEXT.approval(oneLine(state.phase, 60))
+  return state.active && state.wait !== undefined ? oneLine(state.wait.for, 300) : undefined
+}
+
+function standingOf(state: WorkflowState): RunStory['standing'] {
+  const { active, outcome, skips } = state
+  if (active) return waitsFor(state) === undefined ? 'running' : 'waiting'
+  if (outcome === 'completed') return skips > 0 ? 'skipped' : 'completed'
+  return outcome ?? 'stopped'
+}
+
+function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail }: HistoryEntry): StoryEvent {
+  const rest = [
+    outcome,
+    verdict === undefined ? undefined : REPORT_TEXT.verdict(oneLine(verdict, 60)),
+    detail === undefined ? undefined : oneLine(detail, 300),
+  ].filter((one) => one !== undefined)
+  const tone = (outcome === undefined ? TONES[event] : END_TONES[outcome]) ?? 'plain'
+  return {
+    timeMs,
+    tone,
+    words: transitionWords(event, { phase: oneLine(phase, 60), step, attempt }, rest.join(': ') || undefined),
+  }
+}
+
+/** The visits of phases, in their order. A run that was stopped and resumed goes on in a visit of the same phase. */
+function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {
+  const visits: VisitStory[] = []
+  let open: Omit<VisitStory, 'endMs'> | undefined
+  const close = (endMs: number, result: VisitStory['result']): void => {
+    if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
+    open = undefined
+  }
+  for (const [index, { event, phase, visit, timeMs, outcome }] of history.entries()) {
+    // `resume --from` leaves the phase that it resumes at once.
+    if (event === 'enter' && history[index - 1]?.event === 'resume') open = undefined
+    if (event === 'enter' || (event === 'resume' && open === undefined)) {
+      close(timeMs, open?.result === 'failed' ? 'failed' : 'passed')
+      open = { phase, visit: visit ?? visitsOf(state, phase), startMs: timeMs, prompts: 0, result: 'running' }
+    } else if (open !== undefined && event === 'prompt') open = { ...open, prompts: open.prompts + 1 }
+    else if (open !== undefined && event === 'fail') open = { ...open, result: 'failed' }
+    else if (event === 'end') close(timeMs, outcome === 'completed' ? 'passed' : 'stuck')
+  }
+  close(state.active ? nowMs : state.updatedMs, state.active ? 'running' : 'stuck')
+  return visits
+}
+
+function phaseStory(
+  phase: Phase,
+  standing: PhaseStory['standing'],
+  state: WorkflowState,
+  history: readonly HistoryEntry[],
+  visits: readonly VisitStory[],
+  nowMs: number,
+): PhaseStory {
+  const own = visits.filter((visit) => visit.phase === phase.id)
+  return {
+    id: phase.id,
+    standing,
+    artifact: phase.artifact === undefined ? undefined : oneLine(phase.artifact, 120),
+    check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
+    visits: visitsOf(state, phase.id),
+    prompts: own.reduce((sum, { prompts }) => sum + prompts, 0),
+    workedMs: phaseMs(state, phase.id, nowMs),
+    steps: visitSteps(phase, state, history),
+  }
+}
+
+/** The steps of each visit of a phase. An entry of the history belongs to the visit that was entered before it. */
+function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]): VisitSteps[] {
+  const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
+  const own = history.filter(({ phase: id }) => id === phase.id)
+  for (const entry of own) {
+    if (entry.event === 'enter') visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
+    // The beginning of the history may be lost.
+    if (visits.length === 0) visits.push({ visit: entry.visit ?? 1, entries: [] })
+    visits.at(-1)?.entries.push(entry)
+  }
+  const last = visitsOf(state, phase.id)
+  if (!visits.some(({ visit }) => visit === last)) visits.push({ visit: last, entries: [] })
+  return visits
+    .map(({ visit, entries }) => ({ visit, steps: stepStories(phase, visit === last, state, entries) }))
+    .filter(({ steps }) => steps.length > 0)
+}
+
+function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: readonly HistoryEntry[]): StepStory[] {
+  const listed = phase.steps?.kind === 'list' ? phase.steps.steps : undefined
+  const names = listed ?? (isLast && phase.id === state.phase ? state.takenSteps : undefined) ?? []
+  const reached = own.reduce((most, { step }) => Math.max(most, step ?? 0), 0)
+  return Array.from({ length: Math.max(names.length, reached) }, (_, index) => {
+    const entries = own.filter(({ step }) => step === index + 1)
+    const name = names[index]
+    // Only the definition and the current visit still have the whole text.
+    const text = name === undefined ? entries.find(({ event }) => event === 'prompt')?.detail : stepAsText(name)
+    return stepStory(index + 1, text === undefined ? undefined : oneLine(text, 160), entries)
+  })
+}
+
+/** The results that transitions of a step lead to. */
+const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, StepStory['result']>>> = {
+  'step-done': 'done',
+  'step-skipped': 'skipped',
+  'step-failed': 'failed',
+  'step-again': 'open',
+}
+
+function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]): StepStory {
+  const [first] = entries
+  const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
+  return {
+    number,
+    name,
+    attempts: entries.filter(({ event }) => event === 'prompt').length,
+    result: (last && STEP_RESULTS[last.event]) ?? 'open',
+    durationMs: first === undefined || last === undefined ? undefined : last.timeMs - first.timeMs,
+  }
+}

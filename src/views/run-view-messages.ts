@@ -1,0 +1,109 @@
+import { approval, counted, listed, quote } from '../kernel/phrases.ts'
+import { inLine } from '../kernel/text.ts'
+import { seconds } from '../marker/check-messages.ts'
+import type { NotBound } from '../run/machine/receipt.ts'
+import { stepWords } from '../run/run-messages.ts'
+
+/** What the commands about workflows print. */
+
+/** The picture of a run, as `status` prints it. */
+export const STATUS_TEXT = {
+  noRuns: 'no workflows here',
+  running: 'running',
+  waiting: 'waiting',
+  stopping: 'stopping',
+  stopsAfter: (stopNow: string): string =>
+    `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
+  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
+  prompts: (given: number, bound: number | undefined): string =>
+    `${counted(given, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
+  lastChange: (age: string): string => `last change ${age} ago`,
+  advisory: 'advisory',
+  skipped: 'skipped',
+  visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
+  attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
+  step: (step: number, total: number, text: string, attempt: number, limit: number): string =>
+    `${stepWords([step], total, [text])}, attempt ${attempt} of ${limit}`,
+  steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
+    `in progress: ${stepWords(steps, total, texts)}`,
+  place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
+  lastFailure: (why: string, isBefore: boolean): string =>
+    `${isBefore ? 'a file from before' : 'last attempt'}: ${quote(why, 500)}`,
+  awaitsApproval: (file: string, approve: string, reject: string): string =>
+    `waits for approval: ${approval(file, approve, reject)}`,
+  waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
+  resumes: (resume: string): string => `\`${resume}\` continues it`,
+  noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
+} as const
+
+/** A transition, as `history` prints it. */
+export const HISTORY_TEXT = {
+  visit: (visit: number): string => `visit ${visit}`,
+  step: (step: number): string => `step ${step}`,
+  attempt: (attempt: number): string => `attempt ${attempt}`,
+  verdict: (verdict: string): string => `verdict ${verdict}`,
+  duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
+} as const
+
+/** What `next` prints before the prompt, or in its place. */
+export const NEXT_TEXT = {
+  prompt: (phase: string, step: number | undefined, attempt: number): string =>
+    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
+  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
+  model: (model: string): string => `model: ${quote(model, 200)}`,
+  wait: (why: string): string => `wait: ${why}`,
+  nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
+  finish: (outcome: string, why: string | undefined): string =>
+    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
+
+/** What `simulate` prints. */
+export const SIMULATE_TEXT = {
+  path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
+    `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
+
+/** What `check` prints. */
+export const PHASE_CHECK_TEXT = {
+  passed: (run: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` passed (${seconds(durationMs)})`,
+  alreadyPassed: (run: string): string =>
+    `the check \`${quote(run, 200)}\` has passed for these files, so it was not run again`,
+  failed: (run: string, failure: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
+  running: (run: string, since: string): string =>
+    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
+  tooEarly: (run: string, why: string): string =>
+    `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
+  interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
+  notBound: (files: readonly NotBound[]): string =>
+    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
+  /** For the journal. */
+  record: (run: string, failure: string | undefined, durationMs: number): string =>
+    `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
+} as const
+
+/** What `resume --trust` prints for each command. */
+export function trustedLine(run: string): string {
+  return `  trusted from now on: ${inLine(run)}`
+}
+
+/** What `start` prints. */
+export function startedLine(name: string, folder: string, size: string): string {
+  return `started "${name}" in ${folder}: ${size}`
+}
+
+/** What `start` prints when an earlier run left files. */
+export function setAsideLine(folder: string): string {
+  return `  files of an earlier run are now in ${folder}: they do not count for this one`
+}
+
+/** What `validate` prints below its findings. */
+export const VALIDATE_TEXT = {
+  faults: (count: number): string => counted(count, 'fault'),
+  valid: (name: string, size: string): string => `${name}: ${size}`,
+} as const

@@ -1,0 +1,179 @@
+import { commandLine, stopNowLine } from '../kernel/command-line.ts'
+import { inLine, oneLine } from '../kernel/text.ts'
+import { formatAge, toIso } from '../kernel/time.ts'
+import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { runBound } from '../run/definition/bound.ts'
+import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
+import { phaseMs } from '../run/machine/clock.ts'
+import { isResumable } from '../run/machine/control.ts'
+import type { HistoryEntry } from '../run/machine/history.ts'
+import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
+import { isFromBefore, isInStep, stepLine } from '../run/machine/position.ts'
+import { visitsOf, type WorkflowState } from '../run/machine/state.ts'
+import { isApprovalDue } from '../run/machine/steering.ts'
+import { DRIVER_TEXT } from '../run/run-messages.ts'
+import { listedIn } from '../run/store/listed-steps.ts'
+import { runFileOf } from '../run/store/run-file.ts'
+import type { RunDocument } from './documents/workflow/run.ts'
+import type { Painter } from './painter.ts'
+import { HISTORY_TEXT, STATUS_TEXT } from './run-view-messages.ts'
+
+/** A run as `status` and `history` print it. */
+
+/** The exit code for a run: 0 while it runs and after it was completed, 1 for every other outcome. */
+export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
+  return active || outcome === 'completed' ? 0 : 1
+}
+
+/** The run as the document of `--json`. */
+export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
+  const standings = phaseStandings(state)
+  return {
+    task: folder.task,
+    name: state.name,
+    active: state.active,
+    outcome: state.outcome ?? null,
+    why: state.why ?? null,
+    phase: state.phase,
+    step: isInStep(state) ? state.currentStep + 1 : null,
+    in_work: stepsInWork(state),
+    total_steps: state.totalSteps,
+    attempt: (isInStep(state) ? state.stepAttempts : state.phaseAttempts) + 1,
+    last_failure: state.lastFailure ?? null,
+    stop_requested: state.stopRequestedMs !== undefined,
+    wait: state.wait === undefined ? null : { for: oneLine(state.wait.for, 500), count: state.wait.count },
+    approval:
+      state.approval === undefined ? null : { standing: state.approval.standing, note: state.approval.note ?? null },
+    host_session: state.hostSession ?? null,
+    parent_session_id: state.parentSession ?? null,
+    prompts: state.prompts,
+    prompt_bound: runBound(state, listedIn(folder)) ?? null,
+    started_at: toIso(state.startedMs),
+    updated_at: toIso(state.updatedMs),
+    age_ms: Math.round(nowMs - state.updatedMs),
+    run_file: isFindable(folder, state),
+    phases: state.definition.phases.map((phase, index) => ({
+      id: phase.id,
+      state: standings[index] ?? 'waiting',
+      visits: visitsOf(state, phase.id),
+      max_visits: phase.maxVisits + state.visitsGranted,
+      artifact: phase.artifact ?? null,
+      gate: phase.gate,
+      duration_ms: phaseMs(state, phase.id, nowMs),
+    })),
+  }
+}
+
+/** True when the run has its run file, by which the hook finds it. */
+function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
+  return runFileOf(folder, id) !== undefined
+}
+
+/** The picture: a line for the run, one for each phase, and its problems. */
+export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+  const name = (text: string): string => oneLine(text, 120)
+  const standings = phaseStandings(state)
+  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
+  const resume = command('resume')
+  const head = [
+    `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
+    standingText(state),
+    STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
+    STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+  ]
+  return [
+    head.join(' · '),
+    ...state.definition.phases.map((phase, index) => {
+      const standing = standings[index] ?? 'waiting'
+      const visits = visitsOf(state, phase.id)
+      const facts = [
+        phase.artifact === undefined ? '' : name(phase.artifact),
+        standing === 'skipped' ? STATUS_TEXT.skipped : '',
+        phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
+        visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted) : '',
+        phase.id === state.phase && standing !== 'done' ? progress(state) : '',
+        visits === 0 ? '' : formatAge(phaseMs(state, phase.id, nowMs)),
+      ]
+      return `  ${sign(standing, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
+    }),
+    ...(state.why === undefined ? [] : [`  ${paint.yellow('!')} ${oneLine(state.why, 500)}`]),
+    ...(state.active && state.lastFailure !== undefined
+      ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure, isFromBefore(state))}`]
+      : []),
+    ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
+    ...(isApprovalDue(state)
+      ? [
+          `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(fileToApprove(state, folder.relative), command('approve'), command('reject'))}`,
+        ]
+      : []),
+    ...(state.active && state.stopRequestedMs !== undefined
+      ? [`  → ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`]
+      : []),
+    ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
+    ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
+    ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
+  ]
+}
+
+function standingText(state: WorkflowState): string {
+  if (!state.active) return state.outcome ?? ''
+  if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
+  return state.wait !== undefined || awaitsApproval(state) ? STATUS_TEXT.waiting : STATUS_TEXT.running
+}
+
+/** Where a run is, in words. */
+export function placeText(state: WorkflowState): string {
+  return STATUS_TEXT.place(state.phase, progress(state))
+}
+
+/** The steps in progress, from 1. */
+function stepsInWork({ inWork }: WorkflowState): number[] {
+  return inWork.map(({ step }) => step + 1)
+}
+
+function progress(state: WorkflowState): string {
+  if (isInStep(state)) {
+    if (state.inWork.length > 1) {
+      const texts = state.inWork.map(({ step }) => stepLine(state, step))
+      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
+    }
+    const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
+    return STATUS_TEXT.step(
+      state.currentStep + 1,
+      state.totalSteps,
+      stepLine(state, state.currentStep),
+      attempt,
+      state.maxStepAttempts,
+    )
+  }
+  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
+}
+
+function sign(standing: PhaseStanding, paint: Painter): string {
+  switch (standing) {
+    case 'done':
+      return paint.green('✓')
+    case 'running':
+      return paint.yellow('▶')
+    case 'failed':
+      return paint.red('✗')
+    case 'skipped':
+      return paint.yellow('–')
+    case 'waiting':
+      return '·'
+  }
+}
+
+/** A transition on one line. */
+export function historyLine(entry: HistoryEntry): string {
+  const facts = [
+    entry.visit === undefined || entry.visit === 1 ? '' : HISTORY_TEXT.visit(entry.visit),
+    entry.step === undefined ? '' : HISTORY_TEXT.step(entry.step),
+    entry.attempt === undefined ? '' : HISTORY_TEXT.attempt(entry.attempt),
+    entry.outcome ?? '',
+    entry.verdict === undefined ? '' : HISTORY_TEXT.verdict(oneLine(entry.verdict, 60)),
+    entry.detail === undefined ? '' : oneLine(entry.detail, 300),
+  ]
+  const rest = facts.filter((fact) => fact !== '').join(', ')
+  return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${entry.phase}${rest === '' ? '' : `  ${rest}`}`)
+}

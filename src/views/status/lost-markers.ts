@@ -1,0 +1,115 @@
+import { PostflightError } from '../../kernel/errors.ts'
+import { FILE_DETAILS } from '../../kernel/file-messages.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { givenUpNotes } from '../../marker/given-up.ts'
+import {
+  type MarkerRecord,
+  markerRecords,
+  needsFile,
+  removedByHand,
+  unprovenChecks,
+} from '../../marker/marker-record.ts'
+import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { journalPaths } from '../../project/journal.ts'
+import { lastMarkerEntries } from '../../project/journal-entries.ts'
+import type { JournalLine } from '../../project/journal-entry.ts'
+import { SPECS_ITSELF } from '../../project/task-folder.ts'
+
+/** Markers that have no file, though nothing cleared them: the verdict of `status` names them, and `clear` settles them. */
+
+/** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
+const MAX_JOURNAL_BYTES = 2_097_152
+
+/** A marker without a file. */
+export interface LostMarker {
+  /** `removed`: while it was pending. `abandoned`, `unchecked`: it was given up, or ended without its checks, and its abandoned file was removed. */
+  readonly kind: 'removed' | 'abandoned' | 'unchecked'
+  readonly task: string
+  /** The path of its task folder for people. The folder may be gone. */
+  readonly relative: string
+  /** What the journal says about it, if anything. */
+  readonly record: MarkerRecord | undefined
+  /** The commands of its checks that have not passed for any other marker of its task since. */
+  readonly unproven: readonly string[]
+}
+
+/**
+ * The journal of a root.
+ * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: the added lines may hide
+ * its beginning.
+ */
+export function journalAt(root: string): readonly JournalLine[] {
+  const { entries, cut } = lastMarkerEntries(root, MAX_JOURNAL_BYTES)
+  if (cut) {
+    const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
+    throw new PostflightError('file-unreadable', { path: journalPaths(root).current, detail })
+  }
+  return entries
+}
+
+/** The markers without a file, from the journal and the markers that were found; those that only a note knows come first. */
+export function lostMarkers(
+  root: string,
+  records: readonly MarkerRecord[],
+  found: readonly MarkerView[],
+): LostMarker[] {
+  const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
+  const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
+  const recorded = removedByHand(records, found).map((record): LostMarker => {
+    const { task, kept } = record
+    const relative =
+      notes.find(({ key }) => key === record.id)?.relative ??
+      (task === SPECS_ITSELF ? SPECS_FOLDER : `${SPECS_FOLDER}/${task}`)
+    const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
+    return { kind, task, relative, record, unproven: unprovenOf(record, records) }
+  })
+  // The journal may have been removed, or may be too full for their lines.
+  const noted = notes
+    .filter(({ key }) => recorded.every(({ record }) => record?.id !== key))
+    .map(({ relative, task, key }): LostMarker => {
+      const record = records.find(({ id }) => id === key)
+      return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
+    })
+  return [...noted, ...recorded]
+}
+
+/** The wanted markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
+export function findLostMarkers(
+  context: CommandContext,
+  root: string,
+  isWanted: (lost: LostMarker) => boolean,
+): readonly LostMarker[] {
+  return lookTwice(() => {
+    const records = markerRecords(journalAt(root))
+    if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
+    return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs).markers).filter(isWanted) }
+  }).lost
+}
+
+/** A command or a hook takes less time (ms) between a marker's file and its line in the journal. */
+const BETWEEN_MS = 100
+
+/**
+ * What `look` found. Another process may just have written or removed a marker whose line is not in the journal yet, or the
+ * other way around, so a marker is lost only if it is so at a second look.
+ */
+export function lookTwice<Found extends { readonly lost: readonly LostMarker[] }>(look: () => Found): Found {
+  const first = look()
+  if (first.lost.length === 0) return first
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
+  const again = look()
+  const keyOf = ({ relative, record }: LostMarker): string => record?.id ?? relative
+  const keys = new Set(first.lost.map(keyOf))
+  return { ...again, lost: again.lost.filter((one) => keys.has(keyOf(one))) }
+}
+
+function unprovenOf(record: MarkerRecord | undefined, records: readonly MarkerRecord[]): string[] {
+  if (record === undefined) return []
+  const later = records.filter(({ task, lastMs }) => task === record.task && lastMs >= record.lastMs)
+  return unprovenChecks([record], later)
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/'))
+}

@@ -1,0 +1,102 @@
+import { commandLine } from '../../kernel/command-line.ts'
+import { inLine, oneLine } from '../../kernel/text.ts'
+import { formatAge } from '../../kernel/time.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { isApprovalDue } from '../../run/machine/steering.ts'
+import type { LostRun } from '../../run/store/state-copy.ts'
+import { readState } from '../../run/store/state-store.ts'
+import { messageOf } from '../print.ts'
+import { placeText } from '../run-view.ts'
+import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
+import { VERDICT_TEXT } from '../verdict-messages.ts'
+import type { StatusItem } from './status-item.ts'
+
+/** The runs of a project as items of `postflight status`. */
+
+/** A run that was completed without gaps. */
+export interface CompletedRun {
+  readonly kind: 'completed'
+  readonly task: string
+  readonly host_session: string | null
+}
+
+/** A folder's run: an item, or one that was completed without gaps; undefined for one that was settled, or where there is none. */
+export function runItem(
+  folder: TaskFolder,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem | CompletedRun | undefined {
+  const base = { task: folder.task, path: inLine(folder.relative) }
+  try {
+    const state = readState(folder)
+    if (state === undefined || (!state.active && state.settled)) return undefined
+    const kind = kindOf(state)
+    return kind === undefined
+      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
+      : itemOf(kind, folder, state, nowMs, rootOption)
+  } catch (error) {
+    const message = messageOf(error)
+    const sentence = VERDICT_TEXT.problem(folder.task, message)
+    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
+  }
+}
+
+/** A run whose state was removed, of which a copy is left. */
+export function lostRunItem({ folder, state }: LostRun, nowMs: number, rootOption: string | undefined): StatusItem {
+  return itemOf('lost', folder, state, nowMs, rootOption)
+}
+
+function itemOf(
+  kind: StatusKind,
+  folder: TaskFolder,
+  state: WorkflowState,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem {
+  const path = inLine(folder.relative)
+  const facts = [
+    oneLine(state.name, 80),
+    ...(state.active ? [placeText(state)] : []),
+    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
+    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
+    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+    TEXT.session(state.hostSession ?? null),
+  ]
+  return {
+    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
+    message: TEXT.item(kind, path, facts),
+    sentence: sentenceOf(kind, folder.task, state),
+    fix: fixFor(kind, state, path, (...words) => commandLine([...words, taskWord(folder)], rootOption)),
+  }
+}
+
+function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
+  if (kind === 'waiting') {
+    const what = state.wait === undefined ? TEXT.waitsForApproval : TEXT.waitsFor(state.wait.for)
+    return VERDICT_TEXT.runWaits(task, state.name, what)
+  }
+  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
+}
+
+/** The kind of a run's item; undefined for a run that was completed without gaps. */
+function kindOf(state: WorkflowState): StatusKind | undefined {
+  const { active, outcome, skips, wait } = state
+  if (active) return wait === undefined && !awaitsApproval(state) ? 'running' : 'waiting'
+  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
+  return outcome ?? 'stopped'
+}
+
+function fixFor(kind: StatusKind, state: WorkflowState, path: string, command: (...words: string[]) => string): string {
+  const ofRun = (word: string): string => command('workflow', word)
+  if (awaitsApproval(state)) return TEXT.fixes.approval(fileToApprove(state, path), ofRun('approve'), ofRun('reject'))
+  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
+  if (kind === 'lost') return TEXT.fixes.restore(ofRun('resume'))
+  const clear = command('clear')
+  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
+  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
+  return TEXT.fixes.over(ofRun('resume'), clear)
+}
