@@ -1,7 +1,6 @@
 import { QUOTE_LIMIT, quote, quotedNames } from '../kernel/phrases.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import type { JournalProblem } from '../project/journal-entry.ts'
 import type { Rule } from '../stop/rules.ts'
 
 /** The sentences that commands print for people. */
@@ -68,11 +67,6 @@ export const CREATE_NOTES = {
   blocksNothing:
     'Not run by an agent, so this marker will not block your conversation (--host-session names a session)',
 } as const
-
-/** For stderr: the host of this session does not start the hook. */
-export function unwired(host: string): string {
-  return `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
-}
 
 /** Whose marker is in the way of `create`: the end of "the marker is …". */
 export const CONFLICTING_OWNERS = {
@@ -144,24 +138,6 @@ export const WAIT_TEXT = {
   until: 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends',
 } as const
 
-/** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */
-export const INSPECT_TEXT = {
-  noSpecs: 'no specs/ folder here',
-  noMarkers: (folder: string): string => inLine(`no markers in ${folder}`),
-  age: (age: string): string => `${age} old`,
-  spent: (spent: number, limit: number): string => `${spent} of ${limit} stops blocked`,
-  owner: (session: string, agent: string | null, type: string | null): string =>
-    `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
-  reason: (reason: string): string => `reason: ${reason}`,
-  waits: (purpose: string): string => `waits for: ${purpose}`,
-  check: (run: string, failed: string | null): string =>
-    `check: ${run}${failed === null ? '' : ` (failed the last time: ${failed})`}`,
-  unchecked: 'ended without its checks',
-  unreadable: (detail: string): string => `cannot be read (${detail})`,
-  unowned: "has no host session, so it blocks any sub-agent's stop and never the main conversation's",
-  noCount: (detail: string): string => `has a count that cannot be read (${detail})`,
-} as const
-
 /** What `logs` prints. */
 export const LOGS_TEXT = {
   empty: 'the journal is empty',
@@ -169,9 +145,3 @@ export const LOGS_TEXT = {
   session: (session: string): string => `session ${session}`,
   agent: (agent: string): string => `agent ${agent}`,
 } as const
-
-/** For stderr: an entry that could not be written to the journal, or a journal that could not be rotated. */
-export function notInJournal({ kind, detail }: JournalProblem): string {
-  const what = kind === 'not-recorded' ? 'not recorded in the journal' : 'the journal is too long and cannot be rotated'
-  return inLine(`postflight: ${what}: ${detail}`)
-}

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Environment, variable } from '../hosts/host.ts'
+import { type Environment, variable } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'
 
 /**

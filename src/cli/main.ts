@@ -1,4 +1,5 @@
-import { asPostflightError, type Output, printError } from '../views/print.ts'
+import { asPostflightError } from '../kernel/error-messages.ts'
+import { type Output, printError } from '../views/print.ts'
 import { cleanOutput } from '../views/printable.ts'
 import type { Program } from './program/bare-program.ts'
 import { buildProgram } from './program/program.ts'

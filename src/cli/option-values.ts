@@ -1,7 +1,8 @@
 import { MAX_ID_LENGTH } from '../hosts/payload.ts'
+import { closestName } from '../kernel/closest-name.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { cut, oneLine } from '../kernel/text.ts'
-import { OPTION_EXPECTATIONS } from './usage-messages.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from './usage-messages.ts'
 
 /** Checks the values of options. */
 
@@ -36,4 +37,24 @@ export function checkOneLine(values: readonly OptionValue[], limit = VALUE_LIMIT
  */
 export function checkIds(values: readonly OptionValue[]): void {
   checkOneLine(values, MAX_ID_LENGTH)
+}
+
+/**
+ * Checks that exactly one target is given: `<task>`, or one of the options that select several tasks.
+ * @throws {PostflightError} `target-missing`, `target-twice`.
+ */
+export function requireOneTarget(task: string | undefined, options: Readonly<Record<string, boolean>>): void {
+  const names = Object.keys(options).map((name) => `--${name}`)
+  const given = Object.values(options).filter(Boolean).length + (task === undefined ? 0 : 1)
+  if (given === 0) throw new PostflightError('target-missing', { options: names.join(', ') })
+  if (given > 1) throw new PostflightError('target-twice', { options: names.join(', ') })
+}
+
+/**
+ * Refuses a task without a folder whose name resembles one of the options: `clear all` would do nothing.
+ * @throws {PostflightError} `usage`.
+ */
+export function refuseOptionAsTask(task: string, options: readonly string[]): void {
+  const meant = closestName(task.toLowerCase(), options)
+  if (meant !== undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.meantOption(task, `--${meant}`) })
 }

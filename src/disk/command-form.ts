@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Environment } from '../hosts/host.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
+import type { Environment } from '../kernel/environment.ts'
 
 /**
  * The ways to start the CLI in the folder `cwd` of the agent's shell: `script` is its file, and the PATH is searched for

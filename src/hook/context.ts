@@ -1,6 +1,6 @@
-import type { Environment } from '../hosts/host.ts'
 import type { Payload } from '../hosts/payload.ts'
 import type { CommandReader } from '../kernel/command-line.ts'
+import type { Environment } from '../kernel/environment.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { NOTHING_TO_REPORT, type Report } from '../stop/answer-for.ts'
 

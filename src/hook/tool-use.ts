@@ -1,7 +1,8 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
+import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Payload } from '../hosts/payload.ts'
-import { MAIN_AGENT, type Marker } from '../marker/marker.ts'
+import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
 import {
   announcesWait,
@@ -13,13 +14,13 @@ import {
   type ToolUse,
   waitingIds,
 } from '../marker/owner-claim.ts'
-import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
+import { isUnowned, markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
 import { endedWait, stampedWait } from '../marker/wait.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { NOTHING_TO_REPORT } from '../stop/answer-for.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
-import { isUnowned, waitState } from '../stop/rules.ts'
+import { waitState } from '../stop/rules.ts'
 import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
 import { aboutMarker, waitEndRecord } from '../stop/stop-outcome.ts'
 import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'

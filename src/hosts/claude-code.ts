@@ -1,10 +1,10 @@
+import { type Environment, variable } from '../kernel/environment.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
-import { type Environment, type HostDifference, type PayloadFields, variable } from './host.ts'
+import type { HostDifference, PayloadFields } from './host.ts'
 import type { Payload } from './payload.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {
-  projectVariables: ['CLAUDE_PROJECT_DIR'],
   // The answer to `--json-schema`, or of a workflow's agent with a schema; a sub-agent's report in permission mode `auto`. The
   // host asks the stop hook behind it, and throws a block away (2.1.330).
   endingTools: ['StructuredOutput', 'SubagentHandback'],

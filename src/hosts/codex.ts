@@ -1,5 +1,6 @@
+import { variable } from '../kernel/environment.ts'
 import { known } from '../kernel/json-object.ts'
-import { type HostDifference, variable } from './host.ts'
+import type { HostDifference } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
 export const codex: HostDifference = {

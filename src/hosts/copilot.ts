@@ -1,11 +1,11 @@
+import { variable } from '../kernel/environment.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
-import { type HostDifference, hasVariable, type PayloadFields, variable } from './host.ts'
+import { type HostDifference, hasVariable, type PayloadFields } from './host.ts'
 
 const isHook = hasVariable('COPILOT_PROJECT_DIR')
 
 /** Copilot CLI (measured with 1.0.102). It also runs the hooks that are installed for Claude Code. */
 export const copilot: HostDifference = {
-  projectVariables: ['COPILOT_PROJECT_DIR'],
   recognizes: isHook,
   // Only hooks have COPILOT_PROJECT_DIR. Another host in Copilot's shell inherits COPILOT_CLI.
   takesContextAtTop: isHook,

@@ -4,7 +4,6 @@ const isHook = hasVariable('FACTORY_PROJECT_DIR')
 
 /** Factory droid (measured with 0.225.2). */
 export const droid: HostDifference = {
-  projectVariables: ['FACTORY_PROJECT_DIR'],
   recognizes: isHook,
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
   // A sub-agent has its own session and stops with `Stop`. The SubagentStop that follows is only a notification.

@@ -1,7 +1,5 @@
+import { type Environment, variable } from '../kernel/environment.ts'
 import type { Payload } from './payload.ts'
-
-/** Environment variables, as data. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The session and the agent, as a host names them in the environment of its shell tool. */
 export interface ShellIdentity {
@@ -25,8 +23,6 @@ export type PayloadFields = Readonly<Record<string, unknown>>
 
 /** The differences of one host. Everything else is the same for all hosts. */
 export interface HostDifference {
-  /** Variables in the hook's environment that may name the project's folder. */
-  readonly projectVariables?: readonly string[]
   /** The fields with the names and units of the other hosts. It gets the payloads of every host, and returns theirs as they are. */
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /**
@@ -62,7 +58,5 @@ export function hasVariable(name: string): (payload: Payload, environment: Envir
   return (_payload, environment) => variable(environment, name) !== undefined
 }
 
-/** The value of a variable; undefined if it is unset or empty. */
-export function variable(environment: Environment, name: string): string | undefined {
-  return environment[name] || undefined
-}
+/** The agent id of a host's main conversation. */
+export const MAIN_AGENT = 'main'

@@ -1,8 +1,9 @@
+import type { Environment } from '../kernel/environment.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Environment, Exemption, HostDifference, PayloadFields, ShellIdentity } from './host.ts'
+import type { Exemption, HostDifference, PayloadFields, ShellIdentity } from './host.ts'
 import { kimi } from './kimi.ts'
 import type { Payload } from './payload.ts'
 import { postflight } from './postflight.ts'
@@ -10,9 +11,6 @@ import { qwenCode } from './qwen-code.ts'
 
 /** The hosts that differ, in the order in which their variables are read (docs/design.md, "Hosts"). */
 const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid, kimi]
-
-/** The variables that may name the project's folder. The launcher reads the same ones. */
-export const PROJECT_VARIABLES: readonly string[] = HOSTS.flatMap((host) => host.projectVariables ?? [])
 
 /** The tools whose call ends an agent's turn, and is judged as a stop. */
 export const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])

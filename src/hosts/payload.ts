@@ -1,6 +1,6 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { isJsonObject, known } from '../kernel/json-object.ts'
-import { MAIN_AGENT } from '../marker/marker.ts'
+import { MAIN_AGENT } from './host.ts'
 import { ENDING_TOOLS, readFields } from './index.ts'
 
 /** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */

@@ -1,5 +1,6 @@
+import { variable } from '../kernel/environment.ts'
 import { known } from '../kernel/json-object.ts'
-import { type HostDifference, variable } from './host.ts'
+import type { HostDifference } from './host.ts'
 
 /** Any host or person that sets our own variables. */
 export const postflight: HostDifference = {

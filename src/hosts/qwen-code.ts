@@ -1,10 +1,9 @@
+import { variable } from '../kernel/environment.ts'
 import { isJsonObject, known } from '../kernel/json-object.ts'
-import { MAIN_AGENT } from '../marker/marker.ts'
-import { type HostDifference, hasVariable, type PayloadFields, variable } from './host.ts'
+import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from './host.ts'
 
 /** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
 export const qwenCode: HostDifference = {
-  projectVariables: ['QWEN_PROJECT_DIR'],
   recognizes: hasVariable('QWEN_PROJECT_DIR'),
   // The answer to `--json-schema` ends the session, and no stop hook is asked.
   endingTools: ['structured_output'],

@@ -1,11 +1,10 @@
-import { MAX_CHECKS } from '../marker/check.ts'
-import { WAIT_LIMIT } from '../marker/wait.ts'
-import { MAX_INPUT_LENGTH } from '../run/definition/definition-limits.ts'
 import { commandLine } from './command-line.ts'
 import type { ErrorArguments, ErrorCode } from './errors.ts'
+import { PostflightError } from './errors.ts'
 import { inPlaceOfFolder } from './file-messages.ts'
 import { SPECS_FOLDER } from './files.ts'
-import { counted, jsonFaultWords, QUOTE_LIMIT } from './phrases.ts'
+import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './limits.ts'
+import { counted, jsonFaultWords, QUOTE_LIMIT, UNNAMED_FILE } from './phrases.ts'
 import { oneLine } from './text.ts'
 
 /** The sentences of errors. Each one says what is wrong and what to do about it. */
@@ -243,4 +242,20 @@ export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArgume
 function cleaned<Arguments extends object>(args: Arguments): Arguments {
   const clean = (value: unknown): unknown => (typeof value === 'string' ? oneLine(value, QUOTE_LIMIT * 5) : value)
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, clean(value)])) as Arguments
+}
+
+/** The sentence that tells of an error. */
+export function messageOf(error: unknown): string {
+  const { code, args } = asPostflightError(error)
+  return errorMessage(code, args)
+}
+
+/** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */
+export function asPostflightError(error: unknown): PostflightError {
+  if (error instanceof PostflightError) return error
+  const { code, path, message } = error as NodeJS.ErrnoException
+  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
+    return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
+  }
+  return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }

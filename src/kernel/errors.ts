@@ -3,7 +3,6 @@
  * (docs/design.md, "Commands"). None is 2: hosts read that exit code of a hook as *block*.
  */
 
-import type { StepRefusal } from '../run/machine/steering.ts'
 import type { PathKind } from './files.ts'
 
 /** Exit codes of the CLI. */
@@ -253,3 +252,6 @@ export class PostflightError extends Error {
     return EXIT_CODES[this.code]
   }
 }
+
+/** Why a step of the current phase cannot be retried or skipped. */
+export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'

@@ -1,39 +1,6 @@
-import type { FieldKind, MarkerProblem } from '../marker/marker.ts'
 import type { PathKind } from './files.ts'
-import { QUOTE_LIMIT } from './phrases.ts'
-import { oneLine } from './text.ts'
 
 /** Sentences about files and folders. */
-
-const FIELD_KINDS: Record<FieldKind, string> = {
-  text: 'a string',
-  flag: 'true or false',
-  number: 'a number',
-  time: 'an ISO 8601 time',
-  list: 'a list',
-  steps: 'a list of { "name", "done" }',
-  checks: 'a list of { "run" }, at most 20',
-  wait: 'an object with "for" and "count"',
-  count: 'a whole number from 0',
-}
-
-/** A problem of a marker's text, as the end of "the file …". */
-export function markerProblem(problem: MarkerProblem): string {
-  switch (problem.code) {
-    case 'empty':
-      return 'is empty'
-    case 'too-large':
-      return 'is too large to be read'
-    case 'not-object':
-      return 'is JSON, but not an object'
-    case 'not-json':
-      return `is not JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
-    case 'unfilled':
-      return `has "${oneLine(problem.variable, 40)}" in it: the heredoc was quoted, so its variables were not filled in`
-    case 'field':
-      return `has an invalid field "${oneLine(problem.field, 40)}" (expected ${FIELD_KINDS[problem.expected]})`
-  }
-}
 
 /** A folder that cannot be searched for markers. */
 export function unsearchable(path: string, detail: string): string {
@@ -79,4 +46,10 @@ export const FILE_DETAILS = {
   incompleteWrite: 'incomplete write',
   notUtf8: 'its name is not UTF-8',
   kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
+} as const
+
+/** Why a payload could not be read; each stands in parentheses. */
+export const STDIN_DETAILS = {
+  tooLong: (bytes: number): string => `longer than ${bytes} bytes`,
+  noEnd: (ms: number): string => `no end after ${ms} ms`,
 } as const

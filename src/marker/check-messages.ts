@@ -1,7 +1,8 @@
-import { counted } from '../kernel/phrases.ts'
-import { oneLine, stripControl } from '../kernel/text.ts'
+import { counted, QUOTE_LIMIT } from '../kernel/phrases.ts'
+import { inLine, oneLine, stripControl } from '../kernel/text.ts'
 import { formatAge, toIsoSeconds } from '../kernel/time.ts'
 import type { CheckFailure } from './check.ts'
+import type { FieldKind, MarkerProblem } from './marker.ts'
 
 /** Sentences about checks. */
 
@@ -82,4 +83,52 @@ export const CHECK_RECORDS = {
   failed: (run: string, failure: string, durationMs: number): string =>
     `failed: ${checkCommand(run)} (${failure}; ${seconds(durationMs)})`,
   dropped: (commands: readonly string[]): string => `checks dropped: ${list(commands)}`,
+} as const
+
+const FIELD_KINDS: Record<FieldKind, string> = {
+  text: 'a string',
+  flag: 'true or false',
+  number: 'a number',
+  time: 'an ISO 8601 time',
+  list: 'a list',
+  steps: 'a list of { "name", "done" }',
+  checks: 'a list of { "run" }, at most 20',
+  wait: 'an object with "for" and "count"',
+  count: 'a whole number from 0',
+}
+
+/** A problem of a marker's text, as the end of "the file …". */
+export function markerProblem(problem: MarkerProblem): string {
+  switch (problem.code) {
+    case 'empty':
+      return 'is empty'
+    case 'too-large':
+      return 'is too large to be read'
+    case 'not-object':
+      return 'is JSON, but not an object'
+    case 'not-json':
+      return `is not JSON (${oneLine(problem.detail, QUOTE_LIMIT)})`
+    case 'unfilled':
+      return `has "${oneLine(problem.variable, 40)}" in it: the heredoc was quoted, so its variables were not filled in`
+    case 'field':
+      return `has an invalid field "${oneLine(problem.field, 40)}" (expected ${FIELD_KINDS[problem.expected]})`
+  }
+}
+
+/** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */
+export const INSPECT_TEXT = {
+  noSpecs: 'no specs/ folder here',
+  noMarkers: (folder: string): string => inLine(`no markers in ${folder}`),
+  age: (age: string): string => `${age} old`,
+  spent: (spent: number, limit: number): string => `${spent} of ${limit} stops blocked`,
+  owner: (session: string, agent: string | null, type: string | null): string =>
+    `owner: session ${session}, agent ${agent ?? 'not known yet'}${type === null ? '' : `, type ${type}`}`,
+  reason: (reason: string): string => `reason: ${reason}`,
+  waits: (purpose: string): string => `waits for: ${purpose}`,
+  check: (run: string, failed: string | null): string =>
+    `check: ${run}${failed === null ? '' : ` (failed the last time: ${failed})`}`,
+  unchecked: 'ended without its checks',
+  unreadable: (detail: string): string => `cannot be read (${detail})`,
+  unowned: "has no host session, so it blocks any sub-agent's stop and never the main conversation's",
+  noCount: (detail: string): string => `has a count that cannot be read (${detail})`,
 } as const

@@ -5,9 +5,6 @@ import { isJsonObject, known } from '../kernel/json-object.ts'
  * them; commands in the agent's own shell run them.
  */
 
-/** The largest number of checks of one promise. */
-export const MAX_CHECKS = 20
-
 /** The number of characters of a failed check's output that its marker keeps, from the end. */
 const KEPT_OUTPUT = 1_000
 

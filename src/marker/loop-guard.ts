@@ -1,4 +1,4 @@
-import { isMarkerId } from './marker.ts'
+import { isMarkerId } from '../project/task-folder.ts'
 
 /**
  * How continuations are counted, as data (docs/design.md, "Counting blocked stops"). Each has a claim file,

@@ -1,7 +1,7 @@
+import { MAX_CHECKS } from '../kernel/limits.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
-import { HOOK_EVENTS, type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
-import { MAX_CHECKS } from './check.ts'
-import { isMarkerId } from './marker.ts'
+import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
+import { isMarkerId } from '../project/task-folder.ts'
 
 /**
  * What the journal says about markers, for the verdict of `status`. Any program may have written its lines, so a field
@@ -50,14 +50,6 @@ interface Draft extends MarkerRecord {
   end: RecordedEnd | undefined
   kept: KeptAs | undefined
   lastMs: number
-}
-
-/** Each line about a marker has its id, or, where the marker has none, one of these events. */
-const ABOUT_MARKER = new RegExp(`"pf_|"(?:clear|adopt|${HOOK_EVENTS.join('|')})"`)
-
-/** False for a line that says nothing of a marker or of the hook, by its text: a run's lines need not be parsed for those. */
-export function mayConcernMarker(line: string): boolean {
-  return ABOUT_MARKER.test(line)
 }
 
 /** The markers that the lines name, in the order of their first lines. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { MAX_CHECKS } from './check.ts'
+import { MAX_CHECKS } from '../kernel/limits.ts'
 
 /**
  * The fields of a marker as its file holds them. `schema/marker.schema.json` is generated from this, for programs that read

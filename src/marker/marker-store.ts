@@ -13,9 +13,9 @@ import {
   tryRemoveFile,
 } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { markerProblem } from '../kernel/file-messages.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
+import { markerProblem } from './check-messages.ts'
 import { hasClaimsUnderway } from './count/claim-files.ts'
 import { carryCount, endContinuations } from './count/lifecycle.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'

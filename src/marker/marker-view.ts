@@ -1,25 +1,39 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { INSPECT_TEXT } from '../cli/command-messages.ts'
 import { errorText } from '../disk/file-errors.ts'
-import { markerProblem } from '../kernel/file-messages.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { oneLine } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
-import { isExpired, isUnowned, promisedAtMs } from '../stop/rules.ts'
-import type { InspectDocument } from '../views/documents/inspect.ts'
-import { failureWords } from './check-messages.ts'
+import { failureWords, INSPECT_TEXT, markerProblem } from './check-messages.ts'
 import { isAbandonedName } from './clearable-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
 import { UNCHECKED } from './marker.ts'
 import { isOldRunMarker, readMarker } from './marker-file.ts'
-import { markerDisplayPath } from './stored-marker.ts'
+import { isExpired, isUnowned, markerDisplayPath, promisedAtMs } from './stored-marker.ts'
 
-/** A marker as `inspect` and `doctor` show it. */
-export type MarkerView = InspectDocument['markers'][number]
+/** A marker as `inspect --json` and `doctor` show it: its fields are those of the document. */
+export interface MarkerView {
+  state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
+  outcome: 'capped' | 'expired' | 'unchecked' | null
+  task: string
+  path: string
+  relative_path: string
+  id: string | null
+  skill: string | null
+  operation: string | null
+  reason: string | null
+  owner: { host_session: string | null; agent: string | null; agent_type: string | null }
+  promised_at: string | null
+  age_ms: number | null
+  continuations: { spent: number | null; limit: number }
+  steps: readonly { name: string; done: boolean }[]
+  checks: readonly { run: string; step: string | null; failed: string | null }[]
+  wait: { for: string; count: number } | null
+  problems: string[]
+}
 
 /**
  * What is wrong with a marker whose text cannot be understood. It blocks stops all the same; one whose file cannot be opened

@@ -1,14 +1,12 @@
+import { MAX_CHECKS } from '../kernel/limits.ts'
 import { fromIso } from '../kernel/time.ts'
-import { MAX_CHECKS, type MarkerCheck, parseCheck } from './check.ts'
+import { type MarkerCheck, parseCheck } from './check.ts'
 import { isCount, parseWait, type Wait } from './wait.ts'
 
 /**
  * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,
  * so reading never fails: invalid content is a problem of the marker, not an error.
  */
-
-/** The agent id of a host's main conversation. */
-export const MAIN_AGENT = 'main'
 
 /** The reason of a marker that has none. */
 export const DEFAULT_REASON = 'Postflight operations pending'
@@ -79,13 +77,6 @@ export interface Marker {
 
 /** The value of `owner_from` for an owner that `create` read from its environment. */
 export const OWNER_FROM_ENVIRONMENT = 'environment'
-
-const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
-
-/** True for an id as `postflight create` gives it, which is safe in a file name. */
-export function isMarkerId(text: unknown): text is string {
-  return typeof text === 'string' && ID_PATTERN.test(text)
-}
 
 /** Reads a marker's text. Never throws. */
 export function parseMarker(text: string): Marker {

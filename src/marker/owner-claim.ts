@@ -1,6 +1,8 @@
+import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Payload } from '../hosts/payload.ts'
-import { type FileTimes, isFromBefore, isUnowned } from '../stop/rules.ts'
-import { isMarkerId, MAIN_AGENT, type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
+import { isMarkerId } from '../project/task-folder.ts'
+import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
+import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
 
 /**
  * Which promises belong to the agent whose shell command has just ended (docs/design.md, "Ownership"). Hosts do not always

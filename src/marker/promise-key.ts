@@ -1,4 +1,5 @@
-import { isMarkerId, type Marker } from './marker.ts'
+import { isMarkerId } from '../project/task-folder.ts'
+import type { Marker } from './marker.ts'
 
 /** At most this many characters of a session id tell promises apart. */
 const SESSION_LENGTH = 120

@@ -1,7 +1,7 @@
 import { MARKER_FILE } from '../kernel/files.ts'
 import { inLine } from '../kernel/text.ts'
+import { HOUR_MS } from '../kernel/time.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import type { FileTimes } from '../stop/rules.ts'
 import type { MarkerIdentity } from './loop-guard.ts'
 import type { Marker } from './marker.ts'
 
@@ -29,4 +29,44 @@ export interface UnreadableMarker {
 /** The path of a marker for people, relative to its root. */
 export function markerDisplayPath(folder: TaskFolder, fileName = MARKER_FILE): string {
   return inLine(`${folder.relative}/${fileName}`)
+}
+
+/** The age in ms at which an unowned marker no longer blocks. */
+export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
+
+/** How much older (ms) than its session a marker may seem: clocks and file systems round. */
+const SESSION_TOLERANCE_MS = 10_000
+
+/** The times of a marker's file in ms since the epoch: of its content (mtime), and of any change (ctime). */
+export interface FileTimes {
+  readonly modifiedMs: number
+  readonly changedMs: number
+}
+
+/** True for a marker without a host session, as plain bash writes it. */
+export function isUnowned(marker: Marker): boolean {
+  return marker.hostSession === undefined
+}
+
+/**
+ * The time of the promise in ms since the epoch: `created`, or the file's time. The file's time also replaces a `created`
+ * in the future, which would keep an unowned marker alive for ever.
+ */
+export function promisedAtMs(marker: Marker, { modifiedMs }: FileTimes, nowMs: number): number {
+  const { createdMs = modifiedMs } = marker
+  return createdMs <= nowMs + HOUR_MS ? createdMs : modifiedMs
+}
+
+/** True for an unowned marker that is older than 24 h. */
+export function isExpired(marker: Marker, times: FileTimes, nowMs: number): boolean {
+  return isUnowned(marker) && nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
+}
+
+/**
+ * True for an unowned marker from before the session: the earlier of `created` and the last change of its file decides.
+ * It came from a clone, an archive or a crash, and is not a promise of this session.
+ */
+export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, { changedMs }: FileTimes): boolean {
+  if (sessionBornMs === undefined || !isUnowned(marker)) return false
+  return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
 }

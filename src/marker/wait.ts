@@ -1,12 +1,10 @@
 import { isJsonObject, known } from '../kernel/json-object.ts'
+import { WAIT_LIMIT } from '../kernel/limits.ts'
 
 /**
  * Waits: stops that an agent announced, because it asked the person something or work runs in the background
  * (docs/design.md, "Waiting"). A wait is stamped with the host's id of the prompt, and allows the stops of that prompt.
  */
-
-/** The largest number of prompts that one promise may wait at. */
-export const WAIT_LIMIT = 10
 
 /** Two hooks of one stop start within this time (ms). A longer one means that the clock was set back since. */
 const SAME_STOP_MS = 60_000

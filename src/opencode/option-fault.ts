@@ -1,16 +1,5 @@
 import type * as z from 'zod/mini'
-
-/** The first fault of an option, as data. */
-export interface OptionFault {
-  /** The place in the option. */
-  readonly path: readonly string[]
-  readonly fault:
-    | { readonly kind: 'unknown'; readonly name: string }
-    | { readonly kind: 'type'; readonly wanted: string }
-    | { readonly kind: 'value'; readonly values: readonly unknown[] }
-    | { readonly kind: 'too-small'; readonly least: number | bigint; readonly isLength: boolean }
-    | { readonly kind: 'other'; readonly text: string }
-}
+import type { OptionFault } from '../hosts/opencode/opencode-messages.ts'
 
 /** The first fault that zod found. */
 export function optionFault({ issues }: z.core.$ZodError): OptionFault {

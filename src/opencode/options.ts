@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { OPTIONS_TEXT } from '../hosts/opencode/opencode-messages.ts'
+import { OPTIONS_TEXT, type OptionFault } from '../hosts/opencode/opencode-messages.ts'
 import type { Hooks } from '../hosts/opencode/plugin-api.ts'
 import { closestName } from '../kernel/closest-name.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers/index.ts'
@@ -15,7 +15,7 @@ import { createPostReadNudgeHook } from '../opencode-hooks/post-read-nudge/index
 import { POST_READ_NUDGE } from '../opencode-hooks/post-read-nudge/options.ts'
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent/index.ts'
 import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
-import { type OptionFault, optionFault } from './option-fault.ts'
+import { optionFault } from './option-fault.ts'
 
 /** The plugin's options, and the hooks that they switch on. */
 

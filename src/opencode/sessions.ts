@@ -1,6 +1,6 @@
+import { MAIN_AGENT } from '../hosts/host.ts'
 import type { HostClient, SessionInfo } from '../hosts/opencode/api.ts'
 import { need } from '../hosts/opencode/refusal.ts'
-import { MAIN_AGENT } from '../marker/marker.ts'
 import type { RootsFiles } from './roots-files.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { MAIN_AGENT } from '../hosts/host.ts'
 import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from '../hosts/opencode/plugin-api.ts'
 import type { Turns } from '../hosts/opencode/turns.ts'
-import { MAIN_AGENT } from '../marker/marker.ts'
 import type { Guard } from './guard/guard.ts'
 import type { IdleGuard } from './guard/idle.ts'
 import type { InLoopGuard } from './guard/in-loop.ts'

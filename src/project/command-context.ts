@@ -1,15 +1,13 @@
 import path from 'node:path'
-import { notInJournal } from '../cli/command-messages.ts'
-import { USAGE_TEXT } from '../cli/usage-messages.ts'
 import { kindAt } from '../disk/path-kind.ts'
 import type { StdinRead } from '../disk/stdin.ts'
-import type { Environment } from '../hosts/host.ts'
-import { closestName } from '../kernel/closest-name.ts'
+import type { Environment } from '../kernel/environment.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
 import { findTaskFolder, refuseUnsearched } from './find-task-folder.ts'
 import { appendJournal } from './journal.ts'
 import type { JournalEntry } from './journal-entry.ts'
+import { notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
 import { noteRoot, ROOTS_FILE_VARIABLE } from './roots-file.ts'
 import type { SearchProblem, TaskFolder } from './task-folder.ts'
@@ -115,26 +113,6 @@ export function requireTaskFolder(
   const folder = findTaskFolder(root, task)
   if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
   return folder
-}
-
-/**
- * Checks that exactly one target is given: `<task>`, or one of the options that select several tasks.
- * @throws {PostflightError} `target-missing`, `target-twice`.
- */
-export function requireOneTarget(task: string | undefined, options: Readonly<Record<string, boolean>>): void {
-  const names = Object.keys(options).map((name) => `--${name}`)
-  const given = Object.values(options).filter(Boolean).length + (task === undefined ? 0 : 1)
-  if (given === 0) throw new PostflightError('target-missing', { options: names.join(', ') })
-  if (given > 1) throw new PostflightError('target-twice', { options: names.join(', ') })
-}
-
-/**
- * Refuses a task without a folder whose name resembles one of the options: `clear all` would do nothing.
- * @throws {PostflightError} `usage`.
- */
-export function refuseOptionAsTask(task: string, options: readonly string[]): void {
-  const meant = closestName(task.toLowerCase(), options)
-  if (meant !== undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.meantOption(task, `--${meant}`) })
 }
 
 /**

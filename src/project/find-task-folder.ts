@@ -2,9 +2,16 @@ import path from 'node:path'
 import { kindAt } from '../disk/path-kind.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { FILE_DETAILS } from '../kernel/file-messages.ts'
-import { ABANDONED_FILE, MARKER_FILE, RUN_ID_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import {
+  ABANDONED_FILE,
+  CLAIMS_FOLDER,
+  LOOP_GUARD_FILE,
+  MARKER_FILE,
+  RUN_ID_FILE,
+  SPECS_FOLDER,
+} from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
-import { hasContinuations } from '../marker/count/count.ts'
+
 import {
   parseTaskReference,
   type SearchProblem,
@@ -103,4 +110,9 @@ function holdsOurs(folder: TaskFolder): boolean {
     kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined ||
     hasContinuations(folder.path)
   )
+}
+
+/** True when the folder has a loop guard or claims. */
+export function hasContinuations(folder: string): boolean {
+  return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }

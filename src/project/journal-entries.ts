@@ -2,10 +2,9 @@ import fs from 'node:fs'
 import { kindAt } from '../disk/path-kind.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { journalCut, KIND_NAMES } from '../kernel/file-messages.ts'
-import { mayConcernMarker } from '../marker/marker-record.ts'
 import type { CommandContext } from './command-context.ts'
 import { journalPaths } from './journal.ts'
-import { type JournalLine, parseJournalLine } from './journal-entry.ts'
+import { HOOK_EVENTS, type JournalLine, parseJournalLine } from './journal-entry.ts'
 import { JOURNAL_PART_BYTES, readJournalPart } from './journal-tail.ts'
 
 /** The journal of a root, for the commands that show it. */
@@ -76,4 +75,12 @@ function readJournal(file: string, start: number, { limit, isWanted = () => true
 
 function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
+}
+
+/** Each line about a marker has its id, or, where the marker has none, one of these events. */
+const ABOUT_MARKER = new RegExp(`"pf_|"(?:clear|adopt|${HOOK_EVENTS.join('|')})"`)
+
+/** False for a line that says nothing of a marker or of the hook, by its text: a run's lines need not be parsed for those. */
+export function mayConcernMarker(line: string): boolean {
+  return ABOUT_MARKER.test(line)
 }

@@ -1,8 +1,8 @@
 import { known } from '../kernel/json-object.ts'
-import { cut, stripControl } from '../kernel/text.ts'
+import { MAX_CHECKS } from '../kernel/limits.ts'
+import { cut, inLine, stripControl } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
-import { MAX_CHECKS } from '../marker/check.ts'
-import { isMarkerId } from '../marker/marker.ts'
+import { isMarkerId } from './task-folder.ts'
 
 /** One line of the journal, which is a record. Only the verdict of `status` reads it, never a stop. */
 
@@ -112,4 +112,10 @@ export interface JournalProblem {
   readonly kind: 'not-recorded' | 'not-rotated'
   /** The reason in words. */
   readonly detail: string
+}
+
+/** For stderr: an entry that could not be written to the journal, or a journal that could not be rotated. */
+export function notInJournal({ kind, detail }: JournalProblem): string {
+  const what = kind === 'not-recorded' ? 'not recorded in the journal' : 'the journal is too long and cannot be rotated'
+  return inLine(`postflight: ${what}: ${detail}`)
 }

@@ -1,14 +1,24 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-errors.ts'
-import { type Environment, variable } from '../hosts/host.ts'
-import { PROJECT_VARIABLES } from '../hosts/index.ts'
+import { type Environment, variable } from '../kernel/environment.ts'
 import { FILE_DETAILS } from '../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { SearchProblem } from './task-folder.ts'
 import { isDoubtful } from './undecodable-folders.ts'
 
 /** The one root resolver (docs/design.md, "Roots"). `hooks/postflight-hook` walks up in the same way; a test compares them. */
+
+/**
+ * The variables of hosts that may name the project's folder, in the order in which they are read. The launcher reads the same
+ * ones.
+ */
+export const PROJECT_VARIABLES: readonly string[] = [
+  'CLAUDE_PROJECT_DIR',
+  'QWEN_PROJECT_DIR',
+  'COPILOT_PROJECT_DIR',
+  'FACTORY_PROJECT_DIR',
+]
 
 /** A folder to start from. */
 export interface StartFolder {

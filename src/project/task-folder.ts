@@ -148,3 +148,10 @@ export interface SearchProblem {
   readonly path: string
   readonly detail: string
 }
+
+const ID_PATTERN = /^pf_[A-Za-z0-9]{12}$/
+
+/** True for an id as `postflight create` gives it, which is safe in a file name. */
+export function isMarkerId(text: unknown): text is string {
+  return typeof text === 'string' && ID_PATTERN.test(text)
+}

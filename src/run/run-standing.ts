@@ -1,9 +1,9 @@
+import { messageOf } from '../kernel/error-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { messageOf } from '../views/print.ts'
-import { placeText } from '../views/run-view.ts'
+import { isInStep, stepLine } from './machine/position.ts'
 import type { WorkflowState } from './machine/state.ts'
-import { WORKFLOW_TEXT } from './run-messages.ts'
+import { STATUS_TEXT, WORKFLOW_TEXT } from './run-messages.ts'
 import { readState } from './store/state-store.ts'
 
 /** How the run of a task folder stands, in words. */
@@ -29,4 +29,32 @@ export function runStanding(folder: TaskFolder): RunStanding | undefined {
   } catch (error) {
     return { standing: 'unusable', note: messageOf(error), state: undefined }
   }
+}
+
+/** Where a run is, in words. */
+export function placeText(state: WorkflowState): string {
+  return STATUS_TEXT.place(state.phase, progress(state))
+}
+
+/** The steps in progress, from 1. */
+export function stepsInWork({ inWork }: WorkflowState): number[] {
+  return inWork.map(({ step }) => step + 1)
+}
+
+export function progress(state: WorkflowState): string {
+  if (isInStep(state)) {
+    if (state.inWork.length > 1) {
+      const texts = state.inWork.map(({ step }) => stepLine(state, step))
+      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
+    }
+    const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
+    return STATUS_TEXT.step(
+      state.currentStep + 1,
+      state.totalSteps,
+      stepLine(state, state.currentStep),
+      attempt,
+      state.maxStepAttempts,
+    )
+  }
+  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-errors.ts'
 import { kindAt } from '../disk/path-kind.ts'
 import type { HookHost } from '../hosts/hook-hosts.ts'
-import { type Environment, variable } from '../hosts/host.ts'
+import { type Environment, variable } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { FILE_DETAILS } from '../kernel/file-messages.ts'
 

@@ -7,12 +7,18 @@ import { checkingSince } from '../marker/checking.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { isOldRunMarker, readMarker } from '../marker/marker-file.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
+import {
+  isUnowned,
+  markerDisplayPath,
+  promisedAtMs,
+  type StoredMarker,
+  type UnreadableMarker,
+} from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
 import { type ObservedStop, ownershipOf, type SeenMarker, stampsWait } from './plan.ts'
-import { isUnowned, promisedAtMs, type Stop } from './rules.ts'
+import type { Stop } from './rules.ts'
 
 /** Reads the markers under some roots. Writes nothing. */
 

@@ -1,8 +1,7 @@
 import { type CommandForm, commandLine, fallbackLine } from '../kernel/command-line.ts'
-import { markerProblem } from '../kernel/file-messages.ts'
 import { cut, oneLine, stripControl } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
-import { failureWords } from '../marker/check-messages.ts'
+import { failureWords, markerProblem } from '../marker/check-messages.ts'
 import {
   checksSessionOf,
   DEFAULT_OPERATION,

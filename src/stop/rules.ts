@@ -1,15 +1,10 @@
+import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Payload } from '../hosts/payload.ts'
-import { HOUR_MS } from '../kernel/time.ts'
-import { MAIN_AGENT, type Marker } from '../marker/marker.ts'
+import type { Marker } from '../marker/marker.ts'
+import { type FileTimes, isExpired, isFromBefore, isUnowned } from '../marker/stored-marker.ts'
 import { type WaitState, waitStateAt } from '../marker/wait.ts'
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
-
-/** The age in ms at which an unowned marker no longer blocks. */
-export const UNOWNED_LIFETIME_MS = 24 * HOUR_MS
-
-/** How much older (ms) than its session a marker may seem: clocks and file systems round. */
-const SESSION_TOLERANCE_MS = 10_000
 
 /** The rules with their rows in the table. */
 export const RULES = {
@@ -30,12 +25,6 @@ export type Rule = keyof typeof RULES
 /** The result of the rules that do not need the count (rows 1 to 6a). For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
-/** The times of a marker's file in ms since the epoch: of its content (mtime), and of any change (ctime). */
-export interface FileTimes {
-  readonly modifiedMs: number
-  readonly changedMs: number
-}
-
 /** A stop to judge. */
 export interface Stop {
   readonly payload: Payload
@@ -45,34 +34,6 @@ export interface Stop {
   readonly sessionBornMs: number | undefined
   /** The start of the hook in ms since the epoch; undefined if it does not matter. */
   readonly startMs: number | undefined
-}
-
-/** True for a marker without a host session, as plain bash writes it. */
-export function isUnowned(marker: Marker): boolean {
-  return marker.hostSession === undefined
-}
-
-/**
- * The time of the promise in ms since the epoch: `created`, or the file's time. The file's time also replaces a `created`
- * in the future, which would keep an unowned marker alive for ever.
- */
-export function promisedAtMs(marker: Marker, { modifiedMs }: FileTimes, nowMs: number): number {
-  const { createdMs = modifiedMs } = marker
-  return createdMs <= nowMs + HOUR_MS ? createdMs : modifiedMs
-}
-
-/** True for an unowned marker that is older than 24 h. */
-export function isExpired(marker: Marker, times: FileTimes, nowMs: number): boolean {
-  return isUnowned(marker) && nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
-}
-
-/**
- * True for an unowned marker from before the session: the earlier of `created` and the last change of its file decides.
- * It came from a clone, an archive or a crash, and is not a promise of this session.
- */
-export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, { changedMs }: FileTimes): boolean {
-  if (sessionBornMs === undefined || !isUnowned(marker)) return false
-  return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
 }
 
 /** The result of rows 1 to 6a. The first row that fits decides. */

@@ -148,12 +148,6 @@ export function stdinComplaint(why: string): string {
   return allowedComplaint(`stdin could not be read (${why})`)
 }
 
-/** Why a payload could not be read; each stands in parentheses. */
-export const STDIN_DETAILS = {
-  tooLong: (bytes: number): string => `longer than ${bytes} bytes`,
-  noEnd: (ms: number): string => `no end after ${ms} ms`,
-} as const
-
 /** For stderr: a journal that could not be written or rotated. */
 export function journalComplaint({ kind, detail }: JournalProblem): string {
   const what = kind === 'not-recorded' ? 'not in the journal' : 'the journal is too long and cannot be rotated'

@@ -1,8 +1,9 @@
 import type { Payload } from '../hosts/payload.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import { isMarkerId, type Marker, mayHaveChecks } from '../marker/marker.ts'
+import { type Marker, mayHaveChecks } from '../marker/marker.ts'
 import type { JournalEntry, Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
+import { isMarkerId } from '../project/task-folder.ts'
 import type { PlannedMarker, StopPlan } from './plan.ts'
 
 /** The outcome of a stop for each marker. */

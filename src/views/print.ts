@@ -1,6 +1,5 @@
-import { errorMessage } from '../kernel/error-messages.ts'
-import { PostflightError } from '../kernel/errors.ts'
-import { UNNAMED_FILE } from '../kernel/phrases.ts'
+import { messageOf } from '../kernel/error-messages.ts'
+import type { PostflightError } from '../kernel/errors.ts'
 import type { CommandResult } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents/error.ts'
 import { wrap } from './layout.ts'
@@ -63,20 +62,4 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
     // The line on stderr says everything.
   }
   return error.exitCode
-}
-
-/** The sentence that tells of an error. */
-export function messageOf(error: unknown): string {
-  const { code, args } = asPostflightError(error)
-  return errorMessage(code, args)
-}
-
-/** Any error as a PostflightError: a file-system error names its file, everything else is an internal error. */
-export function asPostflightError(error: unknown): PostflightError {
-  if (error instanceof PostflightError) return error
-  const { code, path, message } = error as NodeJS.ErrnoException
-  if (typeof code === 'string' && /^E[A-Z0-9]+$/.test(code)) {
-    return new PostflightError('cannot-write', { path: path ?? UNNAMED_FILE, detail: code }, error)
-  }
-  return new PostflightError('internal', { detail: message ?? String(error) }, error)
 }

@@ -2,39 +2,8 @@ import { approval, counted, listed, quote } from '../kernel/phrases.ts'
 import { inLine } from '../kernel/text.ts'
 import { seconds } from '../marker/check-messages.ts'
 import type { NotBound } from '../run/machine/receipt.ts'
-import { stepWords } from '../run/run-messages.ts'
 
 /** What the commands about workflows print. */
-
-/** The picture of a run, as `status` prints it. */
-export const STATUS_TEXT = {
-  noRuns: 'no workflows here',
-  running: 'running',
-  waiting: 'waiting',
-  stopping: 'stopping',
-  stopsAfter: (stopNow: string): string =>
-    `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
-  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
-  prompts: (given: number, bound: number | undefined): string =>
-    `${counted(given, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
-  lastChange: (age: string): string => `last change ${age} ago`,
-  advisory: 'advisory',
-  skipped: 'skipped',
-  visit: (visit: number, limit: number): string => `visit ${visit} of ${limit}`,
-  attempt: (attempt: number, limit: number): string => `attempt ${attempt} of ${limit}`,
-  step: (step: number, total: number, text: string, attempt: number, limit: number): string =>
-    `${stepWords([step], total, [text])}, attempt ${attempt} of ${limit}`,
-  steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
-    `in progress: ${stepWords(steps, total, texts)}`,
-  place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
-  lastFailure: (why: string, isBefore: boolean): string =>
-    `${isBefore ? 'a file from before' : 'last attempt'}: ${quote(why, 500)}`,
-  awaitsApproval: (file: string, approve: string, reject: string): string =>
-    `waits for approval: ${approval(file, approve, reject)}`,
-  waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
-  resumes: (resume: string): string => `\`${resume}\` continues it`,
-  noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
-} as const
 
 /** A transition, as `history` prints it. */
 export const HISTORY_TEXT = {

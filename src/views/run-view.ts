@@ -8,15 +8,16 @@ import { phaseMs } from '../run/machine/clock.ts'
 import { isResumable } from '../run/machine/control.ts'
 import type { HistoryEntry } from '../run/machine/history.ts'
 import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
-import { isFromBefore, isInStep, stepLine } from '../run/machine/position.ts'
+import { isFromBefore, isInStep } from '../run/machine/position.ts'
 import { visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
-import { DRIVER_TEXT } from '../run/run-messages.ts'
+import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
+import { progress, stepsInWork } from '../run/run-standing.ts'
 import { listedIn } from '../run/store/listed-steps.ts'
 import { runFileOf } from '../run/store/run-file.ts'
 import type { RunDocument } from './documents/workflow/run.ts'
 import type { Painter } from './painter.ts'
-import { HISTORY_TEXT, STATUS_TEXT } from './run-view-messages.ts'
+import { HISTORY_TEXT } from './run-view-messages.ts'
 
 /** A run as `status` and `history` print it. */
 
@@ -119,34 +120,6 @@ function standingText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
   if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
   return state.wait !== undefined || awaitsApproval(state) ? STATUS_TEXT.waiting : STATUS_TEXT.running
-}
-
-/** Where a run is, in words. */
-export function placeText(state: WorkflowState): string {
-  return STATUS_TEXT.place(state.phase, progress(state))
-}
-
-/** The steps in progress, from 1. */
-function stepsInWork({ inWork }: WorkflowState): number[] {
-  return inWork.map(({ step }) => step + 1)
-}
-
-function progress(state: WorkflowState): string {
-  if (isInStep(state)) {
-    if (state.inWork.length > 1) {
-      const texts = state.inWork.map(({ step }) => stepLine(state, step))
-      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
-    }
-    const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
-    return STATUS_TEXT.step(
-      state.currentStep + 1,
-      state.totalSteps,
-      stepLine(state, state.currentStep),
-      attempt,
-      state.maxStepAttempts,
-    )
-  }
-  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }
 
 function sign(standing: PhaseStanding, paint: Painter): string {

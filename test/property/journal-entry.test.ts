@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { markerRecords, mayConcernMarker } from '../../src/marker/marker-record.ts'
+import { markerRecords } from '../../src/marker/marker-record.ts'
+import { mayConcernMarker } from '../../src/project/journal-entries.ts'
 import {
   formatJournalEntry,
   type JournalEntry,

@@ -1,9 +1,10 @@
 import { type Payload, parsePayload } from '../../src/hosts/payload.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
+import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'
 import type { SeenMarker } from '../../src/stop/plan.ts'
 import type { BlockedMarker } from '../../src/stop/reason.ts'
-import type { FileTimes, Stop } from '../../src/stop/rules.ts'
+import type { Stop } from '../../src/stop/rules.ts'
 
 /** Markers and payloads for tests, made by the parsers and never by hand. */
 

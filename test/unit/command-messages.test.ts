@@ -5,14 +5,14 @@ import {
   CONFLICTING_OWNERS,
   CREATE_NOTES,
   EXPLAIN_TEXT,
-  INSPECT_TEXT,
   JOURNAL_DETAILS,
   LOGS_TEXT,
-  notInJournal,
   STEP_TEXT,
-  unwired,
 } from '../../src/cli/command-messages.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/cli/usage-messages.ts'
+import { INSPECT_TEXT } from '../../src/marker/check-messages.ts'
+import { notInJournal } from '../../src/project/journal-entry.ts'
+import { unwired } from '../../src/setup/settings-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the words of explain', () => {

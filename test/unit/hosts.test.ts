@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Environment, ShellIdentity } from '../../src/hosts/host.ts'
+import type { ShellIdentity } from '../../src/hosts/host.ts'
 import {
   exemptionOf,
   handsOverReports,
   isAgentShell,
-  PROJECT_VARIABLES,
   sessionTranscript,
   shellIdentity,
   showsNotice,
@@ -14,6 +13,8 @@ import {
   writesSequences,
 } from '../../src/hosts/index.ts'
 import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
+import type { Environment } from '../../src/kernel/environment.ts'
+import { PROJECT_VARIABLES } from '../../src/project/root.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 
 describe("the session and the agent that the shell's environment names", () => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { MAIN_AGENT } from '../../src/hosts/host.ts'
 import { known } from '../../src/kernel/json-object.ts'
 import {
   checksSessionOf,
   DEFAULT_REASON,
-  isMarkerId,
-  MAIN_AGENT,
   MARKER_MAX_BYTES,
   parseMarker,
   remainingSteps,
   unparsed,
 } from '../../src/marker/marker.ts'
 import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../../src/marker/marker-text.ts'
+import { isMarkerId } from '../../src/project/task-folder.ts'
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** The content of a marker that could not be understood. */

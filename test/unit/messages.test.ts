@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { RULE_SENTENCES } from '../../src/cli/command-messages.ts'
-import {
-  FILE_DETAILS,
-  inPlaceOfFolder,
-  journalCut,
-  markerProblem,
-  unsearchable,
-  unwritable,
-} from '../../src/kernel/file-messages.ts'
+import { FILE_DETAILS, inPlaceOfFolder, journalCut, unsearchable, unwritable } from '../../src/kernel/file-messages.ts'
 import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../src/kernel/phrases.ts'
+import { markerProblem } from '../../src/marker/check-messages.ts'
 import { RULES } from '../../src/stop/rules.ts'
 import { cappedNotice, heldReport, unreadableNotice } from '../../src/stop/stop-messages.ts'
 import { itSays } from './sentences.ts'

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { STDIN_DETAILS } from '../../src/kernel/file-messages.ts'
 import {
   ALERT_TEXT,
   allowedComplaint,
@@ -11,7 +12,6 @@ import {
   reportNotHandedOver,
   reportNotKept,
   runsNotListed,
-  STDIN_DETAILS,
   stdinComplaint,
   unlistedComplaint,
   unreadableNotice,

@@ -3,17 +3,9 @@ import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
 import { HOUR_MS, toIso } from '../../src/kernel/time.ts'
 import { CONTINUATION_LIMIT } from '../../src/marker/loop-guard.ts'
 import { parseMarker } from '../../src/marker/marker.ts'
+import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../src/marker/stored-marker.ts'
 import { planMarker } from '../../src/stop/plan.ts'
-import {
-  isExpired,
-  isUnowned,
-  judgeOwnership,
-  type Ownership,
-  promisedAtMs,
-  RULES,
-  UNOWNED_LIFETIME_MS,
-  waitState,
-} from '../../src/stop/rules.ts'
+import { judgeOwnership, type Ownership, RULES, waitState } from '../../src/stop/rules.ts'
 import {
   changedAt,
   mainStop,

@@ -1,10 +1,10 @@
 import { describe } from 'vitest'
+import { STATUS_TEXT } from '../../src/run/run-messages.ts'
 import {
   HISTORY_TEXT,
   NEXT_TEXT,
   PHASE_CHECK_TEXT,
   SIMULATE_TEXT,
-  STATUS_TEXT,
   startedLine,
   trustedLine,
   VALIDATE_TEXT,

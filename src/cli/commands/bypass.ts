@@ -9,8 +9,6 @@ import {
   type CommandContext,
   type CommandResult,
   recordInJournal,
-  refuseOptionAsTask,
-  requireOneTarget,
   requireRoot,
   requireTaskFolder,
 } from '../../project/command-context.ts'
@@ -19,6 +17,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { BypassDocument } from '../../views/documents/bypass.ts'
 import { BYPASS_TEXT } from '../command-messages.ts'
+import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 /**
  * `postflight bypass`: allows the next stop of any agent. With `--all` it also stops every active run at once, because

@@ -6,23 +6,23 @@ import { RUN_STATE_FILE } from '../../kernel/files.ts'
 import { clearableFiles, isAbandonedName } from '../../marker/clearable-files.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
 import { readMarker } from '../../marker/marker-file.ts'
-import { markerDisplayPath, type StoredMarker } from '../../marker/stored-marker.ts'
 import {
-  type CommandContext,
-  type CommandResult,
-  displayPath,
-  findCommandRoot,
-  refuseOptionAsTask,
-  requireOneTarget,
-} from '../../project/command-context.ts'
+  isExpired,
+  isUnowned,
+  markerDisplayPath,
+  promisedAtMs,
+  type StoredMarker,
+  UNOWNED_LIFETIME_MS,
+} from '../../marker/stored-marker.ts'
+import { type CommandContext, type CommandResult, displayPath, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../stop/rules.ts'
 import type { ClearDocument } from '../../views/documents/clear.ts'
 import { clearOne } from '../clear/clear-folder.ts'
 import { settleLost } from '../clear/settle-lost.ts'
 import { CLEAR_TEXT } from '../command-messages.ts'
+import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
 
 /**

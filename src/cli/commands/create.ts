@@ -1,10 +1,12 @@
 import path from 'node:path'
 import { newMarkerId, randomCharacters } from '../../disk/random-id.ts'
 import type { Identity } from '../../hosts/caller.ts'
+import { MAIN_AGENT } from '../../hosts/host.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
-import { MAX_CHECKS, type MarkerCheck, parseCheck } from '../../marker/check.ts'
+import { MAX_CHECKS } from '../../kernel/limits.ts'
+import { type MarkerCheck, parseCheck } from '../../marker/check.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import {
@@ -13,8 +15,6 @@ import {
   DEFAULT_REASON,
   DEFAULT_SKILL,
   hasUnreadableChecks,
-  isMarkerId,
-  MAIN_AGENT,
   MAX_CHECKLIST_STEPS,
   type Marker,
   type MarkerStep,
@@ -26,7 +26,7 @@ import { newMarkerFields, withFields } from '../../marker/marker-text.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder } from '../../project/new-task-folder.ts'
-import { type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
+import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 import type { CreateDocument } from '../../views/documents/create.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../command-messages.ts'

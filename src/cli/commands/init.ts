@@ -1,4 +1,4 @@
-import { errorFault } from '../../kernel/error-messages.ts'
+import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import {
   type CommandContext,
@@ -17,7 +17,6 @@ import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import type { InitDocument } from '../../views/documents/init.ts'
-import { asPostflightError } from '../../views/print.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */

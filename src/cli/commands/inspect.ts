@@ -5,6 +5,7 @@ import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { abandonedFix } from '../../kernel/phrases.ts'
 import { inLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
+import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import {
   type CommandContext,
@@ -14,7 +15,6 @@ import {
 } from '../../project/command-context.ts'
 import type { InspectDocument } from '../../views/documents/inspect.ts'
 import type { Painter } from '../../views/painter.ts'
-import { INSPECT_TEXT } from '../command-messages.ts'
 
 /** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 

@@ -1,12 +1,13 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/path-kind.ts'
 import { callerOf, type Identity } from '../../hosts/caller.ts'
+import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
-import { MAIN_AGENT, type Marker } from '../../marker/marker.ts'
+import type { Marker } from '../../marker/marker.ts'
 import { requirePromise } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
-import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import {
   type CommandContext,
@@ -18,7 +19,6 @@ import {
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { announceRunWait } from '../../run/store/run-wait.ts'
-import { isUnowned } from '../../stop/rules.ts'
 import type { WaitDocument } from '../../views/documents/wait.ts'
 import { WAIT_TEXT } from '../command-messages.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'

@@ -1,6 +1,4 @@
 import { oneLine } from '../../kernel/text.ts'
-import type { OptionFault } from '../../opencode/option-fault.ts'
-import { isResumableOutcome } from '../../run/machine/run-outcome.ts'
 
 /** The plugin's sentences for the user, for OpenCode's log and for its agents. */
 
@@ -53,11 +51,9 @@ export const WORKFLOW_TOOL_TEXT = {
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.',
   drivenHere: (task: string): string => `The workflow of task ${quote(task, 80)} is already running: wait for it.`,
   /** `advises`: says how the run continues. */
-  ended: (task: string, outcome: string, why: string | undefined, advises: boolean): string => {
+  ended: (task: string, outcome: string, why: string | undefined, isResumable: boolean): string => {
     const result = `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.`
-    return advises && isResumableOutcome(outcome)
-      ? `${result} Call workflow_run again, with an empty definition, to continue it.`
-      : result
+    return isResumable ? `${result} Call workflow_run again, with an empty definition, to continue it.` : result
   },
   prompts: (count: number): string => `${count} ${count === 1 ? 'prompt was' : 'prompts were'} sent in this call.`,
   substitute: (what: string, name: string): string =>
@@ -135,4 +131,16 @@ const OPTION_KINDS: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'an object',
   record: 'an object',
+}
+
+/** The first fault of an option, as data. */
+export interface OptionFault {
+  /** The place in the option. */
+  readonly path: readonly string[]
+  readonly fault:
+    | { readonly kind: 'unknown'; readonly name: string }
+    | { readonly kind: 'type'; readonly wanted: string }
+    | { readonly kind: 'value'; readonly values: readonly unknown[] }
+    | { readonly kind: 'too-small'; readonly least: number | bigint; readonly isLength: boolean }
+    | { readonly kind: 'other'; readonly text: string }
 }

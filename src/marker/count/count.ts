@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { kindAt } from '../../disk/path-kind.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../kernel/files.ts'
+import { ABANDONED_FILE } from '../../kernel/files.ts'
+import { isMarkerId } from '../../project/task-folder.ts'
 import {
   type Claim,
   CONTINUATION_LIMIT,
@@ -11,7 +11,7 @@ import {
   isSpent,
   type MarkerIdentity,
 } from '../loop-guard.ts'
-import { isMarkerId, MARKER_MAX_BYTES, parseMarker } from '../marker.ts'
+import { MARKER_MAX_BYTES, parseMarker } from '../marker.ts'
 import { highestSlot, readClaimedFile, readClaims } from './claim-files.ts'
 import { readLoopGuard } from './loop-guard-file.ts'
 
@@ -65,9 +65,4 @@ export function liesBesideAbandoned(folder: string, { id }: MarkerIdentity): boo
   if (!isMarkerId(id)) return false
   const read = readSmallFile(path.join(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
   return read.kind === 'text' && read.whole && parseMarker(read.text).id === id
-}
-
-/** True when the folder has a loop guard or claims. */
-export function hasContinuations(folder: string): boolean {
-  return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }

@@ -11,6 +11,7 @@ import { appendRecorded } from '../../project/journal.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { type GivenInput, inputValues } from '../../run/definition/inputs.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
+import { isResumable } from '../../run/machine/control.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { interruptRun, startRun } from '../../run/store/run.ts'
@@ -170,7 +171,7 @@ export class WorkflowDriver {
   #summary(folder: TaskFolder, state: WorkflowState, { given, notes, isConversationGone }: PhaseRunner): string {
     const outcome = state.outcome ?? requireState(folder).phase
     return [
-      WORKFLOW_TOOL_TEXT.ended(folder.task, outcome, state.why, !isConversationGone),
+      WORKFLOW_TOOL_TEXT.ended(folder.task, outcome, state.why, !isConversationGone && isResumable(state)),
       WORKFLOW_TOOL_TEXT.prompts(given),
       ...new Set(notes),
     ].join('\n')

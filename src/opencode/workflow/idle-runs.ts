@@ -1,5 +1,5 @@
+import { MAIN_AGENT } from '../../hosts/host.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import { MAIN_AGENT } from '../../marker/marker.ts'
 import { waitStateAt } from '../../marker/wait.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'

@@ -18,9 +18,6 @@ export const MAX_PARALLEL = 16
 /** The maximum number of inputs. */
 export const MAX_INPUTS = 50
 
-/** The maximum length of an input's value, in characters. */
-export const MAX_INPUT_LENGTH = 5000
-
 /** The maximum number of cases in one phase. */
 export const MAX_CASES = 100
 

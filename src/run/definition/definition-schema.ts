@@ -1,15 +1,8 @@
 import * as z from 'zod/mini'
 import { valueAt } from '../../kernel/json-object.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
-import {
-  END,
-  MAX_BUDGET,
-  MAX_FAULTS,
-  MAX_INPUT_LENGTH,
-  MAX_PARALLEL,
-  MAX_PHASE_STEPS,
-  MAX_PHASES,
-} from './definition-limits.ts'
+import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 import { SHAPE_TEXT } from './definition-messages.ts'
 import { POINTER } from './pointer.ts'
 

@@ -1,6 +1,6 @@
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
 import type { Definition } from './definition.ts'
-import { MAX_INPUT_LENGTH } from './definition-limits.ts'
 
 /** The values of a run's inputs, from those that were given and the defaults. */
 

@@ -1,3 +1,4 @@
+import type { StepRefusal } from '../../kernel/errors.ts'
 import type { Definition } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { targetsOf } from '../definition/next.ts'
@@ -49,9 +50,6 @@ function judged(
   // The clock was stopped while the run waited.
   return state.active ? settleClock(noted, nowMs) : noted
 }
-
-/** Why a step of the current phase cannot be retried or skipped. */
-export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'
 
 /** A changed state, or why it was not changed. */
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }

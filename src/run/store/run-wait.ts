@@ -1,6 +1,6 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
+import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { MAIN_AGENT } from '../../marker/marker.ts'
 import { announcesWait, type ToolUse, waitingIds } from '../../marker/owner-claim.ts'
 import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import type { Recorded } from '../../project/journal-entry.ts'

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { unwired } from '../../cli/command-messages.ts'
 import { kindAt } from '../../disk/path-kind.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
@@ -11,6 +10,7 @@ import { qwenCode } from '../../hosts/qwen-code.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
+import { unwired } from '../settings-messages.ts'
 import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { HookHost } from '../../hosts/hook-hosts.ts'
-import { variable } from '../../hosts/host.ts'
+import { variable } from '../../kernel/environment.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 import type { CommandContext } from '../../project/command-context.ts'

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../kernel/error-messages.ts'
+import { asPostflightError, errorMessage } from '../../../kernel/error-messages.ts'
 import { WORKFLOW_FOLDER } from '../../../kernel/files.ts'
 import {
   type CommandContext,
@@ -8,13 +8,12 @@ import {
 } from '../../../project/command-context.ts'
 import type { TaskFolder } from '../../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../project/task-folders.ts'
+import { STATUS_TEXT } from '../../../run/run-messages.ts'
 import { lostError, lostRuns } from '../../../run/store/lost-run.ts'
 import { readState, requireState } from '../../../run/store/state-store.ts'
 import type { RunsDocument, StatusDocument } from '../../../views/documents/workflow/status.ts'
 import type { Painter } from '../../../views/painter.ts'
-import { asPostflightError } from '../../../views/print.ts'
 import { exitCodeOf, runData, runLines } from '../../../views/run-view.ts'
-import { STATUS_TEXT } from '../../../views/run-view-messages.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 

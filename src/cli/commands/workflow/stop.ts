@@ -1,8 +1,8 @@
 import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import { STATUS_TEXT } from '../../../run/run-messages.ts'
 import { stopRun, stopRunNow } from '../../../run/store/run.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
 import type { Painter } from '../../../views/painter.ts'
-import { STATUS_TEXT } from '../../../views/run-view-messages.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { runResult } from '../../workflow/run-result.ts'
 
