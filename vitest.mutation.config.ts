@@ -9,7 +9,7 @@ class UnitFirst extends BaseSequencer {
   }
 }
 
-/** The tests that mutants of src/core run against: only those that start no processes. */
+/** The tests that mutants run against: only those that start no processes. */
 export default defineConfig({
   test: {
     include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],

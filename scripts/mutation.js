@@ -1,18 +1,19 @@
-// Can the tests fail? Stryker changes src/core, and the unit and property tests must notice:
+// Can the tests fail? Stryker changes the pure files (biome.json lists them), and the unit and property tests must notice:
 //
-//   npm run test:mutation                            every folder of src/core; continues where it was interrupted
-//   npm run test:mutation -- stop workflow           these folders (`.` is src/core itself)
+//   npm run test:mutation                            every folder that has some; continues where it was interrupted
+//   npm run test:mutation -- stop run/machine        these folders
 //   npm run test:mutation -- --changed               only the lines that changed since the last commit
 //   npm run test:mutation -- --changed origin/main   since that commit
 //
 // Prints the score of each folder, and fails below LIMIT. The survivors of a folder are in .cache/mutation/FOLDER.log, and its
 // results, which the next run uses again, in FOLDER.json; --force does without them.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { parseArgs } from 'node:util'
+import fastGlob from 'fast-glob'
 
-const CORE = 'src/core'
+const SOURCES = 'src'
 const KEPT = '.cache/mutation'
 /** The lowest score, in percent. */
 const LIMIT = 90
@@ -30,19 +31,30 @@ process.exitCode = values.changed ? checkChange(positionals[0] ?? 'HEAD~1') : ch
 
 /** All folders, or the named ones. */
 function checkFolders(names) {
-  const folders = readdirSync(CORE, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(CORE.length + 1))
-  const known = ['.', ...folders.sort()]
+  const files = findPureFiles()
+  const folderOf = (file) => posix.dirname(file).slice(SOURCES.length + 1)
+  const known = [...new Set(files.map(folderOf))].sort()
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length > 0) {
-    console.error(`${CORE} has no folder "${unknown[0]}": use ${known.join(', ')}`)
+    console.error(`No pure file lies in "${unknown[0]}": use ${known.join(', ')}`)
     return 64
   }
   const scores = (names.length > 0 ? names : known).map((folder) =>
-    runStryker(folder, [join(CORE, folder, '*.ts')], values.force ? ['--force'] : []),
+    runStryker(
+      folder,
+      files.filter((file) => folderOf(file) === folder),
+      values.force ? ['--force'] : [],
+    ),
   )
   return scores.every((score) => score !== undefined && score.percent >= LIMIT) ? 0 : 1
+}
+
+/** The pure files, which alone are mutated. */
+function findPureFiles() {
+  const { overrides } = JSON.parse(readFileSync('biome.json', 'utf8'))
+  const pure = overrides.flatMap((one) => (one.linter.rules.style?.noRestrictedGlobals ? one.includes : []))
+  const [left, taken] = [true, false].map((isLeft) => pure.filter((one) => one.startsWith('!') === isLeft))
+  return fastGlob.sync(taken, { ignore: left.map((one) => one.slice(1)) }).sort()
 }
 
 /** The lines that differ from `base`. Values that are made when a module loads are left out: each needs all tests. */
@@ -52,9 +64,9 @@ function checkChange(base) {
     console.log(`mutation: there is no commit ${base} to compare with, so nothing is mutated`)
     return 0
   }
-  const lines = changedLines(execFileSync('git', ['diff', '--unified=0', base, '--', CORE], { encoding: 'utf8' }))
+  const lines = changedLines(execFileSync('git', ['diff', '--unified=0', base, '--', SOURCES], { encoding: 'utf8' }))
   if (lines.length === 0) {
-    console.log(`mutation: nothing in ${CORE} changed since ${base}`)
+    console.log(`mutation: no pure file changed since ${base}`)
     return 0
   }
   const step = Math.max(1, lines.length / CHANGED_LINES)
@@ -68,11 +80,12 @@ function checkChange(base) {
 
 /** The added lines of a diff, as Stryker's `FILE:LINE-LINE`. */
 function changedLines(diff) {
+  const pure = new Set(findPureFiles())
   let file = ''
   return diff.split('\n').flatMap((line) => {
     if (line.startsWith('+++ ')) file = line.slice('+++ b/'.length)
     const [, start, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? []
-    if (start === undefined || !file.endsWith('.ts')) return []
+    if (start === undefined || !pure.has(file)) return []
     return Array.from(
       { length: Number(count) },
       (_, index) => `${file}:${Number(start) + index}-${Number(start) + index}`,
@@ -107,7 +120,7 @@ function runStryker(name, mutate, words) {
 
 /** The file of a folder's results or survivors. */
 function keptFile(name, extension) {
-  return join(KEPT, `${name === '.' ? 'core' : name.replaceAll('/', '-')}.${extension}`)
+  return join(KEPT, `${name.replaceAll('/', '-')}.${extension}`)
 }
 
 function readMutants(file) {

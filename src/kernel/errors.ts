@@ -1,5 +1,5 @@
 /**
- * Errors carry a code and arguments. `messages/errors.ts` turns them into sentences, `EXIT_CODES` into exit codes
+ * Errors carry a code and arguments. `error-messages.ts` turns them into sentences, `EXIT_CODES` into exit codes
  * (docs/design.md, "Commands"). None is 2: hosts read that exit code of a hook as *block*.
  */
 

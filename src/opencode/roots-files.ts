@@ -5,7 +5,7 @@ import { tryRemoveFile } from '../disk/write.ts'
 import { notedRoots } from '../project/roots-file.ts'
 
 /**
- * The files in which commands note their roots (`io/roots-file.ts`), one for each conversation, in a temporary folder
+ * The files in which commands note their roots (`project/roots-file.ts`), one for each conversation, in a temporary folder
  * of this instance. OpenCode says in which folder a shell starts, but not which folder its command changes to.
  */
 export class RootsFiles {

@@ -5,7 +5,7 @@ import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { judgeOwnership, type Ownership, type Rule, type Stop, waitState } from './rules.ts'
 
 /**
- * The plan for a stop: the rule for each marker, from the observation of it. It is a prediction: `io/stop/commit.ts` acts
+ * The plan for a stop: the rule for each marker, from the observation of it. It is a prediction: `stop/commit.ts` acts
  * on it marker by marker, and the count on disk decides (docs/design.md, "Plan and commit").
  */
 

@@ -1,4 +1,4 @@
-/** Checks the documents that commands print with `--json` against the schemas of `src/cli/documents/` and `schema/`. */
+/** Checks the documents that commands print with `--json` against the schemas of `src/views/documents/` and `schema/`. */
 
 import { expect } from 'vitest'
 import { DOCUMENTS } from '../../src/cli/documents.ts'

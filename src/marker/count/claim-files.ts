@@ -11,7 +11,7 @@ import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } 
 
 /**
  * Reads and writes the claims' folder: one file per claim, and one per marker that was noted as expired. The claims that
- * count for a marker: see `core/loop-guard.ts`.
+ * count for a marker: see `marker/loop-guard.ts`.
  */
 
 const CLAIM_MAX_BYTES = 200

@@ -15,7 +15,7 @@ import { MARKER_MAX_BYTES, parseMarker } from '../marker.ts'
 import { highestSlot, readClaimedFile, readClaims } from './claim-files.ts'
 import { readLoopGuard } from './loop-guard-file.ts'
 
-/** Reads how many continuations are spent from claims and loop guard; their meaning: see `core/loop-guard.ts`. */
+/** Reads how many continuations are spent from claims and loop guard; their meaning: see `marker/loop-guard.ts`. */
 
 /** The continuations of a marker, as read from disk. */
 export interface Count {
