@@ -110,7 +110,8 @@ export function startChromium(program: string): Browser {
     close: async () => {
       child.kill('SIGKILL')
       await ended
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+      // Its other processes end later, and write until then.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
     },
   }
 }
