@@ -141,6 +141,8 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then run \`${workflowCommand('resume', a.task)} --trust\`.`,
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
+  'check-patterns': (a) =>
+    `check.files of phase "${a.phase}" has a pattern that is not allowed, as \`postflight workflow validate\` says of its definition: correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
   'check-none': (a) => `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,

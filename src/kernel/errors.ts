@@ -56,6 +56,7 @@ export interface ErrorArguments {
   }
   'commands-untrusted': { readonly task: string; readonly commands: string }
   'check-files': { readonly limit: number; readonly seconds: number }
+  'check-patterns': { readonly task: string; readonly phase: string }
   'check-none': { readonly task: string; readonly phase: string }
   'shell-missing': { readonly detail: string }
   'marker-unreadable': { readonly path: string; readonly detail: string }
@@ -182,6 +183,7 @@ export const EXIT_CODES = {
   'checks-refused': EXIT.no,
   'commands-untrusted': EXIT.no,
   'check-files': EXIT.data,
+  'check-patterns': EXIT.data,
   'check-none': EXIT.no,
   'shell-missing': EXIT.no,
   'marker-unreadable': EXIT.data,

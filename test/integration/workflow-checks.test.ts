@@ -388,6 +388,23 @@ describe('the definition of a check', () => {
     expect(again.stdout).toContain('so it was not run again')
   })
 
+  it('is refused with its own words where the state has a pattern that is not allowed', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', flow({ run: 'true', files: ['src/*'] }))
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], { env: ENV })
+    project.write(REPORT, 'x')
+    const state = 'specs/007_x/workflow/state.json'
+    project.write(state, project.read(state).replaceAll('src/*', 'src/{1..100000}'))
+    await project.cli(['workflow', 'resume', '7', '--trust'], { env: ENV })
+
+    const { status, stderr } = await project.cli(['workflow', 'check', '7'], { env: ENV })
+
+    expect({ status, stderr }).toEqual({
+      status: 65,
+      stderr: expect.stringMatching(/^postflight: check\.files of phase "build" has a pattern that is not allowed/),
+    })
+  })
+
   it('names the files that its result is not bound to: links, and those in node_modules', async () => {
     const project = createSourceProject()
     project.write('flow.json', flow({ run: 'true', files: ['src/**', 'node_modules/dep/index.js', '**/*.js'] }))

@@ -204,6 +204,12 @@ describe('each error says what is wrong and what to do about it', () => {
         'check.files names more than 1000 files, or takes more than 10 s to search: use narrower patterns.',
       ],
     ],
+    'check-patterns': [
+      [
+        { task: '7', phase: 'build' },
+        'check.files of phase "build" has a pattern that is not allowed, as `postflight workflow validate` says of its definition: correct it, then `postflight workflow start 7 --definition FILE --fresh`.',
+      ],
+    ],
     'check-none': [[{ task: '7', phase: 'plan' }, 'no check to run: phase "plan" of task 7 has no check.run.']],
     'shell-missing': [
       [

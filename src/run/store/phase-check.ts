@@ -8,7 +8,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { whileChecking } from '../../marker/check-lock.ts'
 import { type CheckPlace, type RunCheck, runChecks } from '../../marker/run-checks.ts'
-import { beginsWithDigit, SPECS_ITSELF, type TaskFolder } from '../../project/task-folder.ts'
+import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
 import { expandPatterns } from '../definition/file-pattern.ts'
 import type { Phase } from '../definition/phase-fields.ts'
@@ -71,19 +71,19 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
 
 /**
  * Runs the check of the current phase at the root. The state is not changed: the next turn of the run reads the receipt.
- * @throws {PostflightError} `shell-missing`, `check-files`; file-system errors.
+ * @throws {PostflightError} `shell-missing`, `check-files`, `check-patterns`; file-system errors.
  */
 export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
   place: Omit<CheckPlace, 'cwd'>,
 ): Promise<PhaseCheck> {
-  const { check, artifact = '' } = currentPhase(state)
+  const { id, check, artifact = '' } = currentPhase(state)
   const { run: command, files: patterns } = check
   if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
     // Taken before the check: an edit while it runs was not checked.
-    const { files, notBound } = await filesOf(folder, patterns ?? [])
+    const { files, notBound } = await filesOf(folder, id, patterns ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = await runChecks([command], { ...place, cwd: folder.root })
     if (result === undefined) return { kind: 'none' }
@@ -110,17 +110,18 @@ const SEARCH_DEPTH = 50
 
 /**
  * The files that match the patterns, as they are now.
- * @throws {PostflightError} `check-files` for too many, or where the search takes too long.
+ * @throws {PostflightError} `check-patterns`; `check-files` for too many, or where the search takes too long.
  */
 async function filesOf(
   folder: TaskFolder,
+  phase: string,
   patterns: readonly string[],
 ): Promise<{ readonly files: BoundFile[]; readonly notBound: readonly NotBound[] }> {
   if (patterns.length === 0) return { files: [], notBound: [] }
   const tooMuch = new PostflightError('check-files', { limit: MAX_BOUND_FILES, seconds: SEARCH_LIMIT_MS / 1000 })
-  // The patterns of a state that was edited by hand.
   const expanded = expandPatterns(patterns)
-  if (expanded === undefined) throw tooMuch
+  // The state was edited by hand, or begun by a version that allowed more.
+  if (expanded === undefined) throw new PostflightError('check-patterns', { task: taskWord(folder), phase })
   const { default: fastGlob } = await import('fast-glob')
   const stream = fastGlob.stream(expanded, {
     cwd: folder.root,
