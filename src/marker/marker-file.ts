@@ -32,20 +32,6 @@ export function readMarker(
   }
 }
 
-/** True for the marker by which earlier versions found a workflow. It is not a promise: only `clear` and `workflow resume` remove it. */
-export function isOldRunMarker(read: StoredMarker | UnreadableMarker): boolean {
-  return read.kind === 'marker' && read.marker.workflow
-}
-
-/**
- * The promise in a folder, as `requireReadable` returns a marker; undefined where there is none.
- * @throws {PostflightError} `marker-unreadable`.
- */
-export function requirePromise(folder: TaskFolder): StoredMarker | undefined {
-  const present = requireReadable(readMarker(folder))
-  return present === undefined || isOldRunMarker(present) ? undefined : present
-}
-
 /**
  * The marker that was read from the file `fileName`; undefined where there is none.
  * @throws {PostflightError} `marker-unreadable` when its file cannot be read or is something else.

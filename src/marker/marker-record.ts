@@ -107,16 +107,12 @@ function isProven({ end, checks, passed }: Draft): boolean {
   return end === 'cleared' && [...checks].every((run) => passed.includes(run))
 }
 
-/**
- * Settles the abandoned markers that the line names as removed. A line of an older version names none: then `clear` removed
- * all of its task, and `adopt` the one that it replaced.
- */
-function settle(kept: Set<Draft>, { event, settles, replaces, task }: JournalLine): void {
-  const named = Array.isArray(settles) ? new Set<unknown>(settles) : undefined
+/** Settles the abandoned markers that the line names as removed. */
+function settle(kept: Set<Draft>, { settles }: JournalLine): void {
+  const named = new Set<unknown>(Array.isArray(settles) ? settles : [])
   for (const draft of kept) {
     if (draft.kept === undefined) kept.delete(draft)
-    const isMeant = event === 'clear' ? draft.task === task : draft.id === replaces
-    if (draft.kept === undefined || !(named?.has(draft.id) ?? isMeant)) continue
+    if (draft.kept === undefined || !named.has(draft.id)) continue
     draft.kept = undefined
     if (draft.end === 'capped' || draft.end === 'unchecked') draft.end = 'settled'
   }

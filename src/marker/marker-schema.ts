@@ -66,5 +66,4 @@ export const MARKER_SCHEMA = z.looseObject({
   outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
   wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
   waits: z.optional(count(0, 'The number of prompts at which the marker has waited, apart from `wait`.')),
-  workflow: flag('True in a marker by which earlier versions found a running workflow.'),
 })

@@ -21,7 +21,7 @@ import { carryCount, endContinuations } from './count/lifecycle.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
 import { abandonUnchecked, copyUnchecked, mustBeKept, uncheckedText } from './keep-unchecked.ts'
 import { type Marker, parseMarker } from './marker.ts'
-import { isOldRunMarker, readMarker, requirePromise, requireReadable } from './marker-file.ts'
+import { readMarker, requireReadable } from './marker-file.ts'
 import { formatMarker, withFields } from './marker-text.ts'
 import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
 import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
@@ -56,7 +56,7 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
 ): Plan {
   return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
-    const planned = plan(present === undefined || isOldRunMarker(present) ? undefined : present)
+    const planned = plan(present)
     const target = path.join(folder.path, MARKER_FILE)
     const text = formatMarker(planned.fields)
     keepUnparsed(present, MARKER_FILE)
@@ -122,7 +122,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
 ): ChangedMarker<Plan> {
   const patienceMs = options.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
   return withLock(folder.path, patienceMs, () => {
-    const present = requirePromise(folder)
+    const present = requireReadable(readMarker(folder))
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const planned = plan(present.marker)
     if (planned === undefined) return { plan: planned, marker: present.marker }

@@ -11,7 +11,7 @@ import { isAbandonedName } from './clearable-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
 import { UNCHECKED } from './marker.ts'
-import { isOldRunMarker, readMarker } from './marker-file.ts'
+import { readMarker } from './marker-file.ts'
 import { isExpired, isUnowned, markerDisplayPath, promisedAtMs } from './stored-marker.ts'
 
 /** A marker as `inspect --json` and `doctor` show it: its fields are those of the document. */
@@ -81,7 +81,7 @@ function abandonedNames(folder: TaskFolder): string[] {
 
 function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): MarkerView | undefined {
   const read = readMarker(folder, fileName)
-  if (read === undefined || isOldRunMarker(read)) return undefined
+  if (read === undefined) return undefined
   const base = {
     task: folder.task,
     path: path.join(folder.path, fileName),

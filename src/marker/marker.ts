@@ -71,8 +71,6 @@ export interface Marker {
   readonly waits?: number
   /** `owner_from`. "environment": session and agent come from the environment of `create`, maybe an outer host's. */
   readonly ownerFrom?: string
-  /** True for the marker by which earlier versions found a workflow. It is not a promise. */
-  readonly workflow: boolean
 }
 
 /** The value of `owner_from` for an owner that `create` read from its environment. */
@@ -114,7 +112,7 @@ function unfilledVariable(own: (field: string) => unknown): string | undefined {
 
 /** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
-  return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [], workflow: false }
+  return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [] }
 }
 
 function fromFields(fields: Record<string, unknown>): Marker {
@@ -146,7 +144,6 @@ function fromFields(fields: Record<string, unknown>): Marker {
     fields,
     problems,
     bypassed: flag('stop_hook_active'),
-    workflow: flag('workflow'),
     steps: readSteps(own('steps'), wrong),
     checks: readChecks(own('checks'), wrong),
   }

@@ -6,7 +6,7 @@ import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { checkingSince } from '../marker/checking.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
 import { spentOf } from '../marker/given-up.ts'
-import { isOldRunMarker, readMarker } from '../marker/marker-file.ts'
+import { readMarker } from '../marker/marker-file.ts'
 import {
   isUnowned,
   markerDisplayPath,
@@ -52,8 +52,7 @@ export function findMarkers(
         unread += 1
         return []
       }
-      const read = readMarker(folder, fileName, true)
-      return read === undefined || isOldRunMarker(read) ? [] : read
+      return readMarker(folder, fileName, true) ?? []
     })
   })
   return { markers, problems, unread }

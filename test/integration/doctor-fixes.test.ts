@@ -165,9 +165,9 @@ const WIRING: readonly Row[] = [
     /some of its events only/,
   ],
   [
-    'an entry from an older version',
+    'an entry with another command',
     ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace(/\[ ! -f [^\]]* \] \|\| exec /g, '')),
-    /starts the hook by an older command/,
+    /starts the hook by another command/,
   ],
   [
     'an entry of another copy',

@@ -24,7 +24,6 @@ function everyRow(): Project {
   project.marker('007_spent', OWNED)
   project.write('specs/007_spent/.postflight-loop-guard', '3\n')
   project.marker('008_mine', OWNED)
-  project.marker('009_workflow', { ...OWNED, workflow: true })
   return project
 }
 

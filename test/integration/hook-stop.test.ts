@@ -519,15 +519,6 @@ describe.concurrent('which stops a marker blocks', () => {
     if (expected === 'allow') expect(project.snapshot()).toEqual(before)
   })
 
-  it('the marker by which earlier versions found a workflow: none, and it stays', async () => {
-    const project = createProject()
-    project.marker(TASK, { ...OWNED, workflow: true })
-    const before = Object.keys(project.snapshot(`specs/${TASK}`))
-
-    expect(decisionOf(await project.hook(subagentStop()))).toBe('allow')
-    expect(Object.keys(project.snapshot(`specs/${TASK}`))).toEqual(before)
-  })
-
   it("those of the session in stdin, never of one that another host's shell has leaked", async () => {
     const project = createProject()
     project.marker(TASK, OWNED)

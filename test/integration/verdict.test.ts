@@ -305,16 +305,6 @@ describe.concurrent('an abandoned marker that was removed by hand', () => {
 
     expect(await verdict(project)).toMatchObject(GREEN)
   })
-
-  it('is not one of an older version’s journal, whose `clear` does not name it', async () => {
-    const project = await made('--check', 'true')
-    await giveUpWithoutNote(project)
-    await project.cli(['clear', '259'], { env: ENV })
-    const lines = project.journal().map(({ settles: _, ...line }) => JSON.stringify(line))
-    project.write(JOURNAL, `${lines.join('\n')}\n`)
-
-    expect(await verdict(project)).toMatchObject(GREEN)
-  })
 })
 
 /** The same without the note about it, which `git clean -fdx` removes. */

@@ -650,58 +650,6 @@ describe.concurrent('a run that waits', () => {
   })
 })
 
-describe.concurrent('the marker by which earlier versions found a run', () => {
-  const OLD = { id: 'pf_000000000000', cc_session_id: SESSION, agent_id: 'main', workflow: true, reason: 'old' }
-
-  async function fromBefore(): Promise<Project> {
-    const project = await started()
-    rmSync(project.at('specs/.postflight'), { recursive: true })
-    rmSync(project.at(IN_TASK, 'workflow/id'))
-    const { id: _id, ...state } = JSON.parse(project.read(STATE))
-    project.write(STATE, JSON.stringify(state))
-    project.marker('007_flow', OLD)
-    return project
-  }
-
-  it('blocks no stop, and the commands about markers do not see it', async ({ expect }) => {
-    const project = await fromBefore()
-    expect((await stopped(project)).answer).toEqual({})
-    expect((await stopped(project, subagentStop())).answer).toEqual({})
-    for (const words of [
-      ['bypass', '7'],
-      ['adopt', '7'],
-      ['step', '7', '1'],
-      ['wait', '7', '--for', 'x'],
-    ]) {
-      expect((await project.cli(words, { env: ENV })).stderr, words.join(' ')).toContain('no marker')
-    }
-    expect((await project.cli(['inspect', '--json'])).json()).toMatchObject({ pending: 0, markers: [] })
-    expect(JSON.parse(project.read(MARKER))).toEqual(OLD)
-  })
-
-  it('is converted by resume, which a new session is told of', async ({ expect }) => {
-    const project = await fromBefore()
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(answer.hookSpecificOutput?.additionalContext).toContain('`postflight workflow resume 007_flow`')
-    await project.cli(['workflow', 'resume', '7'], { env: ENV })
-    expect(project.has(MARKER)).toBe(false)
-    expect(runFiles(project)).toEqual(['007_flow'])
-    expect(await promptOf(project)).toContain('do it')
-  })
-
-  it('is removed by clear, and replaced by create', async ({ expect }) => {
-    for (const words of [
-      ['clear', '7'],
-      ['clear', '--orphaned'],
-      ['create', '7'],
-    ]) {
-      const project = await fromBefore()
-      expect((await project.cli(words, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })).status).toBe(0)
-      expect(project.has(MARKER) && project.read(MARKER).includes('workflow')).toBe(false)
-    }
-  })
-})
-
 describe.concurrent('explain', () => {
   it.each<[string, object, string, RegExp]>([
     ['its own session', stop(), 'driver', /^the workflow "flow" is running: .*the driver checks .*next prompt/],

@@ -8,7 +8,6 @@ import { anyJson, anyUnits, hostileText, markerFields } from './arbitraries.ts'
 /** Checks the properties of every marker, whatever its file contains. */
 function expectSound(read: Marker): void {
   expect(typeof read.bypassed).toBe('boolean')
-  expect(typeof read.workflow).toBe('boolean')
   expect(read.steps.length).toBeLessThanOrEqual(100)
   for (const step of read.steps) expect([typeof step.name, typeof step.done]).toEqual(['string', 'boolean'])
   for (const text of [read.id, read.sessionId, read.skill, read.operation, read.reason, read.hostSession, read.agent]) {

@@ -38,7 +38,9 @@ describe('findings about the hook', () => {
       ],
     ],
     listedTwice: [['.claude/settings.json', '.claude/settings.json lists the hook more than once']],
-    outdated: [['.claude/settings.json', '.claude/settings.json starts the hook by an older command']],
+    otherCommand: [
+      ['.claude/settings.json', '.claude/settings.json starts the hook by another command than `install` writes'],
+    ],
     copyMissing: [
       [
         '.claude/settings.json',

@@ -106,9 +106,6 @@ describe('a marker that is kept as abandoned', () => {
     ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED]],
     ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }]],
     ['brought back by git and cleared after its checks', [MADE, CAPPED, { ...CLEARED, settles: [] }]],
-    ['cleared by an older version', [MADE, CAPPED, { event: 'clear' }]],
-    ['cleared with another one by an older version', [MADE, UNCHECKED, { ...CLEARED, markerId: Y }]],
-    ['adopted by an older version', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X }, OTHER_CLEARED]],
   ])('needs no file any more: %s', (_what, entries) => {
     expect(removedByHand(recordsOf(...entries), [])).toEqual([])
   })

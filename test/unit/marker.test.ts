@@ -14,7 +14,7 @@ import { isMarkerId } from '../../src/project/task-folder.ts'
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from './builders.ts'
 
 /** The content of a marker that could not be understood. */
-const UNKNOWN = { fields: undefined, bypassed: false, workflow: false, steps: [], checks: [] }
+const UNKNOWN = { fields: undefined, bypassed: false, steps: [], checks: [] }
 
 describe('the marker of the original pattern', () => {
   it('from an unquoted heredoc is read completely, and has no owner', () => {
@@ -28,7 +28,6 @@ describe('the marker of the original pattern', () => {
       reason: 'Postflight pending: status update, artifact linking, git commit',
       createdMs: Date.UTC(2026, 0, 18, 10),
       bypassed: false,
-      workflow: false,
       steps: [],
       checks: [],
     })
@@ -199,10 +198,7 @@ describe('fields', () => {
     expect(read.problems).toEqual(problems)
   })
 
-  it.each([
-    ['stop_hook_active', 'bypassed'],
-    ['workflow', 'workflow'],
-  ] as const)('%s counts only if it is exactly true', (field, property) => {
+  it.each([['stop_hook_active', 'bypassed']] as const)('%s counts only if it is exactly true', (field, property) => {
     expect(marker({ [field]: true })[property]).toBe(true)
     for (const value of [false, null])
       expect(marker({ [field]: value })).toMatchObject({ [property]: false, problems: [] })
@@ -249,8 +245,8 @@ describe('keys with the names of inherited properties', () => {
   it('are never inherited', () => {
     const read = parseMarker(text)
     expect(read).toMatchObject({ bypassed: false, reason: 'mine', problems: [] })
-    const only = parseMarker('{"__proto__":{"reason":"r","cc_session_id":"s","workflow":true}}')
-    expect(only).toMatchObject({ workflow: false, problems: [] })
+    const only = parseMarker('{"__proto__":{"reason":"r","cc_session_id":"s","stop_hook_active":true}}')
+    expect(only).toMatchObject({ bypassed: false, problems: [] })
     expect(only.reason).toBeUndefined()
     expect(only.hostSession).toBeUndefined()
     expect(({} as { reason?: string }).reason).toBeUndefined()

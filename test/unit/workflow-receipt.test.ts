@@ -54,7 +54,7 @@ describe('a receipt', () => {
   })
 
   it.each([
-    ['nothing, as in receipts of older versions', undefined],
+    ['nothing', undefined],
     ['a text', 'x'],
     ['no ctime', { size: 2, mtime_ms: 1 }],
     ['a size that is a text', { size: '2', mtime_ms: 1, ctime_ms: 1 }],

@@ -26,21 +26,6 @@ const STOPS = {
   ...{ wait: null, waits: 0 },
 }
 
-/** The values of the fields that state files of earlier versions lack. */
-const LATER_FIELDS = {
-  ...{ id: null, settled: false, ...STOPS, led_by: null, previous_artifact: null, phase_skips: 0 },
-  ...{
-    in_work: [],
-    archiving: [],
-    ended_steps: [],
-    approval: null,
-    inputs: {},
-    durations: {},
-    clock_since: null,
-    unfinished: {},
-  },
-}
-
 const SESSIONS = { parentSession: 'parent', hostSession: 'host' }
 
 const entryOf = ({ history }: WorkflowState) => history[0]
@@ -175,37 +160,15 @@ describe('a state file', () => {
     expect(edited({ ...steps, in_work: [{ ...work(0, 3), step: 2 }] })).toMatchObject({ code: 'shape' })
   })
 
-  it('of an earlier version goes on with its step, and the steps before it count as done', () => {
-    const earlier = (more: object) => {
-      const { in_work: _work, ended_steps: _ended, ...fields } = fieldsOf(busyState())
-      return parseState(JSON.stringify({ ...fields, total_steps: 3, steps_known: true, ...more }))
-    }
-    const out = { current_step: 1, step_attempts: 2, max_step_attempts: 6, last_failure: 'no luck', prompted: true }
-    const done = { step: 0, attempts: 3, outcome: 'done' }
-    expect(earlier(out)).toMatchObject({
-      ...{ currentStep: 1, stepAttempts: 2, maxStepAttempts: 5, prompted: true, endedSteps: [done] },
-      inWork: [{ step: 1, attempts: 2, maxAttempts: 5, out: true, failure: 'no luck' }],
-    })
-    expect(earlier({ current_step: 1, prompted: false })).toMatchObject({
-      currentStep: 1,
-      inWork: [],
-      endedSteps: [done],
-    })
-    // After its last step it is at the artifact, whose prompt is out.
-    expect(earlier({ current_step: 3, prompted: true })).toMatchObject({ prompted: true, inWork: [], currentStep: 3 })
+  it.each(Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version'))('without %s is refused', (key) => {
+    const { [key]: _missing, ...fields } = fieldsOf(busyState())
+    expect(parseState(JSON.stringify(fields))).toEqual({ code: 'shape', detail: key })
   })
 
   it('names every key that is missing', () => {
     const read = parseState('{"version": 1}')
-    const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version' && !(key in LATER_FIELDS))
+    const keys = Object.keys(fieldsOf(busyState())).filter((key) => key !== 'version')
     expect(read).toEqual({ code: 'shape', detail: keys.join(', ') })
-  })
-
-  it('of an earlier version has no id, and no stop was noted', () => {
-    const earlier = Object.entries(fieldsOf(busyState())).filter(([key]) => !(key in LATER_FIELDS))
-    const read = parseState(JSON.stringify(Object.fromEntries(earlier)))
-    expect(read).toEqual({ ...busyState(), id: undefined, clockSinceMs: undefined })
-    expect(isState(read) && fieldsOf(read)).toMatchObject(LATER_FIELDS)
   })
 
   it('keeps a wait', () => {

@@ -10,7 +10,7 @@ import { CHECK_RECORDS, CHECK_TEXT } from '../../marker/check-messages.ts'
 import { isOwnChecks } from '../../marker/decision.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
-import { requirePromise } from '../../marker/marker-file.ts'
+import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { withFields } from '../../marker/marker-text.ts'
 import {
@@ -117,7 +117,7 @@ interface Adoption {
 
 /** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
 function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
-  const present = requirePromise(folder)
+  const present = requireReadable(readMarker(folder))
   if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner, caller)
   const { plan } = changeMarker(
     folder,

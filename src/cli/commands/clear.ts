@@ -184,11 +184,10 @@ function isOrphaned(context: CommandContext, folder: TaskFolder, present: Stored
 }
 
 /**
- * True for an expired unowned marker, one of another session that is older than 24 h, and one by which earlier versions found
- * workflows. Never for this session's own: it can still run their checks.
+ * True for an expired unowned marker, and one of another session that is older than 24 h. Never for this session's own: it
+ * can still run their checks.
  */
 function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }: StoredMarker): boolean {
-  if (marker.workflow) return true
   if (isUnowned(marker)) return isExpired(marker, times, nowMs)
   const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
   return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)

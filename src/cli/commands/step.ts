@@ -5,7 +5,7 @@ import { commandsOf, type MarkerCheck } from '../../marker/check.ts'
 import { CHECK_TEXT, checkList, failureWords, markerProblem, since } from '../../marker/check-messages.ts'
 import { decideChecks } from '../../marker/decision.ts'
 import { hasUnreadableChecks, type Marker, remainingSteps } from '../../marker/marker.ts'
-import { requirePromise } from '../../marker/marker-file.ts'
+import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
@@ -36,7 +36,7 @@ export async function step(
 ): Promise<CommandResult<StepDocument>> {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
-  const before = options.undo ? undefined : requirePromise(folder)?.marker
+  const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
   const index = before === undefined ? undefined : findStep(folder, before, wanted)
   const checks = before === undefined || index === undefined ? [] : checksOfStep(before, index)
   if (before !== undefined && index !== undefined && (checks.length > 0 || hasUnreadableChecks(before))) {

@@ -5,7 +5,7 @@ import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'
-import { requirePromise } from '../../marker/marker-file.ts'
+import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
@@ -48,7 +48,7 @@ export function wait(
   if (caller.session === undefined) throw new PostflightError('session-unknown')
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   const promise =
-    hasRun && requirePromise(folder) === undefined ? undefined : waitOfPromise(folder, options.for, caller)
+    hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfPromise(folder, options.for, caller)
   const run = hasRun ? waitOfRun(folder, announceRun(folder, caller, options.for)) : undefined
   const waits = [promise, run].filter((one) => one !== undefined)
   const [first] = waits

@@ -33,7 +33,7 @@ const readInput = objectOf({
 /** An input of a definition. */
 export interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
 
-/** The inputs by name. Snapshots of earlier versions have none. */
+/** The inputs by name. A definition may have none. */
 const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
   const entries = isJsonObject(held ?? {}) ? Object.entries(held ?? {}) : undefined
   if (entries === undefined || entries.length > MAX_INPUTS) return WRONG

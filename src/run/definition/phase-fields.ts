@@ -97,8 +97,8 @@ const steps: Reader<StepSource> = (held) => {
   return pointer === undefined ? WRONG : { kind: 'from', artifact, pointer }
 }
 
-/** A field that snapshots of earlier versions lack. */
-function later<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
+/** A field that may be left out. */
+function withDefault<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
   return (held) => (held === undefined ? missing : read(held))
 }
 
@@ -115,7 +115,7 @@ export const PHASE_FIELDS = {
   artifact: field('artifact', optional(artifactPath)),
   check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
   /** True if a person must approve the artifact before the next phase. */
-  approve: field('approve', later(flag, false)),
+  approve: field('approve', withDefault(flag, false)),
   gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
   maxAttempts: field(
     'max_attempts',
@@ -132,9 +132,9 @@ export const PHASE_FIELDS = {
   model: field('model', optional(text)),
   steps: field('steps', optional(steps)),
   stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
-  stepCheck: field('step_check', later(readStepCheck, { jsonSchema: undefined })),
+  stepCheck: field('step_check', withDefault(readStepCheck, { jsonSchema: undefined })),
   /** The number of steps that may be in progress at once. */
-  parallel: field('parallel', later(parallel, 1)),
+  parallel: field('parallel', withDefault(parallel, 1)),
   maxStepAttempts: field(
     'max_step_attempts',
     limit,

@@ -54,7 +54,7 @@ export interface Receipt {
   readonly output: string
   /** The hash of the artifact's content; empty for a large one. */
   readonly artifact: string
-  /** Undefined in receipts of older versions. */
+  /** Undefined if the artifact could not be looked at. */
   readonly artifactTimes: ArtifactTimes | undefined
   readonly files: readonly BoundFile[]
 }

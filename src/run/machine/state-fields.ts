@@ -12,8 +12,7 @@ import { ENDED_FIELDS, readEndedStep, readStepInWork, WORK_FIELDS } from './work
 
 /**
  * The fields of a run's state: for each one its name in the code, its key in the state file, its kind and its first value.
- * The type of the state, the file, a new run and a new visit of a phase follow from this table. A field that state files
- * of earlier versions lack needs a kind that accepts undefined.
+ * The type of the state, the file, a new run and a new visit of a phase follow from this table.
  */
 
 /** Reads and writes a field of the state file. */
@@ -111,7 +110,7 @@ const APPROVAL = plain(
 
 /** An announced wait. An unreadable one counts as none. */
 const WAIT = orNull<Wait | undefined>({
-  read: parseWait,
+  read: (held) => (held === undefined ? WRONG : parseWait(held)),
   write: (wait) =>
     wait && {
       for: wait.for,
@@ -141,25 +140,17 @@ const DEFINITION: Kind<Definition> = {
   write: ({ snapshot }) => snapshot,
 }
 
-/** The same kind for a field that state files of earlier versions lack. */
-function later<T>({ read, write }: Kind<T>, missing: NoInfer<T>): Kind<T> {
-  return { read: (held) => (held === undefined ? missing : read(held)), write }
-}
-
-/** A text that state files of earlier versions lack. */
-const LATER_TEXT = later(orNull(TEXT), undefined)
-
 /** The fields of the state, in the order of the file. Attempts and steps count from 0. */
 export const STATE_FIELDS = {
   /** The id of the run, which its run file and `workflow/id` repeat. */
-  id: given('id', LATER_TEXT),
+  id: given('id', TEXT),
   name: given('name', TEXT),
   active: ofRun('active', FLAG, true),
   outcome: ofRun('outcome', OUTCOME, undefined),
   /** The reason for the outcome, as a sentence. */
   why: ofRun('why', orNull(TEXT), undefined),
   /** True once a person has settled the ended run: it no longer counts as unfinished. A resume drops it. */
-  settled: ofRun('settled', later(FLAG, false), false),
+  settled: ofRun('settled', FLAG, false),
   phase: ofVisit('phase', TEXT, ({ id }) => id),
   /** The failed attempts at the phase's own prompt in this visit. */
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
@@ -171,10 +162,10 @@ export const STATE_FIELDS = {
   stepAttempts: ofVisit('step_attempts', COUNT, () => 0),
   maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
   /** The steps that were handed out and have not ended, by number: one, or up to `parallel`. */
-  inWork: ofVisit('in_work', later(objects(WORK_FIELDS, readStepInWork), []), () => []),
+  inWork: ofVisit('in_work', objects(WORK_FIELDS, readStepInWork), () => []),
   /** The names in the archive of the results that are being moved there: no other file there is a result of this attempt. */
-  archiving: ofVisit('archiving', later(TEXTS, []), () => []),
-  endedSteps: ofVisit('ended_steps', later(objects(ENDED_FIELDS, readEndedStep), []), () => []),
+  archiving: ofVisit('archiving', TEXTS, () => []),
+  endedSteps: ofVisit('ended_steps', objects(ENDED_FIELDS, readEndedStep), () => []),
   /** True after the prompt for the current attempt went out. */
   prompted: ofVisit('prompted', FLAG, () => false),
   /** The time at which the last prompt went out. */
@@ -182,52 +173,52 @@ export const STATE_FIELDS = {
   /** The number of times that the prompt was repeated for requests from before it went out. */
   repeats: ofRun('repeats', COUNT, 0),
   /** The host's id of the prompt in whose chain of stops the prompt went out. */
-  promptId: ofVisit('prompt_id', LATER_TEXT, () => undefined),
+  promptId: ofVisit('prompt_id', orNull(TEXT), () => undefined),
   /** The ids of the shells that ran in the background then. */
-  shells: ofVisit('shells', later(TEXTS, []), () => []),
+  shells: ofVisit('shells', TEXTS, () => []),
   /** True once the main conversation has stopped after the prompt went out. */
-  cameBack: ofVisit('came_back', later(FLAG, false), () => false),
+  cameBack: ofVisit('came_back', FLAG, () => false),
   /**
    * The host's id of the prompt with which the person interrupted the run: its stops are allowed, and at the first stop of
    * another prompt the run's prompt goes out again. After a restart of the session, the id in `prompt_id`: then no stop is
    * allowed first.
    */
-  heardPromptId: ofVisit('heard_prompt_id', LATER_TEXT, () => undefined),
+  heardPromptId: ofVisit('heard_prompt_id', orNull(TEXT), () => undefined),
   /** The number of times that a prompt went out again because it was interrupted. */
-  interruptions: ofVisit('interruptions', later(COUNT, 0), () => 0),
+  interruptions: ofVisit('interruptions', COUNT, () => 0),
   /** True once the agent was asked whether it waits for shells in the background. */
-  askedToWait: ofVisit('asked_to_wait', later(FLAG, false), () => false),
+  askedToWait: ofVisit('asked_to_wait', FLAG, () => false),
   /** What the agent announced that it waits for, and the number of waits that are over. */
-  wait: ofVisit('wait', later(WAIT, undefined), () => undefined),
-  waits: ofVisit('waits', later(COUNT, 0), () => 0),
+  wait: ofVisit('wait', WAIT, () => undefined),
+  waits: ofVisit('waits', COUNT, () => 0),
   /** True in a phase that was entered again, until its old artifact is archived. */
   clearing: ofVisit('clearing', FLAG, (_phase, visit) => visit > 1),
   /** True after the first prompt of this visit. */
   begun: ofVisit('begun', FLAG, () => false),
   lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
   /** The phase that led here, with its verdict and the reason for it; undefined for the first phase. */
-  ledBy: ofVisit('led_by', later(orNull(LED_BY), undefined), () => undefined),
+  ledBy: ofVisit('led_by', orNull(LED_BY), () => undefined),
   /** The archived artifact of the phase's last visit, as a path in the task folder. */
-  previousArtifact: ofVisit('previous_artifact', LATER_TEXT, () => undefined),
+  previousArtifact: ofVisit('previous_artifact', orNull(TEXT), () => undefined),
   /** The standing of the approval that the phase needs. */
-  approval: ofVisit('approval', later(orNull(APPROVAL), undefined), () => undefined),
+  approval: ofVisit('approval', orNull(APPROVAL), () => undefined),
   stopRequestedMs: ofRun('stop_requested', TIME, undefined),
   parentSession: given('parent_session_id', orNull(TEXT)),
   hostSession: given('host_session', orNull(TEXT)),
   startedMs: given('started_at', KNOWN_TIME),
   updatedMs: given('updated_at', KNOWN_TIME),
   /** The values of the definition's inputs. */
-  inputs: given('inputs', later(VALUES, {})),
+  inputs: given('inputs', VALUES),
   /**
    * The time (ms) for which the run worked on each phase, and the time from which work on the current phase is not
    * counted yet.
    */
-  durations: ofRun('durations', later(COUNTS, {}), {}),
-  clockSinceMs: ofRun('clock_since', later(TIME, undefined), undefined),
+  durations: ofRun('durations', COUNTS, {}),
+  clockSinceMs: ofRun('clock_since', TIME, undefined),
   /** The number of steps and artifacts that were skipped. */
   skips: ofRun('skips', COUNT, 0),
   /** The number of steps that were given up in this visit. */
-  phaseSkips: ofVisit('phase_skips', later(COUNT, 0), () => 0),
+  phaseSkips: ofVisit('phase_skips', COUNT, () => 0),
   /** The number of prompts that were sent. */
   prompts: ofRun('prompts', COUNT, 0),
   /** The number of the last transition. */
@@ -237,7 +228,7 @@ export const STATE_FIELDS = {
   /** The number of visits that resumes have granted beyond `max_visits`. */
   visitsGranted: ofRun('visits_granted', COUNT, 0),
   /** The phases that `resume --from` left before they were over: those that were skipped, and those that stay open. */
-  unfinished: ofRun('unfinished', later(UNFINISHED, {}), {}),
+  unfinished: ofRun('unfinished', UNFINISHED, {}),
   /** True once the phase's steps are known in this visit. */
   stepsKnown: ofVisit('steps_known', FLAG, ({ steps }) => steps === undefined),
   /** A copy of the steps that were taken from an artifact. */

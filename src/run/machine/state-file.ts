@@ -4,7 +4,7 @@ import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
-import { type StepInWork, withWork } from './work.ts'
+import { withWork } from './work.ts'
 
 /** The state file of a run: one format for every driver, with snake_case keys. */
 
@@ -51,25 +51,7 @@ export function parseState(text: string): WorkflowState | StateProblem {
   if (state === WRONG) return { code: 'shape', detail: wrongKeys(STATE_FIELDS, value).join(', ') }
   const phase = findPhase(state.definition, state.phase)
   if (phase === undefined) return { code: 'shape', detail: 'definition' }
-  const whole = value.in_work === undefined ? withStepsOfBefore(state, phase) : state
-  return isWorkSound(whole) ? clamped(whole, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
-}
-
-/**
- * The state of an earlier version with its steps in progress: there was one at a time, and of the steps before it only their
- * number was kept.
- */
-function withStepsOfBefore(state: WorkflowState, phase: Phase): WorkflowState {
-  const { currentStep, totalSteps, stepAttempts, maxStepAttempts, prompted, lastFailure } = state
-  const attempts = phase.maxStepAttempts
-  const ended = Math.min(currentStep, totalSteps)
-  const endedSteps = Array.from({ length: ended }, (_, step) => ({ step, attempts, outcome: 'done' as const }))
-  const isBegun = currentStep < totalSteps && (prompted || stepAttempts > 0)
-  const current: StepInWork = {
-    ...{ step: currentStep, attempts: stepAttempts, maxAttempts: maxStepAttempts },
-    ...{ out: prompted, failure: lastFailure },
-  }
-  return { ...withWork(state, phase, { inWork: isBegun ? [current] : [], endedSteps }), prompted }
+  return isWorkSound(state) ? clamped(state, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
 }
 
 /** True if the steps in progress and the ended ones are steps of the phase, each one once. */

@@ -67,7 +67,7 @@ const transition = z.looseObject({
 /** A run's state. Steps and attempts count from 0. */
 export const STATE_SCHEMA = z.strictObject({
   version: z.literal(1),
-  id: orNull(z.string(), 'The id of the run, which its run file and workflow/id repeat.'),
+  id: text('The id of the run, which its run file and workflow/id repeat.'),
   name: text('Name of the workflow.'),
   active: flag('True while the run goes on.'),
   outcome: orNull(z.enum(RUN_OUTCOMES), 'How the run ended; null while it goes on.'),

@@ -58,8 +58,7 @@ export function findRunFiles(root: string, problems: SearchProblem[] = []): RunF
 }
 
 /** The run file of the run with that id in that folder; undefined if no hook would find it. */
-export function runFileOf(folder: TaskFolder, id: string | undefined): RunFile | undefined {
-  if (id === undefined) return undefined
+export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
   return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
 }
 
@@ -113,11 +112,11 @@ export function removeRunFile(folder: TaskFolder, id: string): void {
   removeNamed(folder.root, id, undefined)
 }
 
-/** The id of a run that is resumed: a new one for a run from before there were ids, and for the copy of a running one. */
-export function idToResume(folder: TaskFolder, id: string | undefined): string {
+/** The id of a run that is resumed: a new one for the copy of a running run. */
+export function idToResume(folder: TaskFolder, id: string): string {
   const isOther = (file: RunFile): boolean =>
     file.id === id && file.folder !== undefined && file.folder.path !== folder.path
-  return id === undefined || findRunFiles(folder.root).some(isOther) ? newRunId() : id
+  return findRunFiles(folder.root).some(isOther) ? newRunId() : id
 }
 
 /** Removes every run file with that id, except `kept`: one remains under the old name of a folder that was renamed. */

@@ -13,7 +13,7 @@ import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged,
 
 /** A wait that was announced. */
 export interface AnnouncedWait {
-  readonly id: string | undefined
+  readonly id: string
   readonly wait: Wait
   readonly left: WaitsLeft
 }

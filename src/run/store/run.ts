@@ -19,7 +19,6 @@ import { newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import { enterFrom } from '../machine/steering.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
-import { removeOldMarker } from './old-marker.ts'
 import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
@@ -71,7 +70,6 @@ export function startRun(
       if (!isWritten(folder, id)) removeRunFile(folder, id)
       throw error
     }
-    removeOldMarker(folder)
     return { state, aside }
   })
 }
@@ -148,7 +146,6 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
     writeChanged(folder, begun, state)
-    removeOldMarker(folder)
     const { state: seen } = turnUnderLock(folder, begun, looking)
     if (!seen.active) return { state: seen, takenFrom }
     const again = seen.prompted ? promptAgain(seen) : seen

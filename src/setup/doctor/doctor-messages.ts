@@ -18,7 +18,7 @@ export const HOOK_FINDINGS = {
   enableGuard: 'remove POSTFLIGHT_DISABLE from "env" in that file',
   anotherCopy: (file: string, command: string): string => `${file} starts another copy: ${command}`,
   listedTwice: (file: string): string => `${file} lists the hook more than once`,
-  outdated: (file: string): string => `${file} starts the hook by an older command`,
+  otherCommand: (file: string): string => `${file} starts the hook by another command than \`install\` writes`,
   copyMissing: (file: string, problem: string): string =>
     `${file} starts the project's own copy, which does not work here: ${problem}`,
   installedByProject: (file: string): string => `the project's own copy of the hook is installed in ${file}`,

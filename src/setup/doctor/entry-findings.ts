@@ -43,7 +43,7 @@ export function checkEntries(
   const what =
     strange !== undefined
       ? copy.file === findWiredCopy([{ event: '', command }], project).file
-        ? HOOK_FINDINGS.outdated(file)
+        ? HOOK_FINDINGS.otherCommand(file)
         : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
       : isDoubled
         ? HOOK_FINDINGS.listedTwice(file)
