@@ -1,8 +1,46 @@
-import type { Hooks } from '../hosts/opencode/plugin-api.ts'
-import { type FactoryPorts, type HookContext, portsOf } from './hook-context.ts'
-import { safeHook } from './safe-hook.ts'
+import type { HostClient } from '../hosts/opencode/api.ts'
+import type { Hooks, ToolOutput } from '../hosts/opencode/plugin-api.ts'
+import { screenOf } from '../hosts/opencode/screen.ts'
+import { findRoots, startFolders } from '../project/root.ts'
+import { createReporter, type Reporter } from './reporter.ts'
 
-/** The common form of the hook factories. */
+/** What the hook factories share: their surroundings, their public form, and what they do with errors and results. */
+
+/** The beginning of each text for agents, so that a reader knows its author. */
+export const TEXT_TAG = '[postflight-guard]'
+
+/** What a factory needs: the input that OpenCode gives to every plugin. */
+export interface HookContext {
+  /** OpenCode's client. */
+  readonly client: object
+  /** The folder that OpenCode runs in. */
+  readonly directory: string
+}
+
+/** The parts that factories use. The plugin hands over its own; for another plugin they are made from its input. */
+interface FactoryPorts {
+  readonly client: HostClient
+  readonly directory: string
+  readonly reporter: Reporter
+  /** True while the hooks of this plugin's instance should act. */
+  readonly isActing: () => boolean
+  /** The roots in which runs of a conversation may lie. */
+  readonly findRoots: (conversation: string) => readonly string[]
+}
+
+/** The ports for a plugin's input: those that it has, and new ones for the rest. */
+function portsOf(context: HookContext & Partial<Omit<FactoryPorts, 'client'>>): FactoryPorts {
+  const { directory } = context
+  const client = context.client as HostClient
+  const search = (): readonly string[] => findRoots(startFolders({ environment: process.env, cwd: directory }))
+  return {
+    client,
+    directory,
+    reporter: context.reporter ?? createReporter(client, search, screenOf(process.argv)),
+    isActing: context.isActing ?? (() => true),
+    findRoots: context.findRoots ?? search,
+  }
+}
 
 /**
  * The hooks of a factory, as other plugins see them. OpenCode's own types of the parameters differ from version to version,
@@ -32,4 +70,73 @@ export function factory<O, H extends Hooks>(
     ])
     return Object.fromEntries(hooks) as FactoryHooks<H>
   }
+}
+
+/** A tool call that a hook refuses: the one error that a hook may throw on purpose. The agent reads the message. */
+export class RefusedCall extends Error {}
+
+/**
+ * The same hook made safe: it runs only while `isActing` is true, its errors are reported, and it throws nothing but a
+ * `RefusedCall`. In OpenCode 1.18.34 an error in a hook breaks the turn, and an error in the event handler breaks the server.
+ */
+export function safeHook<A extends unknown[]>(
+  where: string,
+  reporter: Pick<Reporter, 'fault'>,
+  isActing: () => boolean,
+  hook: (...words: A) => Promise<void> | void,
+): (...words: A) => Promise<void> {
+  return async (...words) => {
+    try {
+      if (isActing()) await hook(...words)
+    } catch (error) {
+      if (error instanceof RefusedCall) throw error
+      reporter.fault(where, error)
+    }
+  }
+}
+
+type AnyHook = (...words: unknown[]) => Promise<void>
+
+/**
+ * The hooks of all parts as one object. At each point the parts act one after another, in their order; events are given
+ * to all of them at once, because OpenCode does not wait for an answer. If a part throws (see `RefusedCall`), the later
+ * ones do not act.
+ */
+export function composeHooks(parts: readonly Hooks[]): Hooks {
+  const byPoint = new Map<string, AnyHook[]>()
+  for (const { tool: _tool, ...hooks } of parts) {
+    for (const [point, hook] of Object.entries(hooks)) {
+      byPoint.set(point, [...(byPoint.get(point) ?? []), hook as AnyHook])
+    }
+  }
+  const composed = [...byPoint].map(([point, hooks]) => [point, point === 'event' ? together(hooks) : inTurn(hooks)])
+  return { ...Object.fromEntries(composed), tool: Object.assign({}, ...parts.map(({ tool }) => tool)) }
+}
+
+function together(hooks: readonly AnyHook[]): AnyHook {
+  return async (...words) => {
+    await Promise.all(hooks.map((hook) => hook(...words)))
+  }
+}
+
+function inTurn(hooks: readonly AnyHook[]): AnyHook {
+  return async (...words) => {
+    for (const hook of hooks) await hook(...words)
+  }
+}
+
+/** The text of a result; undefined for one without text. The tools of MCP servers have a list, all others a text. */
+export function resultText({ output, content }: ToolOutput): string | undefined {
+  if (typeof output === 'string') return output
+  if (!Array.isArray(content)) return undefined
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? text : []))
+  return texts.length === 0 ? undefined : texts.join('\n')
+}
+
+/** Adds a paragraph to a result. False where the result has no place for it. */
+export function addToResult(result: ToolOutput, text: string): boolean {
+  if (typeof result.output === 'string') result.output += `\n\n${text}`
+  else if (Array.isArray(result.content)) result.content.push({ type: 'text', text })
+  else return false
+  return true
 }

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/hosts/opencode/api.ts'
 import { ownText } from '../../src/hosts/opencode/conversation.ts'
 import type { Hooks } from '../../src/hosts/opencode/plugin-api.ts'
-import { composeHooks } from '../../src/opencode-hooks/compose-hooks.ts'
-import { delegationFailureIn } from '../../src/opencode-hooks/delegate-task-retry/patterns.ts'
-import { rateLimitTest } from '../../src/opencode-hooks/foreground-fallback/rate-limit.ts'
-import { HOOK_TEXT } from '../../src/opencode-hooks/hook-texts.ts'
+import { delegationFailureIn, delegationFix } from '../../src/opencode-hooks/delegate-task-retry.ts'
+import { composeHooks, RefusedCall } from '../../src/opencode-hooks/factory.ts'
 import {
   createChatHeadersHook,
   createDelegateTaskRetryHook,
@@ -13,9 +11,9 @@ import {
   createJsonErrorRecoveryHook,
   createPostReadNudgeHook,
 } from '../../src/opencode-hooks/index.ts'
-import { jsonFaultIn } from '../../src/opencode-hooks/json-error-recovery/patterns.ts'
-import { placeInRun } from '../../src/opencode-hooks/phase-reminder/place-in-run.ts'
-import { RefusedCall } from '../../src/opencode-hooks/safe-hook.ts'
+import { jsonFaultIn } from '../../src/opencode-hooks/json-error-recovery.ts'
+import { rateLimitTest } from '../../src/opencode-hooks/model-switch.ts'
+import { placeInRun, reminderText } from '../../src/opencode-hooks/phase-reminder.ts'
 import { begin } from './workflow-builders.ts'
 
 const directory = '/nowhere'
@@ -88,14 +86,14 @@ describe('the reminder of a phase', () => {
   } as const
 
   it('names phase, step and file, and ends with the advice', () => {
-    expect(HOOK_TEXT.phaseReminder({ ...place, advice: undefined })).toBe(
+    expect(reminderText({ ...place, advice: undefined })).toBe(
       '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 5. It must produce /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
     )
-    expect(HOOK_TEXT.phaseReminder({ ...place, steps: [], due: [], advice: 'Slowly.' })).toBe(
+    expect(reminderText({ ...place, steps: [], due: [], advice: 'Slowly.' })).toBe(
       '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
     )
     const two = { ...place, steps: [2, 4], due: ['/a/step-result-2.json', '/a/step-result-4.json'], advice: 'Slowly.' }
-    expect(HOOK_TEXT.phaseReminder(two)).toContain(
+    expect(reminderText(two)).toContain(
       'in phase "execute", steps 2, 4 of 5. It must produce /a/step-result-2.json, /a/step-result-4.json. Slowly.',
     )
   })
@@ -238,7 +236,7 @@ describe('a failed delegation', () => {
     ['model', 'a/b', 'Model not found: a/b.'],
   ])('is recognized as %s of "%s": %s', (kind, name, error) => {
     expect(delegationFailureIn(error)).toMatchObject({ kind, name })
-    expect(HOOK_TEXT.delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])).toMatch(
+    expect(delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])).toMatch(
       /^\[postflight-guard\] [A-Z"][^\n]+\.$/,
     )
   })

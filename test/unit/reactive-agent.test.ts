@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { HostClient, Message } from '../../src/hosts/opencode/api.ts'
 import type { ToolOutput } from '../../src/hosts/opencode/plugin-api.ts'
 import { createReactiveAgentHook } from '../../src/opencode-hooks/index.ts'
-import { Findings } from '../../src/opencode-hooks/reactive-agent/findings.ts'
-import { WaitingCalls } from '../../src/opencode-hooks/reactive-agent/waiting-calls.ts'
+import { Findings, WaitingCalls } from '../../src/opencode-hooks/reactive-agent.ts'
 
 function clientWith(
   parents: Record<string, string | undefined>,

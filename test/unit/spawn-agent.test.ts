@@ -2,9 +2,13 @@
 
 import { describe, expect, it } from 'vitest'
 import type { HostClient, Message, PromptBody } from '../../src/hosts/opencode/api.ts'
-import { deniedTools } from '../../src/opencode-hooks/spawn-agent/denied-tools.ts'
-import { type SpawnRequest, spawnAgent } from '../../src/opencode-hooks/spawn-agent/index.ts'
-import { isSpawned, noteSpawned } from '../../src/opencode-hooks/spawn-agent/spawned.ts'
+import {
+  deniedTools,
+  isSpawned,
+  noteSpawned,
+  type SpawnRequest,
+  spawnAgent,
+} from '../../src/opencode-hooks/spawn-agent.ts'
 
 const NEVER = new Promise<never>(() => {})
 

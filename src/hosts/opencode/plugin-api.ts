@@ -80,7 +80,7 @@ export interface ModelRequest {
   readonly message: { readonly id: string }
 }
 
-/** The hooks. OpenCode waits for all but `event`, and an error in one breaks the turn: see `safe-hook.ts`. */
+/** The hooks. OpenCode waits for all but `event`, and an error in one breaks the turn: see `safeHook`. */
 export interface Hooks {
   dispose?(): Promise<void>
   event?(input: { readonly event: HostEvent }): Promise<void>

@@ -1,11 +1,10 @@
-import type { HostClient, Message, PromptBody } from '../../hosts/opencode/api.ts'
-import { knownAgents, knownModel } from '../../hosts/opencode/catalogue.ts'
-import { lastManner, ownText } from '../../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT, SPAWN_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import { need } from '../../hosts/opencode/refusal.ts'
-import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../../setup/reactive/reactive-rule.ts'
-import { deniedTools } from './denied-tools.ts'
-import { noteSpawned } from './spawned.ts'
+import type { HostClient, Message, PromptBody } from '../hosts/opencode/api.ts'
+import { knownAgents, knownModel } from '../hosts/opencode/catalogue.ts'
+import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
+import { OPENCODE_TEXT, SPAWN_TEXT } from '../hosts/opencode/opencode-messages.ts'
+import { need } from '../hosts/opencode/refusal.ts'
+import { WORKFLOW_TOOL } from '../hosts/opencode/tool-names.ts'
+import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
 
 /**
  * Starts a sub-agent from a hook and waits for its answer. In the process of OpenCode a request may take longer than five
@@ -171,4 +170,57 @@ function endAfter(limitMs: number, signal: AbortSignal | undefined) {
       signal?.removeEventListener('abort', onAbort)
     },
   }
+}
+
+/** With these, a person would have to answer, or the sub-agent would start others that its time limit does not end. */
+const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
+
+/** Tools that OpenCode allows and denies together, by the name of the first (1.18.34). */
+const EDITING = ['edit', 'write', 'apply_patch']
+
+/**
+ * The tools to switch off so that only `allowed` are left; without it, only those that no sub-agent may use. Nothing is
+ * switched on: that would also allow what the user denied (1.18.34). @throws {HostRefusal} when OpenCode does not answer.
+ */
+export async function deniedTools(
+  client: HostClient,
+  allowed: readonly string[] | undefined,
+): Promise<Record<string, false>> {
+  const denied = [...ALWAYS, ...(allowed === undefined ? [] : await unlisted(client, allowed))]
+  return Object.fromEntries(denied.map((name) => [name, false]))
+}
+
+async function unlisted(client: HostClient, allowed: readonly string[]): Promise<string[]> {
+  const known = [...need(await client.tool.ids(), 'tool.ids'), ...EDITING]
+  const edits = EDITING.some((name) => allowed.includes(name))
+  const servers = Object.keys(need(await client.mcp.status(), 'mcp.status')).map((name) => name.replace(/[^\w-]/g, '_'))
+  return [
+    ...known.filter((name) => (EDITING.includes(name) ? !edits : !allowed.includes(name))),
+    // A server's tools are not listed anywhere: their names begin with the server's. So they come together.
+    ...servers.filter((name) => !allowed.some((tool) => tool.startsWith(`${name}_`))).map((name) => `${name}_*`),
+  ]
+}
+
+// The sessions that `spawnAgent` created: no rule may start another agent for them. On the global object, because the plugin
+// and other plugins may each have a copy of this module.
+const KEY = Symbol.for('postflight-guard.opencode.spawned')
+
+/** The number of sessions that are remembered. */
+const MEMORY = 1_000
+
+type Holder = { [KEY]?: Set<string> }
+
+function spawned(): Set<string> {
+  const holder = globalThis as Holder
+  holder[KEY] ??= new Set()
+  return holder[KEY]
+}
+
+export function noteSpawned(session: string): void {
+  const sessions = spawned().add(session)
+  if (sessions.size > MEMORY) for (const oldest of [...sessions].slice(0, -MEMORY)) sessions.delete(oldest)
+}
+
+export function isSpawned(session: string): boolean {
+  return spawned().has(session)
 }

@@ -1,5 +1,5 @@
-import { isOwnMessage } from '../../hosts/opencode/conversation.ts'
-import { factory } from '../factory.ts'
+import { isOwnMessage } from '../hosts/opencode/conversation.ts'
+import { factory } from './factory.ts'
 
 /** The provider that reads the header. Its npm package may be any. */
 const COPILOT = 'github-copilot'

@@ -1,16 +1,70 @@
-import type { HostClient, ModelName, Part, UserMessage } from '../../hosts/opencode/api.ts'
-import { knownModel, modelName } from '../../hosts/opencode/catalogue.ts'
-import { readLastMessages, sendPrompt } from '../../hosts/opencode/conversation.ts'
-import type { HostEvent } from '../../hosts/opencode/plugin-api.ts'
-import type { KnownSessions } from '../known-sessions.ts'
-import type { Reporter } from '../reporter.ts'
-import { type RateLimitTest, rateLimitIn } from './rate-limit.ts'
-import { FALLBACK_TEXT } from './texts.ts'
+import type { HostClient, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
+import { knownModel, modelName } from '../hosts/opencode/catalogue.ts'
+import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
+import type { HostEvent } from '../hosts/opencode/plugin-api.ts'
+import { oneLine } from '../kernel/text.ts'
+import type { KnownSessions } from './known-sessions.ts'
+import type { Reporter } from './reporter.ts'
 
 /**
  * Switches a conversation to the next model of its agent's chain: the waiting turn is aborted, and the message that it
  * answered is sent again. Only where the process outlives the abort (`opencode serve`, the terminal interface).
  */
+
+/** The words of providers, and of OpenCode's own summaries. */
+const WORDS: readonly RegExp[] = [
+  /\b429\b/,
+  /rate[- _]?limit/i,
+  /too[ _]many[ _]requests/i,
+  /\b(?:usage|request|token|quota) limit/i,
+  /quota (?:exceeded|exhausted|reached)|(?:exceeded|out of|insufficient)[ _](?:your |the )?(?:current )?quota/i,
+  /resource[ _]?(?:has been )?exhausted/i,
+  /rate increased too quickly|throttl/i,
+  /overloaded/i,
+]
+
+/** The status of an answer that says the same without words. */
+export const TOO_MANY_REQUESTS = 429
+
+/** True for the text of a rate limit. */
+export type RateLimitTest = (text: string | undefined) => boolean
+
+/** The test of a text. `further`: regular expressions of the user. */
+export function rateLimitTest(further: readonly string[]): RateLimitTest {
+  const patterns = [...WORDS, ...further.map((one) => new RegExp(one, 'i'))]
+  return (text) => text !== undefined && patterns.some((pattern) => pattern.test(text))
+}
+
+/** How an event reports a rate limit: OpenCode will try again, or it gave up. Undefined for any other event. */
+export function rateLimitIn(
+  { type, properties = {} }: HostEvent,
+  isRateLimit: RateLimitTest,
+): 'retrying' | 'failed' | undefined {
+  const { status, error } = properties
+  if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
+  // OpenCode compacts the conversation then, and goes on. Some providers speak of a token limit.
+  if (type !== 'session.error' || error?.name === 'ContextOverflowError') return undefined
+  return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
+}
+
+const named = (model: string): string => oneLine(model, 120)
+
+const PRODUCT = 'postflight-guard'
+
+/** The foreground fallback's sentences for the user. */
+export const FALLBACK_TEXT = {
+  switched: (from: string, to: string): string =>
+    `${PRODUCT}: ${named(from)} is rate-limited, so the last message was sent again with ${named(to)}.`,
+  replaced: (from: string, to: string): string =>
+    `${PRODUCT}: ${named(from)} is rate-limited, so ${named(to)} answers in its place.`,
+  unknown: (model: string): string =>
+    `${PRODUCT}: OpenCode has no model ${named(model)}, so the fallback leaves it out.`,
+  exhausted: (tried: readonly string[]): string =>
+    `${PRODUCT}: no model of the chain is left (${tried.map(named).join(', ')}). OpenCode repeats the request a few times more.`,
+  /** `left`: the models of the chain that were not tried. */
+  cannotSwitch: (left: readonly string[]): string =>
+    `${PRODUCT}: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${left.map(named).join(', ')}.`,
+} as const
 
 /** The time (ms) in which the signs of one rate limit are counted once: OpenCode reports it in several events. */
 const SAME_LIMIT_MS = 5_000
@@ -36,8 +90,7 @@ interface Conversation {
   isOver: boolean
 }
 
-/** The dependencies of a switch. */
-export interface SwitchPorts {
+interface SwitchPorts {
   readonly client: HostClient
   readonly reporter: Reporter
   readonly sessions: KnownSessions
@@ -45,7 +98,6 @@ export interface SwitchPorts {
   readonly isRateLimit: RateLimitTest
 }
 
-/** Switches models of conversations. */
 export class ModelSwitch {
   readonly #ports: SwitchPorts
   readonly #conversations = new Map<string, Conversation>()

@@ -1,11 +1,27 @@
-import { factory } from '../factory.ts'
-import { HOOK_TEXT } from '../hook-texts.ts'
-import { KnownSessions } from '../known-sessions.ts'
-import { addToResult } from '../tool-result.ts'
-import type { PostReadNudgeOptions } from './options.ts'
+import * as z from 'zod/mini'
+import { addToResult, factory, TEXT_TAG } from './factory.ts'
+import { KnownSessions } from './known-sessions.ts'
+
+/** Options of the post-read nudge. */
+export interface PostReadNudgeOptions {
+  /** The number of file reads after which the nudge comes, and comes again (5). */
+  readonly every?: number | undefined
+  /** The agents that are nudged (all that run a main conversation). */
+  readonly agents?: readonly string[] | undefined
+  /** The text. */
+  readonly text?: string | undefined
+}
+
+export const POST_READ_NUDGE: z.ZodMiniType<PostReadNudgeOptions> = z.strictObject({
+  every: z.optional(z.int().check(z.minimum(1))),
+  agents: z.optional(z.array(z.string())),
+  text: z.optional(z.string()),
+})
 
 /** The number of reads between two nudges where the options name none. */
 const DEFAULT_EVERY = 5
+
+const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`
 
 /**
  * The hooks that remind an agent to delegate after it has read some files. The text is added to the result of a read.
@@ -13,10 +29,7 @@ const DEFAULT_EVERY = 5
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
-  (
-    { client },
-    { every = DEFAULT_EVERY, agents, text = HOOK_TEXT.postReadNudge }: PostReadNudgeOptions | undefined = {},
-  ) => {
+  ({ client }, { every = DEFAULT_EVERY, agents, text = DEFAULT_TEXT }: PostReadNudgeOptions | undefined = {}) => {
     const sessions = new KnownSessions(client)
     const reads = new Map<string, number>()
     return {

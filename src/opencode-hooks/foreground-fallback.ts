@@ -1,0 +1,225 @@
+import * as z from 'zod/mini'
+import type { UserMessage } from '../hosts/opencode/api.ts'
+import { modelName, parseModel } from '../hosts/opencode/catalogue.ts'
+import { isOneShot } from '../hosts/opencode/one-shot.ts'
+import type { HostConfig, HostEvent, ProviderConfig } from '../hosts/opencode/plugin-api.ts'
+import { factory } from './factory.ts'
+import { KnownSessions } from './known-sessions.ts'
+import {
+  FALLBACK_TEXT,
+  ModelSwitch,
+  type RateLimitTest,
+  rateLimitIn,
+  rateLimitTest,
+  TOO_MANY_REQUESTS,
+} from './model-switch.ts'
+import type { Reporter } from './reporter.ts'
+
+/** Options of the foreground fallback. */
+export interface ForegroundFallbackOptions {
+  /** For each agent the models, `provider/model`, that are tried in turn when its model is rate-limited. */
+  readonly chains: Readonly<Record<string, readonly string[]>>
+  /** Further regular expressions, case-insensitive, by which an error is known to be a rate limit. */
+  readonly patterns?: readonly string[] | undefined
+}
+
+const model = z.string().check(z.refine((name) => parseModel(name) !== undefined, 'not "provider/model"'))
+
+const pattern = z.string().check(z.refine(isRegularExpression, 'not a regular expression'))
+
+export const FOREGROUND_FALLBACK: z.ZodMiniType<ForegroundFallbackOptions> = z.strictObject({
+  chains: z.record(z.string(), z.array(model).check(z.minLength(1))),
+  patterns: z.optional(z.array(pattern)),
+})
+
+function isRegularExpression(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is tried
+ * once for each message; after the last one OpenCode's own retries and its error follow.
+ */
+export const createForegroundFallbackHook = factory(
+  'foreground fallback',
+  ({ client, reporter }, { chains, patterns = [] }: ForegroundFallbackOptions) => {
+    const sessions = new KnownSessions(client)
+    const isRateLimit = rateLimitTest(patterns)
+    const oneShot = isOneShot(process.argv)
+    const switching = new ModelSwitch({ client, reporter, sessions, chains, isRateLimit })
+    const inProvider = new ProviderFetch(chains, reporter)
+    const notice = new OneShotNotice({
+      reporter,
+      sessions,
+      chains,
+      isRateLimit,
+      triedBy: inProvider.triedBy.bind(inProvider),
+    })
+    const answer = (event: HostEvent): Promise<void> | void =>
+      oneShot ? notice.onEvent(event) : switching.onEvent(event)
+    return {
+      async event({ event }) {
+        const deleted = sessions.noteEvent(event)
+        if (deleted !== undefined) switching.forget(deleted)
+        await answer(event)
+      },
+      async 'chat.message'(_input, { message }) {
+        sessions.noteMessage(message)
+        if (oneShot) inProvider.noteMessage(message)
+        else switching.noteMessage(message)
+      },
+      async config(config) {
+        if (oneShot) inProvider.install(config)
+      },
+    }
+  },
+)
+
+/** The header of a request that names its session, and the one that names a sub-agent's caller (1.18.34). */
+const SESSION_HEADER = 'x-session-id'
+const PARENT_HEADER = 'x-parent-session-id'
+
+/** The conversation of a process. */
+interface Conversation {
+  readonly agent: string
+  /** The model of OpenCode's request, by name. */
+  readonly asked: string
+  /** The model that requests are sent to. */
+  current: string
+  readonly tried: Set<string>
+}
+
+/** A call of `fetch`. */
+type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
+
+/**
+ * Switches models inside `opencode run`, whose process an abort would end: a provider's `fetch` sends a request that was
+ * answered with 429 again, with the next model of the chain. So only models of one provider can follow each other.
+ */
+class ProviderFetch {
+  readonly #chains: Readonly<Record<string, readonly string[]>>
+  readonly #reporter: Reporter
+  readonly #conversations = new Map<string, Conversation>()
+
+  constructor(chains: Readonly<Record<string, readonly string[]>>, reporter: Reporter) {
+    this.#chains = chains
+    this.#reporter = reporter
+  }
+
+  /** Notes a message: every model may be tried again, beginning with the one that answered last. */
+  noteMessage({ sessionID, agent, model }: UserMessage): void {
+    const asked = modelName(model)
+    const before = this.#conversations.get(sessionID)
+    const current = before?.asked === asked ? before.current : asked
+    this.#conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) })
+  }
+
+  /** The models that a session's message was sent to. */
+  triedBy(session: string): ReadonlySet<string> {
+    return this.#conversations.get(session)?.tried ?? new Set()
+  }
+
+  /**
+   * Gives the providers of the chains their `fetch`. Only those that the configuration itself describes: a provider that
+   * OpenCode signs in to by a plugin has a `fetch` of its own, which this one would replace.
+   */
+  install(config: HostConfig): void {
+    for (const [id, provider] of Object.entries(config.provider ?? {})) {
+      const isInChain = Object.values(this.#chains)
+        .flat()
+        .some((name) => parseModel(name)?.providerID === id)
+      if (!isInChain || (provider.npm === undefined && typeof provider.options?.apiKey !== 'string')) continue
+      const base = (provider.options?.fetch ?? fetch) as Fetch
+      const own: Fetch = (input, init) => this.#send(id, provider, base, input, init)
+      provider.options = { ...provider.options, fetch: own }
+    }
+  }
+
+  async #send(
+    providerID: string,
+    provider: ProviderConfig,
+    base: Fetch,
+    input: unknown,
+    init: RequestInit | undefined,
+  ): Promise<Response> {
+    const headers = new Headers(init?.headers)
+    const conversation = this.#conversations.get(headers.get(SESSION_HEADER) ?? '')
+    const body = bodyOf(init)
+    const idOf = (name: string): string => {
+      const { modelID = name } = parseModel(name) ?? {}
+      return provider.models?.[modelID]?.id ?? modelID
+    }
+    // Titles are written by another model; a sub-agent's turn belongs to its caller's.
+    if (
+      conversation === undefined ||
+      body === undefined ||
+      headers.has(PARENT_HEADER) ||
+      body.model !== idOf(conversation.asked)
+    ) {
+      return base(input, init)
+    }
+    const chain = this.#chains[conversation.agent] ?? []
+    const sendTo = (name: string): Promise<Response> =>
+      base(
+        input,
+        name === conversation.asked ? init : { ...init, body: JSON.stringify({ ...body, model: idOf(name) }) },
+      )
+    for (;;) {
+      const response = await sendTo(conversation.current)
+      if (response.status !== TOO_MANY_REQUESTS) return response
+      const next = chain.find((name) => parseModel(name)?.providerID === providerID && !conversation.tried.has(name))
+      if (next === undefined) return response
+      await response.body?.cancel()
+      this.#reporter.notice(FALLBACK_TEXT.replaced(conversation.current, next))
+      conversation.tried.add(next)
+      conversation.current = next
+    }
+  }
+}
+
+/** The body of a request that names a model; undefined for any other. */
+function bodyOf(init: RequestInit | undefined): { readonly model: unknown } | undefined {
+  if (typeof init?.body !== 'string') return undefined
+  try {
+    const body: unknown = JSON.parse(init.body)
+    return typeof body === 'object' && body !== null && 'model' in body ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface NoticePorts {
+  readonly reporter: Reporter
+  readonly sessions: KnownSessions
+  readonly chains: Readonly<Record<string, readonly string[]>>
+  readonly isRateLimit: RateLimitTest
+  /** The models that a session's message was sent to. */
+  readonly triedBy: (session: string) => ReadonlySet<string>
+}
+
+/** Tells the user of `opencode run` once that a rate limit cannot be answered with the rest of the chain. */
+class OneShotNotice {
+  readonly #ports: NoticePorts
+  readonly #told = new Set<string>()
+
+  constructor(ports: NoticePorts) {
+    this.#ports = ports
+  }
+
+  async onEvent(event: HostEvent): Promise<void> {
+    const { reporter, sessions, chains, isRateLimit, triedBy } = this.#ports
+    const sessionID = event.properties?.sessionID
+    if (sessionID === undefined || this.#told.has(sessionID)) return
+    const chain = chains[sessions.agentOf(sessionID) ?? '']
+    if (chain === undefined || rateLimitIn(event, isRateLimit) === undefined) return
+    this.#told.add(sessionID)
+    if (!(await sessions.isMain(sessionID))) return
+    const tried = triedBy(sessionID)
+    const left = chain.filter((name) => !tried.has(name))
+    reporter.notice(left.length === 0 ? FALLBACK_TEXT.exhausted([...tried]) : FALLBACK_TEXT.cannotSwitch(left))
+  }
+}

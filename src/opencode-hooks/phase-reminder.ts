@@ -1,0 +1,154 @@
+import * as z from 'zod/mini'
+import { retryWhileLocked } from '../disk/lock.ts'
+import type { HostClient, Message } from '../hosts/opencode/api.ts'
+import { isOwnMessage, ownText } from '../hosts/opencode/conversation.ts'
+import { oneLine } from '../kernel/text.ts'
+import { type TaskFolder, taskWord } from '../project/task-folder.ts'
+import { currentPhase, isInStep, stepResultFile } from '../run/machine/position.ts'
+import type { WorkflowState } from '../run/machine/state.ts'
+import { findActiveRuns } from '../run/store/active-runs.ts'
+import { factory, TEXT_TAG } from './factory.ts'
+
+/** Options of the phase reminder. */
+export interface PhaseReminderOptions {
+  /** The agents that are reminded (the agent of the conversation that drives a run, whichever it is). */
+  readonly agents?: readonly string[] | undefined
+  /** The advice after the run's phase, step and artifact. */
+  readonly text?: string | undefined
+}
+
+export const PHASE_REMINDER: z.ZodMiniType<PhaseReminderOptions> = z.strictObject({
+  agents: z.optional(z.array(z.string())),
+  text: z.optional(z.string()),
+})
+
+/**
+ * The hooks that remind the agent that drives a workflow of the run's position. While the run is active, the reminder
+ * comes before the last message of the user in every request. It is sent, not stored. Our own messages get no reminder:
+ * they already name the position.
+ */
+export const createPhaseReminderHook = factory(
+  'phase reminder',
+  ({ client, findRoots }, { agents, text }: PhaseReminderOptions | undefined = {}) => {
+    /** Sessions whose next request is for a compaction, which must not repeat the reminder in its summary. */
+    const compacting = new Set<string>()
+    const titles = new TitleWait(client)
+    return {
+      async event({ event: { type, properties } }) {
+        if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
+      },
+      async 'chat.headers'({ sessionID, agent }) {
+        if (agent === 'title') titles.noteTitle(sessionID)
+      },
+      async 'experimental.session.compacting'({ sessionID }) {
+        compacting.add(sessionID)
+      },
+      async 'experimental.chat.messages.transform'(_input, { messages }) {
+        const session = messages.at(-1)?.info.sessionID
+        if (session === undefined || compacting.delete(session)) return
+        const asked = messages.findLast(({ info }) => info.role === 'user')
+        if (asked?.info.role !== 'user' || isOwnMessage(asked.parts)) return
+        if (agents !== undefined && !agents.includes(asked.info.agent)) return
+        const { runs } = await retryWhileLocked(() => findActiveRuns(findRoots(session)))
+        const own = runs.filter(({ state }) => state.hostSession === session)
+        if (own.length === 0) return
+        const reminder = own.map(({ folder, state }) => placeInRun(folder, state, text)).join('\n')
+        await titles.settled(session, messages)
+        const place = messages.indexOf(asked)
+        if (place !== -1) messages[place] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
+      },
+    }
+  },
+)
+
+/** The place of a run in words: its phase, its steps, and the files that are due. `advice` replaces the usual one. */
+export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
+  const phase = currentPhase(state)
+  const { id, artifact } = phase
+  const steps = stepsInWork(state)
+  const ofPhase = artifact === undefined ? [] : [artifact]
+  const due = steps.length === 0 ? ofPhase : steps.map((step) => stepResultFile(phase, step))
+  return reminderText({
+    workflow: state.name,
+    task: taskWord(folder),
+    phase: id,
+    steps: steps.map((step) => step + 1),
+    totalSteps: state.totalSteps,
+    due: due.map((file) => `${folder.path}/${file}`),
+    advice,
+  })
+}
+
+/** The steps that were handed out, or the one that comes next; none while the run works on the phase's artifact. */
+function stepsInWork(state: WorkflowState): number[] {
+  if (!isInStep(state)) return []
+  return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [state.currentStep]
+}
+
+interface RunPlace {
+  readonly workflow: string
+  readonly task: string
+  readonly phase: string
+  /** The numbers of the steps in progress, from 1; none for the phase itself. */
+  readonly steps: readonly number[]
+  readonly totalSteps: number
+  /** The paths of the files that are due. */
+  readonly due: readonly string[]
+  /** What to do; undefined for the usual advice. */
+  readonly advice: string | undefined
+}
+
+/** The reminder, as the agent reads it. */
+export function reminderText({ workflow, task, phase, steps, totalSteps, due, advice }: RunPlace): string {
+  const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
+  const place = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
+  const files = due.length === 0 ? '' : ` It must produce ${due.map((file) => oneLine(file, 500)).join(', ')}.`
+  return `${TEXT_TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
+}
+
+/** The longest time (ms) that a title is waited for. */
+const LONGEST_WAIT_MS = 1_000
+
+/** A title that OpenCode gives to a session before the model does. */
+const DEFAULT_TITLE = /^New session - \d/
+
+/** The number of sessions whose title is remembered. */
+const MEMORY = 1_000
+
+/**
+ * Waits for the request of a session's title. OpenCode 1.18.34 begins it beside the first request of a conversation and
+ * takes its messages from the same list, at an unpredictable moment: text that is added to the list too early also
+ * reaches the title.
+ */
+class TitleWait {
+  readonly #client: HostClient
+  readonly #asked = new Set<string>()
+  readonly #waiting = new Map<string, () => void>()
+
+  constructor(client: HostClient) {
+    this.#client = client
+  }
+
+  /** Notes the request of a session's title, whose messages are complete then. */
+  noteTitle(session: string): void {
+    this.#waiting.get(session)?.()
+    this.#asked.add(session)
+    const [oldest] = this.#asked
+    if (this.#asked.size > MEMORY && oldest !== undefined) this.#asked.delete(oldest)
+  }
+
+  /** Resolves when these messages of a session's request may be changed. */
+  async settled(session: string, messages: readonly Message[]): Promise<void> {
+    if (this.#asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
+    const { data } = await this.#client.session.get({ path: { id: session } })
+    if (this.#asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LONGEST_WAIT_MS)
+      this.#waiting.set(session, () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+    this.#waiting.delete(session)
+  }
+}

@@ -1,0 +1,203 @@
+import type { HostClient, Message } from '../hosts/opencode/api.ts'
+import { REACTIVE_TEXT } from '../hosts/opencode/opencode-messages.ts'
+import type { HostEvent, ToolOutput } from '../hosts/opencode/plugin-api.ts'
+import { need } from '../hosts/opencode/refusal.ts'
+import { cut } from '../kernel/text.ts'
+import { rulesFor } from '../setup/reactive/reactive-match.ts'
+import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from '../setup/reactive/reactive-rule.ts'
+import { addToResult, factory, RefusedCall } from './factory.ts'
+import { isSpawned, type SpawnAnswer, spawnAgent } from './spawn-agent.ts'
+
+/** Options of the reactive sub-agents: the rules, in their order. */
+export type ReactiveAgentOptions = readonly ReactiveRule[]
+
+/** The word at the beginning of an analysis that refuses the call. Models like to put it in bold type. */
+const REFUSES = /^\W*BLOCK(?:ED)?\b/
+
+/** The maximum length, in characters, of the arguments in a sub-agent's prompt, and of an analysis. */
+const ARGUMENTS_LIMIT = 20_000
+const ANALYSIS_LIMIT = 20_000
+
+/**
+ * The hooks that let sub-agents analyse tool calls before they run. All rules that apply to a call start their
+ * sub-agents at the same time. Their answers are added to the call's result, in the order of the rules, or refuse the
+ * call. A rule without an answer adds a note. Calls of sub-agents are analysed too, but never those of sub-agents that
+ * a rule or `spawnAgent` started.
+ */
+export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }, rules: ReactiveAgentOptions) => {
+  const calls = new WaitingCalls(client)
+  const findings = new Findings()
+  return {
+    async event({ event }) {
+      calls.onEvent(event)
+    },
+    async 'tool.execute.before'({ tool, sessionID, callID }, { args }) {
+      findings.forget(sessionID, callID)
+      const due = rulesFor(rules, tool, args)
+      if (due.length === 0 || isSpawned(sessionID)) return
+      const call = { tool, args: cut(JSON.stringify(args) ?? '', ARGUMENTS_LIMIT) }
+      const { result: analyses, isInterrupted } = await calls.hold(sessionID, async (signal, lineage) => {
+        if (lineage.some(isSpawned)) return []
+        return Promise.all(due.map((rule) => analyse(client, rule, { session: sessionID, call, signal })))
+      })
+      if (isInterrupted) throw new RefusedCall(REACTIVE_TEXT.interrupted)
+      const text = analyses.map((one) => one.text).join('\n\n')
+      if (analyses.some(({ refuses }) => refuses)) throw new RefusedCall(text)
+      if (text !== '') findings.keep(sessionID, callID, text)
+    },
+    async 'tool.execute.after'({ sessionID, callID }, output) {
+      findings.addToResult(sessionID, callID, output)
+    },
+    async 'experimental.chat.messages.transform'(_input, { messages }) {
+      findings.addToErrors(messages)
+    },
+  }
+})
+
+/** The text for the agent that made the call. */
+interface Analysis {
+  readonly text: string
+  readonly refuses: boolean
+}
+
+async function analyse(
+  client: object,
+  rule: ReactiveRule,
+  of: {
+    readonly session: string
+    readonly call: { readonly tool: string; readonly args: string }
+    readonly signal: AbortSignal
+  },
+): Promise<Analysis> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, agent, model, tools, answer } = rule
+  const task = REACTIVE_TEXT.task(of.call, timeoutMs / 1000, answer === 'block')
+  const prompt = `${rule.prompt}\n\n${task}`
+  const request = { parentID: of.session, prompt, agent, model, tools, timeoutMs, signal: of.signal }
+  return analysisOf(rule, await spawnAgent(client, request))
+}
+
+function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer): Analysis {
+  const rule = command === undefined ? tool : `${tool} ${command}`
+  if ('why' in given) return { text: REACTIVE_TEXT.nothing(rule, given.why), refuses: false }
+  const text = cut(given.text.trim(), ANALYSIS_LIMIT)
+  const refuses = answer === 'block' && REFUSES.test(text)
+  return { text: refuses ? REACTIVE_TEXT.refusal(rule, text) : REACTIVE_TEXT.analysis(rule, text), refuses }
+}
+
+/** The largest depth of sub-agents: the bound of the walk to the root. */
+const MAX_DEPTH = 50
+
+interface WaitingCall {
+  /** Its session and those above it; first only its own. */
+  lineage: readonly string[]
+  readonly controller: AbortController
+}
+
+/**
+ * The tool calls that wait for analyses. When the user interrupts a conversation, OpenCode 1.18.34 makes it idle at once, but
+ * neither the hook nor a session of its own ends, and the tool could still run afterwards.
+ */
+export class WaitingCalls {
+  readonly #client: HostClient
+  readonly #calls = new Set<WaitingCall>()
+
+  constructor(client: HostClient) {
+    this.#client = client
+  }
+
+  /**
+   * Runs `work` for a call of a session. `signal` is raised when the user interrupts the session or one above it, or
+   * deletes it; `lineage` are these sessions, itself first.
+   */
+  async hold<T>(
+    session: string,
+    work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly isInterrupted: boolean }> {
+    const call: WaitingCall = { lineage: [session], controller: new AbortController() }
+    this.#calls.add(call)
+    try {
+      call.lineage = await this.#lineageOf(session)
+      const result = await work(call.controller.signal, call.lineage)
+      return { result, isInterrupted: call.controller.signal.aborted || (await this.#isIdle(session)) }
+    } finally {
+      this.#calls.delete(call)
+    }
+  }
+
+  onEvent({ type, properties = {} }: HostEvent): void {
+    const isInterruption = type === 'session.error' && properties.error?.name === 'MessageAbortedError'
+    const ended = isInterruption ? properties.sessionID : type === 'session.deleted' ? properties.info?.id : undefined
+    if (ended === undefined) return
+    for (const { lineage, controller } of this.#calls) if (lineage.includes(ended)) controller.abort()
+  }
+
+  /** The session and those above it; only those that OpenCode could name. */
+  async #lineageOf(session: string): Promise<string[]> {
+    const lineage = [session]
+    try {
+      for (let depth = 0; depth < MAX_DEPTH; depth++) {
+        const id = lineage.at(-1) as string
+        const { parentID } = need(await this.#client.session.get({ path: { id } }), 'session.get', id)
+        if (parentID === undefined) break
+        lineage.push(parentID)
+      }
+    } catch {}
+    return lineage
+  }
+
+  /** True for a session that is idle although a call of it waits: its interruption came before the call was noted. */
+  async #isIdle(session: string): Promise<boolean> {
+    try {
+      const { data } = await this.#client.session.status()
+      return data !== undefined && (data[session]?.type ?? 'idle') === 'idle'
+    } catch {
+      return false
+    }
+  }
+}
+
+/** The number of texts that are kept for calls that have not ended, or that failed. */
+const MEMORY = 1_000
+
+/**
+ * Hands texts about tool calls to the agent that made the calls. Some models number their calls from 0 in each
+ * conversation, or in each answer.
+ */
+export class Findings {
+  readonly #texts = new Map<string, string>()
+
+  /** Keeps a text until its call has ended. */
+  keep(session: string, callID: string, text: string): void {
+    this.#texts.set(keyOf(session, callID), text)
+    const [oldest] = this.#texts.keys()
+    if (this.#texts.size > MEMORY && oldest !== undefined) this.#texts.delete(oldest)
+  }
+
+  /** Forgets the text of an earlier call with the same id. */
+  forget(session: string, callID: string): void {
+    this.#texts.delete(keyOf(session, callID))
+  }
+
+  /** Adds the text of a call to its result. */
+  addToResult(session: string, callID: string, output: ToolOutput): void {
+    const text = this.#texts.get(keyOf(session, callID))
+    if (text !== undefined && addToResult(output, text)) this.forget(session, callID)
+  }
+
+  /** Adds the texts of failed calls, whose result reaches no other hook, to the messages of a request to the model. */
+  addToErrors(messages: readonly Message[]): void {
+    if (this.#texts.size === 0) return
+    for (const { info, parts } of messages) {
+      for (const { callID, state } of parts) {
+        if (callID === undefined || state?.status !== 'error') continue
+        const text = this.#texts.get(keyOf(info.sessionID, callID))
+        if (text === undefined || state.error?.includes(text) === true) continue
+        state.error = `${state.error ?? ''}\n\n${text}`
+      }
+    }
+  }
+}
+
+function keyOf(session: string, callID: string): string {
+  return `${session} ${callID}`
+}
