@@ -1,13 +1,13 @@
-import type { HostClient } from '../hosts/opencode/api.ts'
-import type { Hooks, ToolOutput } from '../hosts/opencode/plugin-api.ts'
-import { screenOf } from '../hosts/opencode/screen.ts'
+import type { Hooks, HostClient, ToolOutput } from '../hosts/opencode/api.ts'
+import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import { screenOf } from '../hosts/opencode/process-arguments.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 import { createReporter, type Reporter } from './reporter.ts'
 
 /** What the hook factories share: their surroundings, their public form, and what they do with errors and results. */
 
 /** The beginning of each text for agents, so that a reader knows its author. */
-export const TEXT_TAG = '[postflight-guard]'
+export const TEXT_TAG = `[${PRODUCT}]`
 
 /** What a factory needs: the input that OpenCode gives to every plugin. */
 export interface HookContext {

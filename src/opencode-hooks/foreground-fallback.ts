@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
-import type { UserMessage } from '../hosts/opencode/api.ts'
+import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../hosts/opencode/api.ts'
 import { modelName, parseModel } from '../hosts/opencode/catalogue.ts'
-import { isOneShot } from '../hosts/opencode/one-shot.ts'
-import type { HostConfig, HostEvent, ProviderConfig } from '../hosts/opencode/plugin-api.ts'
+import { isOneShot } from '../hosts/opencode/process-arguments.ts'
 import { factory } from './factory.ts'
 import { KnownSessions } from './known-sessions.ts'
 import {

@@ -1,6 +1,4 @@
-import type { HostClient, SessionInfo, UserMessage } from '../hosts/opencode/api.ts'
-import type { HostEvent } from '../hosts/opencode/plugin-api.ts'
-import { need } from '../hosts/opencode/refusal.ts'
+import { type HostClient, type HostEvent, need, type SessionInfo, type UserMessage } from '../hosts/opencode/api.ts'
 
 /** The sessions that a factory has seen: tool hooks name neither the agent nor the parent of a session. */
 export class KnownSessions {

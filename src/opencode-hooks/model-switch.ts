@@ -1,7 +1,7 @@
-import type { HostClient, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
+import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
 import { knownModel, modelName } from '../hosts/opencode/catalogue.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
-import type { HostEvent } from '../hosts/opencode/plugin-api.ts'
+import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import type { KnownSessions } from './known-sessions.ts'
 import type { Reporter } from './reporter.ts'
@@ -48,8 +48,6 @@ export function rateLimitIn(
 }
 
 const named = (model: string): string => oneLine(model, 120)
-
-const PRODUCT = 'postflight-guard'
 
 /** The foreground fallback's sentences for the user. */
 export const FALLBACK_TEXT = {

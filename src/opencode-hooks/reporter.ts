@@ -1,8 +1,7 @@
 import { writeAll } from '../disk/process-output.ts'
-import type { HostClient } from '../hosts/opencode/api.ts'
-import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
-import { HostRefusal, isGone } from '../hosts/opencode/refusal.ts'
-import type { Screen } from '../hosts/opencode/screen.ts'
+import { type HostClient, HostRefusal, isGone } from '../hosts/opencode/api.ts'
+import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import type { Screen } from '../hosts/opencode/process-arguments.ts'
 import { appendRecorded } from '../project/journal.ts'
 
 /** Tells the user, OpenCode's log and the journal of errors and notices. */
@@ -23,7 +22,7 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   const unreadable = new Set<string | undefined>()
   const log = (level: 'warn' | 'error', message: string): void => {
     if (screen === 'stderr') writeAll(2, `${message}\n`)
-    quietly(() => client.app.log({ body: { service: OPENCODE_TEXT.product, level, message } }))
+    quietly(() => client.app.log({ body: { service: PRODUCT, level, message } }))
   }
   const record = (detail: string): void => {
     quietly(() => {

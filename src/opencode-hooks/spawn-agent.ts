@@ -1,9 +1,8 @@
-import type { HostClient, Message, PromptBody } from '../hosts/opencode/api.ts'
-import { knownAgents, knownModel } from '../hosts/opencode/catalogue.ts'
+import { type HostClient, type Message, need, type PromptBody } from '../hosts/opencode/api.ts'
+import { knownAgents, knownModel, WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT, SPAWN_TEXT } from '../hosts/opencode/opencode-messages.ts'
-import { need } from '../hosts/opencode/refusal.ts'
-import { WORKFLOW_TOOL } from '../hosts/opencode/tool-names.ts'
+import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
+import { oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
 
 /**
@@ -17,6 +16,18 @@ const DEFAULT_AGENT = 'general'
 /** How often a sub-agent that does not end is interrupted, and the time (ms) between two interruptions. */
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
+
+/** Why a sub-agent of `spawnAgent` gave no answer, and its title. */
+const SPAWN_TEXT = {
+  title: (prompt: string): string => `Sub-agent: ${oneLine(prompt, 60)}`,
+  interrupted: 'it was interrupted',
+  late: (seconds: number, retry: string | undefined): string =>
+    `no answer within ${seconds} s${retry === undefined ? '' : `; its model was asked again after an error (${oneLine(retry, 200)})`}`,
+  empty: 'its last message has no text',
+  unknownAgent: (agent: string, known: readonly string[]): string =>
+    `OpenCode has no agent "${oneLine(agent, 80)}" (it has ${known.map((name) => oneLine(name, 40)).join(', ')})`,
+  unknownModel: (model: string): string => `OpenCode has no model "${oneLine(model, 80)}"`,
+} as const
 
 /** A sub-agent to start. */
 export interface SpawnRequest {

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
-import { OPTIONS_TEXT, type OptionFault } from '../hosts/opencode/opencode-messages.ts'
-import type { Hooks } from '../hosts/opencode/plugin-api.ts'
+import type { Hooks } from '../hosts/opencode/api.ts'
+import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { closestName } from '../kernel/closest-name.ts'
+import { oneLine } from '../kernel/text.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
 import { createDelegateTaskRetryHook } from '../opencode-hooks/delegate-task-retry.ts'
 import type { HookContext } from '../opencode-hooks/factory.ts'
@@ -11,7 +12,6 @@ import { createPhaseReminderHook, PHASE_REMINDER } from '../opencode-hooks/phase
 import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post-read-nudge.ts'
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
 import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
-import { optionFault } from './option-fault.ts'
 
 /** The plugin's options, and the hooks that they switch on. */
 
@@ -100,4 +100,75 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
     else problems.push(OPTIONS_TEXT.wrong(name, result))
   }
   return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
+}
+
+/** The first fault of an option, as data. */
+interface OptionFault {
+  /** The place in the option. */
+  readonly path: readonly string[]
+  readonly fault:
+    | { readonly kind: 'unknown'; readonly name: string }
+    | { readonly kind: 'type'; readonly wanted: string }
+    | { readonly kind: 'value'; readonly values: readonly unknown[] }
+    | { readonly kind: 'too-small'; readonly least: number | bigint; readonly isLength: boolean }
+    | { readonly kind: 'other'; readonly text: string }
+}
+
+/** The first fault that zod found. */
+function optionFault({ issues }: z.core.$ZodError): OptionFault {
+  const [issue] = issues
+  const path = (issue?.path ?? []).map(String)
+  switch (issue?.code) {
+    case 'unrecognized_keys':
+      return { path, fault: { kind: 'unknown', name: issue.keys[0] ?? '' } }
+    case 'invalid_type':
+      return { path, fault: { kind: 'type', wanted: issue.expected } }
+    case 'invalid_value':
+      return { path, fault: { kind: 'value', values: issue.values } }
+    case 'too_small':
+      return {
+        path,
+        fault: {
+          kind: 'too-small',
+          least: issue.minimum,
+          isLength: issue.origin !== 'number' && issue.origin !== 'int',
+        },
+      }
+    default:
+      return { path, fault: { kind: 'other', text: issue?.message ?? '' } }
+  }
+}
+
+const OPTIONS_TEXT = {
+  unknown: (name: string, closest: string | undefined): string =>
+    `${PRODUCT}: unknown option "${oneLine(name, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}.`,
+  wrongSwitch: (name: string): string => `${PRODUCT}: option "${name}" must be true or false; the default is used.`,
+  wrong: (name: string, { path, fault }: OptionFault): string =>
+    `${PRODUCT}: option "${oneLine([name, ...path].join('.'), 120)}" is invalid, so ${name} stays off: ${faultText(fault)}.`,
+} as const
+
+function faultText(fault: OptionFault['fault']): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return `unknown field "${oneLine(fault.name, 80)}"`
+    case 'type':
+      return `it must be ${OPTION_KINDS[fault.wanted] ?? fault.wanted}`
+    case 'value':
+      return `it must be ${fault.values.map((one) => JSON.stringify(one)).join(' or ')}`
+    case 'too-small':
+      return fault.isLength ? 'it must not be empty' : `it must be at least ${fault.least}`
+    case 'other':
+      return oneLine(fault.text, 200)
+  }
+}
+
+const OPTION_KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  'switch-or-object': 'true, false or an object',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
 }

@@ -1,21 +1,16 @@
 import path from 'node:path'
 import { findCommandForm } from '../disk/command-form.ts'
+import type { Hooks, PluginInput, StoppingOutput } from '../hosts/opencode/api.ts'
+import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
-import { isOneShot } from '../hosts/opencode/one-shot.ts'
-import type { Hooks, PluginInput, StoppingOutput } from '../hosts/opencode/plugin-api.ts'
-import { screenOf } from '../hosts/opencode/screen.ts'
-import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/tool-names.ts'
+import { isOneShot, screenOf } from '../hosts/opencode/process-arguments.ts'
 import { Turns } from '../hosts/opencode/turns.ts'
 import { composeHooks, safeHook } from '../opencode-hooks/factory.ts'
 import { createReporter } from '../opencode-hooks/reporter.ts'
-import { actingIn, isActing, leave, takeOver } from './active-instance.ts'
 import { Guard } from './guard/guard.ts'
-import { IdleGuard } from './guard/idle.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
-import { SubAgentGuard } from './guard/sub-agent.ts'
-import { RootsFiles } from './roots-files.ts'
-import { Sessions } from './sessions.ts'
-import { tellShell } from './shell-environment.ts'
+import { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
+import { RootsFiles, Sessions, tellShell } from './sessions.ts'
 import { StopRouter } from './stop-router.ts'
 import { WorkflowDriver } from './workflow/driver.ts'
 import { addWorkflowCommand, runWorkflowCommand, workflowTool } from './workflow/entry-points.ts'
@@ -135,4 +130,37 @@ export async function server(
       await rootsFiles.remove()
     },
   }
+}
+
+/*
+ * One active instance of the plugin for each project folder. A plugin may be listed twice under different names; OpenCode
+ * then loads it twice (the same file once, 1.18.34). It also loads it again after a folder was disposed. Only the newest
+ * instance acts, so that no stop is answered twice. On the global object, because two copies of the plugin are two modules.
+ */
+const KEY = Symbol.for('postflight-guard.opencode.acting')
+
+type Holder = { [KEY]?: Map<string, object> }
+
+export function actingIn(folder: string): object | undefined {
+  return acting().get(folder)
+}
+
+function acting(): Map<string, object> {
+  const holder = globalThis as Holder
+  holder[KEY] ??= new Map()
+  return holder[KEY]
+}
+
+export function takeOver(folder: string, instance: object): void {
+  acting().set(folder, instance)
+}
+
+/** True while no newer instance has replaced this one in the folder. */
+export function isActing(folder: string, instance: object): boolean {
+  return acting().get(folder) === instance
+}
+
+/** Leaves the folder without an active instance, if this is still the active one. */
+export function leave(folder: string, instance: object): void {
+  if (isActing(folder, instance)) acting().delete(folder)
 }

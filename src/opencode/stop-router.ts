@@ -1,10 +1,9 @@
 import { MAIN_AGENT } from '../hosts/host.ts'
-import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from '../hosts/opencode/plugin-api.ts'
+import type { HostEvent, StoppingOutput, ToolCall, ToolOutput } from '../hosts/opencode/api.ts'
 import type { Turns } from '../hosts/opencode/turns.ts'
 import type { Guard } from './guard/guard.ts'
-import type { IdleGuard } from './guard/idle.ts'
 import type { InLoopGuard } from './guard/in-loop.ts'
-import type { SubAgentGuard } from './guard/sub-agent.ts'
+import type { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
 import type { Agent, Sessions } from './sessions.ts'
 
 /** Routes OpenCode's events and hooks to the guards: the one place that knows the four ways in which an agent is held. */

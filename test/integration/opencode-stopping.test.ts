@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { Hooks, PluginInput, StoppingOutput } from '../../src/hosts/opencode/plugin-api.ts'
+import type { Hooks, PluginInput, StoppingOutput } from '../../src/hosts/opencode/api.ts'
 import { PACKAGE } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 

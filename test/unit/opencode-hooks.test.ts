@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/hosts/opencode/api.ts'
+import type { Hooks, Message } from '../../src/hosts/opencode/api.ts'
 import { ownText } from '../../src/hosts/opencode/conversation.ts'
-import type { Hooks } from '../../src/hosts/opencode/plugin-api.ts'
 import { delegationFailureIn, delegationFix } from '../../src/opencode-hooks/delegate-task-retry.ts'
 import { composeHooks, RefusedCall } from '../../src/opencode-hooks/factory.ts'
 import {

@@ -1,8 +1,7 @@
 /** Parts of the reactive sub-agents that the real OpenCode shows only at odd moments. */
 
 import { describe, expect, it } from 'vitest'
-import type { HostClient, Message } from '../../src/hosts/opencode/api.ts'
-import type { ToolOutput } from '../../src/hosts/opencode/plugin-api.ts'
+import type { HostClient, Message, ToolOutput } from '../../src/hosts/opencode/api.ts'
 import { createReactiveAgentHook } from '../../src/opencode-hooks/index.ts'
 import { Findings, WaitingCalls } from '../../src/opencode-hooks/reactive-agent.ts'
 

@@ -1,7 +1,6 @@
-import type { AgentInfo, HostClient, ModelName } from './api.ts'
-import { need } from './refusal.ts'
+import { type AgentInfo, type HostClient, type ModelName, need } from './api.ts'
 
-/** The agents and models that OpenCode has. */
+/** What OpenCode knows: its agents and models, and our tool and command. */
 
 /** Every agent. @throws {HostRefusal} when OpenCode does not answer. */
 export async function knownAgents(client: HostClient): Promise<AgentInfo[]> {
@@ -26,7 +25,12 @@ export function parseModel(name: string | undefined): ModelName | undefined {
   return providerID === undefined || modelID === undefined ? undefined : { providerID, modelID }
 }
 
-/** The name of a model. */
 export function modelName({ providerID, modelID }: ModelName): string {
   return `${providerID}/${modelID}`
 }
+
+/** The tool that runs a workflow. */
+export const WORKFLOW_TOOL = 'workflow_run'
+
+/** The command that does the same for people, without the slash. */
+export const WORKFLOW_COMMAND = 'postflight-workflow'

@@ -1,15 +1,17 @@
-import type {
-  AssistantMessage,
-  HostClient,
-  Message,
-  ModelName,
-  Part,
-  PermissionRule,
-  PromptBody,
-  UserMessage,
+import {
+  type AssistantMessage,
+  type HostClient,
+  HostRefusal,
+  type Message,
+  type ModelName,
+  need,
+  type Part,
+  type PermissionRule,
+  type PromptBody,
+  refused,
+  type UserMessage,
 } from './api.ts'
 import { OPENCODE_TEXT } from './opencode-messages.ts'
-import { HostRefusal, need, refused } from './refusal.ts'
 
 /** Reads and writes the messages of a session. */
 

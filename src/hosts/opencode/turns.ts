@@ -1,7 +1,6 @@
-import type { HostClient } from './api.ts'
+import { type HostClient, HostRefusal } from './api.ts'
 import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
 import { OPENCODE_TEXT } from './opencode-messages.ts'
-import { HostRefusal } from './refusal.ts'
 
 /**
  * Prompts a session of ours and waits for its answer. One long request is not possible: OpenCode's server and client

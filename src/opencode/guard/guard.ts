@@ -10,15 +10,18 @@ import { appendRecorded } from '../../project/journal.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
+import { findActiveRuns } from '../../run/store/active-runs.ts'
+import { settleRunWait } from '../../run/store/run-wait.ts'
 import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../../stop/answer-for.ts'
 import { commitStopAsync } from '../../stop/commit.ts'
-import { observeStop } from '../../stop/observe-stop.ts'
+import { findMarkers, observeStop } from '../../stop/observe-stop.ts'
 import { type ObservedStop, planStop, type StopPlan } from '../../stop/plan.ts'
+import { waitState } from '../../stop/rules.ts'
 import { journalComplaint } from '../../stop/stop-messages.ts'
 import { predictOutcomes, recordsOf, type StopOutcome } from '../../stop/stop-outcome.ts'
+import { endWait, stampWait } from '../../stop/waits.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
-import { stampWaits } from './guard-waits.ts'
 
 /** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
 
@@ -178,4 +181,40 @@ export class Guard {
 
 function promptOf(prompt: string | undefined): RunReport {
   return { prompt, notices: [] }
+}
+
+/**
+ * Gives the waits of a conversation their prompt after a command that may have announced one, as `PostToolUse` does on
+ * other hosts (docs/design.md, "Waiting"): a wait whose turn is interrupted must not allow the stop of a later one. Waits
+ * of an earlier prompt are over. Returns the journal's records of those.
+ */
+async function stampWaits(roots: readonly string[], payload: Payload): Promise<readonly Recorded[]> {
+  const { session, prompt } = payload
+  if (session === undefined || prompt === undefined) return []
+  const nowMs = Date.now()
+  const stop = { payload, nowMs, sessionBornMs: undefined, startMs: nowMs }
+  const recorded: Recorded[] = []
+  for (const read of findMarkers(roots).markers) {
+    if (read.kind !== 'marker') continue
+    const state = waitState(read.marker, stop)
+    if (state === 'begins') await attempt(() => stampWait(read.folder, stop))
+    if (state !== 'over') continue
+    const ended = await attempt(() => endWait(read.folder, payload, (one) => waitState(one, stop) === 'over'))
+    recorded.push(...(ended ?? []))
+  }
+  const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
+  for (const { folder, state } of runs) {
+    if (state.wait === undefined || state.hostSession !== session) continue
+    await attempt(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))
+  }
+  return recorded
+}
+
+/** The result of a change; undefined if it fails: then the stop makes the change, or reports why not. */
+async function attempt<T>(change: () => T): Promise<T | undefined> {
+  try {
+    return await retryWhileLocked(change)
+  } catch {
+    return undefined
+  }
 }

@@ -1,4 +1,4 @@
-import type { HostClient, Message } from '../../hosts/opencode/api.ts'
+import { type HostClient, type Message, need } from '../../hosts/opencode/api.ts'
 import {
   appendMessage,
   emptyMessage,
@@ -9,7 +9,6 @@ import {
   rewriteMessage,
 } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import { need } from '../../hosts/opencode/refusal.ts'
 import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 

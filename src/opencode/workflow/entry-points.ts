@@ -1,8 +1,7 @@
-import type { Part } from '../../hosts/opencode/api.ts'
+import type { HostConfig, Part, PluginTool } from '../../hosts/opencode/api.ts'
+import { WORKFLOW_COMMAND } from '../../hosts/opencode/catalogue.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import type { HostConfig, PluginTool } from '../../hosts/opencode/plugin-api.ts'
-import { WORKFLOW_COMMAND } from '../../hosts/opencode/tool-names.ts'
 import type { GivenInput } from '../../run/definition/inputs.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
 

@@ -1,4 +1,4 @@
-/** Recognizes an OpenCode process that ends as soon as its session is idle. */
+/** What the arguments of an OpenCode process say about it. */
 
 const ONE_SHOT = ['run', 'github']
 
@@ -16,4 +16,16 @@ export function isOneShot(argv: readonly string[]): boolean {
   const words = argv.slice(2)
   const command = words.find((word, index) => !word.startsWith('-') && !WITH_VALUE.includes(words[index - 1] ?? ''))
   return command !== undefined && ONE_SHOT.includes(command)
+}
+
+/**
+ * Where the user reads a notice. `stderr`: `opencode run` has no screen, and ends before its log is written. `scrollback`:
+ * `opencode --mini` shows no toasts, and prints above its prompt what is written to stdout. `toast`: everywhere else, where
+ * a terminal interface may be attached (all 1.18.34).
+ */
+export type Screen = 'stderr' | 'scrollback' | 'toast'
+
+export function screenOf(argv: readonly string[]): Screen {
+  if (isOneShot(argv)) return 'stderr'
+  return argv.slice(2).includes('--mini') ? 'scrollback' : 'toast'
 }

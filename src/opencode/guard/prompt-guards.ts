@@ -1,26 +1,58 @@
-import type { HostClient } from '../../hosts/opencode/api.ts'
-import { readLastTurn } from '../../hosts/opencode/conversation.ts'
-import type { ToolOutput } from '../../hosts/opencode/plugin-api.ts'
+import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
+import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
 import type { Turns } from '../../hosts/opencode/turns.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
+
+/** The guards that prompt a session which has stopped again: an idle main conversation, and a sub-agent of `task`. */
+
+/**
+ * Holds main conversations where the process goes on (`opencode serve`, the terminal interface): an idle conversation is
+ * prompted again.
+ */
+export class IdleGuard {
+  readonly #client: HostClient
+  readonly #sessions: Sessions
+  readonly #guard: Guard
+  /** The last message that was handled, by session: after an error OpenCode sends the idle event twice (1.18.34). */
+  readonly #seen = new Map<string, string>()
+
+  constructor(client: HostClient, sessions: Sessions, guard: Guard) {
+    this.#client = client
+    this.#sessions = sessions
+    this.#guard = guard
+  }
+
+  /** Handles an idle conversation. Errors, interruptions, refused tools and compactions are left to the user. */
+  async answer(agent: Agent): Promise<void> {
+    const { session } = agent
+    const { manner, answer, ended } = await readLastTurn(this.#client, session)
+    if (ended !== 'well' || manner === undefined || answer === undefined) return
+    if (this.#seen.get(session) === answer.id) return
+    this.#seen.set(session, answer.id)
+    const { reason } = await this.#guard.stop(agent, await this.#sessions.countBusyBelow(session))
+    if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
+  }
+
+  /** Forgets a session that was deleted. */
+  forget(session: string): void {
+    this.#seen.delete(session)
+  }
+}
+
+/** The report in the output of a `task` (1.18.34). */
+const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
+
+interface Report {
+  readonly text: string
+  readonly notices: readonly string[]
+}
 
 /**
  * Holds sub-agents of the `task` tool: their result is held back until their postflights are done. OpenCode 1.18.34 waits
  * for the plugin between the end of a tool and the moment at which the caller sees the result. A prompt on the sub-agent's
  * own idle event would not make the caller wait.
  */
-
-/** The report in the output of a `task` (1.18.34). */
-const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
-
-/** The report and the notices that the caller gets. */
-export interface Report {
-  readonly text: string
-  readonly notices: readonly string[]
-}
-
-/** Holds sub-agents. */
 export class SubAgentGuard {
   readonly #client: HostClient
   readonly #sessions: Sessions
